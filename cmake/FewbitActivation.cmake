@@ -1,0 +1,139 @@
+# fewbit_add_activation(TARGET NAME my_act EXPR "x*sigmoid(1.702*x)" BITS b | LEVELS k
+#   [FORM levels|intervals|unbiased] [OBJECTIVE squared|smoothed[:tau=...,lambda=...]]
+#   [WEIGHT uniform|normal:M,S|mixture:A,B|histogram:FILE|samples:FILE] [DOMAIN lo,hi]
+#   [DTYPE exact|fp32|bf16|fp16] [LANG cpp|cuda])
+#
+# Solves the activation while TARGET is built and lets it `#include "fewbit/my_act.hpp"`, one header
+# that needs nothing else. The table is kept beside it as fewbit/my_act.json. Both are made again
+# only when an argument, the weight's file or the solver itself changed. Relative files are taken
+# from the calling CMakeLists.txt. An INTERFACE library as TARGET hands the header to its users.
+
+set(_fewbit_activation_options FORM OBJECTIVE WEIGHT DOMAIN DTYPE)
+
+function(_fewbit_activation_fail message)
+  message(FATAL_ERROR "fewbit_add_activation: ${message}")
+endfunction()
+
+# Fails unless `value` is empty or matches `pattern` as a whole.
+function(_fewbit_activation_check keyword value pattern accepted)
+  if(NOT "${value}" STREQUAL "" AND NOT "${value}" MATCHES "^(${pattern})$")
+    _fewbit_activation_fail("${keyword} is '${value}', accepted: ${accepted}")
+  endif()
+endfunction()
+
+# Fails unless `value` is empty or a whole number from `low` to `high`.
+function(_fewbit_activation_check_count keyword value low high)
+  _fewbit_activation_check(${keyword} "${value}" "[0-9][0-9]?[0-9]?" "${low} to ${high}")
+  if(NOT "${value}" STREQUAL "" AND (value LESS low OR value GREATER high))
+    _fewbit_activation_fail("${keyword} is '${value}', accepted: ${low} to ${high}")
+  endif()
+endfunction()
+
+function(_fewbit_activation_check_all)
+  if(DEFINED ARG_UNPARSED_ARGUMENTS)
+    _fewbit_activation_fail("unknown argument '${ARG_UNPARSED_ARGUMENTS}', accepted: NAME EXPR BITS "
+      "LEVELS FORM OBJECTIVE WEIGHT DOMAIN DTYPE LANG")
+  endif()
+  if(DEFINED ARG_KEYWORDS_MISSING_VALUES)
+    _fewbit_activation_fail("no value after '${ARG_KEYWORDS_MISSING_VALUES}'")
+  endif()
+  foreach(keyword NAME EXPR)
+    if("${ARG_${keyword}}" STREQUAL "")
+      _fewbit_activation_fail("${keyword} is missing")
+    endif()
+  endforeach()
+  if(DEFINED ARG_BITS AND DEFINED ARG_LEVELS)
+    _fewbit_activation_fail("BITS and LEVELS exclude each other")
+  elseif(NOT DEFINED ARG_BITS AND NOT DEFINED ARG_LEVELS)
+    _fewbit_activation_fail("BITS (1 to 8) or LEVELS (2 to 256) is missing")
+  endif()
+  _fewbit_activation_check(NAME "${ARG_NAME}" "[A-Za-z_][A-Za-z0-9_]*" "a C++ identifier")
+  _fewbit_activation_check_count(BITS "${ARG_BITS}" 1 8)
+  _fewbit_activation_check_count(LEVELS "${ARG_LEVELS}" 2 256)
+  _fewbit_activation_check(FORM "${ARG_FORM}" "levels|intervals|unbiased"
+    "levels, intervals, unbiased")
+  _fewbit_activation_check(OBJECTIVE "${ARG_OBJECTIVE}" "squared|smoothed(:.+)?"
+    "squared, smoothed[:tau=...,lambda=...]")
+  _fewbit_activation_check(WEIGHT "${ARG_WEIGHT}"
+    "uniform|(normal|mixture)(:.+)?|(histogram|samples):.+"
+    "uniform, normal:M,S, mixture:A,B, histogram:FILE, samples:FILE")
+  _fewbit_activation_check(DOMAIN "${ARG_DOMAIN}" "[^,]+,[^,]+" "LO,HI")
+  _fewbit_activation_check(DTYPE "${ARG_DTYPE}" "exact|fp32|bf16|fp16" "exact, fp32, bf16, fp16")
+  _fewbit_activation_check(LANG "${ARG_LANG}" "cpp|cuda" "cpp, cuda")
+endfunction()
+
+function(fewbit_add_activation target)
+  if(NOT TARGET ${target})
+    _fewbit_activation_fail("'${target}' is not a target")
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 ARG ""
+    "NAME;EXPR;BITS;LEVELS;LANG;${_fewbit_activation_options}" "")
+  _fewbit_activation_check_all()
+  set(activation fewbit_activation_${ARG_NAME})
+  if(TARGET ${activation})
+    _fewbit_activation_fail("NAME '${ARG_NAME}' is taken by another call")
+  endif()
+
+  set(weight_file)
+  if(ARG_WEIGHT MATCHES "^(histogram|samples):(.+)$")
+    set(kind ${CMAKE_MATCH_1})
+    cmake_path(ABSOLUTE_PATH CMAKE_MATCH_2 OUTPUT_VARIABLE weight_file)
+    get_source_file_property(generated ${weight_file} GENERATED)
+    if(NOT EXISTS ${weight_file} AND NOT generated)
+      _fewbit_activation_fail("WEIGHT file is missing: ${weight_file}")
+    endif()
+    set(ARG_WEIGHT "${kind}:${weight_file}")
+  endif()
+  # One word each, so that a value may start with a minus sign.
+  set(arguments "--expr=${ARG_EXPR}" --name=${ARG_NAME})
+  foreach(keyword BITS LEVELS ${_fewbit_activation_options})
+    if(DEFINED ARG_${keyword})
+      string(TOLOWER ${keyword} option)
+      list(APPEND arguments "--${option}=${ARG_${keyword}}")
+    endif()
+  endforeach()
+  if(NOT DEFINED ARG_LANG)
+    set(ARG_LANG cpp)
+  endif()
+
+  set(include ${CMAKE_CURRENT_BINARY_DIR}/fewbit_activations)
+  set(json ${include}/fewbit/${ARG_NAME}.json)
+  set(header ${include}/fewbit/${ARG_NAME}.hpp)
+  set(stamp ${include}/${ARG_NAME}.arguments)
+  _fewbit_activation_stamp(${stamp} "${arguments};${ARG_LANG}")
+  # The solver leaves a file alone that would not change; `touch` tells the build that it is new.
+  add_custom_command(OUTPUT ${json}
+    COMMAND fewbit::fewbit-solve ${arguments} -o ${json}
+    COMMAND ${CMAKE_COMMAND} -E touch ${json}
+    DEPENDS ${stamp} ${weight_file} $<TARGET_FILE:fewbit::fewbit-solve>
+    COMMENT "Solving ${ARG_NAME}" VERBATIM)
+  add_custom_command(OUTPUT ${header}
+    COMMAND fewbit::fewbit-solve emit ${json} --lang ${ARG_LANG} -o ${header}
+    COMMAND ${CMAKE_COMMAND} -E touch ${header}
+    DEPENDS ${json}
+    COMMENT "Writing fewbit/${ARG_NAME}.hpp" VERBATIM)
+  add_custom_target(${activation} DEPENDS ${header})
+  add_dependencies(${target} ${activation})
+  _fewbit_activation_include(${target} ${include})
+endfunction()
+
+# Writes what the table was asked with, only when it differs: a change of arguments is then a newer
+# file to every generator.
+function(_fewbit_activation_stamp file content)
+  set(known)
+  if(EXISTS ${file})
+    file(READ ${file} known)
+  endif()
+  if(NOT known STREQUAL content)
+    file(WRITE ${file} "${content}")
+  endif()
+endfunction()
+
+function(_fewbit_activation_include target folder)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${folder}>)
+  else()
+    target_include_directories(${target} PRIVATE ${folder})
+  endif()
+endfunction()

@@ -1,0 +1,83 @@
+# What every target of the project shares: language level, warnings, ccache, and the helpers that
+# declare a library, a test or a benchmark.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(FEWBIT_CCACHE ccache)
+if(FEWBIT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FEWBIT_CCACHE})
+endif()
+
+option(FEWBIT_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(FEWBIT_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
+set(FEWBIT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
+set(FEWBIT_TEST_PREFIX "" CACHE STRING "Put before the name of every test")
+
+# Private interface of every target of ours; never exported.
+add_library(fewbit_build INTERFACE)
+target_compile_options(fewbit_build INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  # GCC 12 reports string concatenation wrongly.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # The same decimal results on every machine: no contraction to fused operations.
+  -ffp-contract=off
+  $<$<BOOL:${FEWBIT_WARNINGS_AS_ERRORS}>:-Werror>)
+if(FEWBIT_SANITIZE)
+  target_compile_options(fewbit_build INTERFACE
+    -fsanitize=${FEWBIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(fewbit_build INTERFACE -fsanitize=${FEWBIT_SANITIZE})
+endif()
+if(FEWBIT_BUILD_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "FEWBIT_BUILD_FUZZERS needs clang (libFuzzer), "
+      "not ${CMAKE_CXX_COMPILER_ID}: use `cmake --preset fuzz`")
+  endif()
+  # Coverage counters in all of our code, without libFuzzer's main.
+  target_compile_options(fewbit_build INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(fewbit_build INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# fewbit_library(NAME SOURCES a.cpp ... USES target ...): static library fewbit_NAME, alias
+# fewbit::NAME; headers are included from the repository's solver/ folder as "NAME/header.hpp".
+function(fewbit_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_library(fewbit_${name} STATIC ${ARG_SOURCES})
+  add_library(fewbit::${name} ALIAS fewbit_${name})
+  set_target_properties(fewbit_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(fewbit_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/solver>
+    $<INSTALL_INTERFACE:include/fewbit/solver>)
+  target_compile_features(fewbit_${name} PUBLIC cxx_std_20)
+  target_link_libraries(fewbit_${name} PUBLIC ${ARG_USES} PRIVATE $<BUILD_INTERFACE:fewbit_build>)
+endfunction()
+
+# fewbit_test(NAME SOURCES a_test.cpp ... USES target ...): binary NAME_test, its cases one by one
+# in ctest.
+function(fewbit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${name}_test ${ARG_SOURCES})
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name}_test PRIVATE FEWBIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name}_test PRIVATE ${ARG_USES} GTest::gtest_main fewbit_build)
+  gtest_discover_tests(${name}_test
+    TEST_PREFIX "${FEWBIT_TEST_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()
+
+# fewbit_bench(NAME SOURCES a.cpp ... USES target ...): Google Benchmark binary NAME_bench, run by
+# scripts/bench.
+function(fewbit_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${name}_bench ${ARG_SOURCES})
+  target_include_directories(${name}_bench PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name}_bench PRIVATE FEWBIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name}_bench PRIVATE ${ARG_USES} benchmark::benchmark fewbit_build)
+  set_target_properties(${name}_bench PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+endfunction()

@@ -1,0 +1,82 @@
+// Sums. A difference from 1 is what loses digits: each such form has an equal one that does not.
+#include <numbers>
+
+#include "codegen/formula.hpp"
+
+namespace fewbit::codegen {
+
+/// 1 + a where that has an accurate form, else -1.
+int Formula::complement(int a) {
+  const Term term = (*this)[a];
+  const int argument = term.a;
+  switch (term.kind) {
+    case Kind::tanh:
+      return multiply(constant(2.0), call(Kind::sigmoid, multiply(constant(2.0), argument)));
+    case Kind::erf: {
+      const int scaled = multiply(constant(std::numbers::sqrt2), argument);
+      return multiply(constant(2.0), call(Kind::normcdf, scaled));
+    }
+    case Kind::expm1:
+      return call(Kind::exp, argument);
+    default:
+      return -1;
+  }
+}
+
+/// 1 - a where that has an accurate form, else -1.
+int Formula::complement_negated(int a) {
+  const Term term = (*this)[a];
+  switch (term.kind) {
+    case Kind::tanh:
+    case Kind::erf:
+      return complement(call(term.kind, negate(term.a)));
+    case Kind::sigmoid:
+    case Kind::normcdf:
+      return call(term.kind, negate(term.a));
+    case Kind::sech2: {
+      const int t = call(Kind::tanh, term.a);
+      return multiply(t, t);
+    }
+    default:
+      return -1;
+  }
+}
+
+/// Selects under one condition are added branch by branch; -1 where the conditions differ.
+int Formula::add_same_condition(int a, int b, Kind kind) {
+  const Term left = (*this)[a];
+  const Term right = (*this)[b];
+  if (left.kind != Kind::select || right.kind != Kind::select || left.a != right.a) return -1;
+  const int first = kind == Kind::add ? add(left.b, right.b) : subtract(left.b, right.b);
+  const int second = kind == Kind::add ? add(left.c, right.c) : subtract(left.c, right.c);
+  return select(left.a, first, second);
+}
+
+int Formula::add(int a, int b) {
+  if (is_constant(a) && is_constant(b)) return constant((*this)[a].value + (*this)[b].value);
+  if (is_constant(a, 0.0)) return b;
+  if (is_constant(b, 0.0)) return a;
+  if ((*this)[b].kind == Kind::negate) return subtract(a, (*this)[b].a);
+  if ((*this)[a].kind == Kind::negate) return subtract(b, (*this)[a].a);
+  int accurate = -1;
+  if (is_constant(a, 1.0)) accurate = complement(b);
+  if (is_constant(b, 1.0)) accurate = complement(a);
+  if (accurate < 0) accurate = add_like_terms(a, b, 1.0);
+  if (accurate < 0) accurate = add_same_condition(a, b, Kind::add);
+  return accurate >= 0 ? accurate : intern({.kind = Kind::add, .a = a, .b = b});
+}
+
+int Formula::subtract(int a, int b) {
+  if (is_constant(a) && is_constant(b)) return constant((*this)[a].value - (*this)[b].value);
+  if (is_constant(a, 0.0)) return negate(b);
+  if (is_constant(b, 0.0)) return a;
+  if (a == b) return constant(0.0);
+  if ((*this)[b].kind == Kind::negate) return add(a, (*this)[b].a);
+  if (is_constant(b, 1.0) && is_call(a, Kind::exp)) return call(Kind::expm1, (*this)[a].a);
+  int accurate = is_constant(a, 1.0) ? complement_negated(b) : -1;
+  if (accurate < 0) accurate = add_like_terms(a, b, -1.0);
+  if (accurate < 0) accurate = add_same_condition(a, b, Kind::subtract);
+  return accurate >= 0 ? accurate : intern({.kind = Kind::subtract, .a = a, .b = b});
+}
+
+}  // namespace fewbit::codegen

@@ -1,0 +1,58 @@
+#include "codegen/function_code.hpp"
+
+#include <fmt/format.h>
+
+#include "codegen/guards.hpp"
+#include "codegen/literal.hpp"
+#include "codegen/write_code.hpp"
+
+namespace fewbit::codegen {
+
+namespace {
+
+std::string write_guards(const Guards& guards) {
+  std::string code;
+  if (guards.nan) code += "  if (x != x) return x;\n";
+  if (guards.low != 0.0f || guards.high != 0.0f) {
+    code += "  // The limit is reached long before; at infinity the formula would be NaN.\n";
+  }
+  const auto clamp = [&code](const char* sign, float bound) {
+    code += fmt::format("  x = x {0} {1} ? {1} : x;\n", sign, hex_literal(bound));
+  };
+  if (guards.low != 0.0f) clamp("<", guards.low);
+  if (guards.high != 0.0f) clamp(">", guards.high);
+  return code;
+}
+
+std::string write_one(const Formula& formula, int result, const std::string& name,
+                      Parameters parameters, std::set<std::string>& primitives) {
+  const std::string guards = write_guards(find_guards(formula, result));
+  const bool needs_x = !guards.empty() || formula.depends_on_variable(result);
+  std::string signature = needs_x ? "float x" : "float /*x*/";
+  if (parameters == Parameters::arguments) {
+    const std::set<int> used = used_parameters(formula, result);
+    for (size_t i = 0; i < formula.parameters().size(); ++i) {
+      const std::string& argument = formula.parameters()[i].first;
+      const bool is_used = used.contains(static_cast<int>(i));
+      signature += is_used ? ", float " + argument : ", float /*" + argument + "*/";
+    }
+  }
+  return "FEWBIT_HD inline float " + name + "(" + signature + ") {\n" + guards +
+         write_body(formula, result, primitives) + "}\n";
+}
+
+}  // namespace
+
+FunctionCode write_function(const solver::Expression& expression, Parameters parameters) {
+  Formula formula(expression.parameters());
+  const int value = translate(expression, formula, parameters == Parameters::folded);
+  const int slope = differentiate(formula, value);
+  FunctionCode code;
+  code.text = "/// f(x) = " + expression.text() + "\n";
+  code.text += write_one(formula, value, "activation", parameters, code.primitives);
+  code.text += "\n/// f'(x)\n";
+  code.text += write_one(formula, slope, "derivative", parameters, code.primitives);
+  return code;
+}
+
+}  // namespace fewbit::codegen

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "expression/expression.hpp"
+
+namespace fewbit::codegen {
+
+/// f and f' as two host-device functions `activation` and `derivative` of float, with the
+/// primitives of math.hpp that they call (as math::name).
+struct FunctionCode {
+  std::string text;
+  std::set<std::string> primitives;
+};
+
+enum class Parameters {
+  arguments,  ///< float arguments after x, in declared order
+  folded,     ///< replaced by their values
+};
+
+/// Accuracy: at most 2 ulp of the result or 2^-24 max(1, |x|) off, whichever is larger, for every
+/// built-in function on [-10, 10]. NaN gives NaN, infinities give the limit. At a kink the
+/// derivative is the one on the left.
+FunctionCode write_function(const solver::Expression& expression, Parameters parameters);
+
+}  // namespace fewbit::codegen

@@ -1,0 +1,295 @@
+// Float primitives for host and device. Only +, -, *, / and fused multiply-add are used, so results
+// are the same on every machine as long as the compiler does not fuse on its own (-ffp-contract=off,
+// nvcc -fmad=false). Bounds are against the real function, all floats, see math_test.
+//@@ Each section starts with a marker line that names it and the earlier sections it needs.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#if !defined(FEWBIT_HD)
+#if defined(__CUDACC__)
+#define FEWBIT_HD __host__ __device__
+#else
+#define FEWBIT_HD
+#endif
+#endif
+
+namespace fewbit::generated::math {
+
+//@ fma
+/// a * b + c, rounded once. A host without the instruction rounds an exact product's sum twice,
+/// which differs by a last bit about once in 5e8 and is far faster than the library's emulation.
+FEWBIT_HD inline float fma(float a, float b, float c) {
+#if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(__aarch64__)
+  return std::fma(a, b, c);
+#else
+  return static_cast<float>(static_cast<double>(a) * static_cast<double>(b) +
+                            static_cast<double>(c));
+#endif
+}
+
+//@ bits
+FEWBIT_HD inline uint32_t to_bits(float x) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+FEWBIT_HD inline float from_bits(uint32_t bits) {
+  float x = 0.0f;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/// 2^n for -126 <= n <= 127.
+FEWBIT_HD inline float power_of_two(int n) {
+  return from_bits(static_cast<uint32_t>(n + 127) << 23);
+}
+
+//@ reduced fma bits
+/// x = n ln 2 + r with |r| <= 0.348, for |x| < 1e6.
+struct Reduced {
+  float r;
+  int n;
+};
+
+FEWBIT_HD inline Reduced reduce(float x) {
+  const float magic = 0x1.8p+23f;  // adding it leaves the nearest integer in the low bits
+  const float shifted = fma(x, 0x1.715476p+0f, magic);
+  const float n = shifted - magic;
+  const float r = fma(n, 0x1.05c61p-29f, fma(n, -0x1.62e43p-1f, x));
+  return {r, static_cast<int>(to_bits(shifted) - to_bits(magic))};
+}
+
+/// (e^r - 1 - r) / r^2 on |r| <= 0.348.
+FEWBIT_HD inline float exp_tail(float r) {
+  float p = 0x1.a273aep-13f;
+  p = fma(p, r, 0x1.6d5406p-10f);
+  p = fma(p, r, 0x1.110feep-7f);
+  p = fma(p, r, 0x1.5554e2p-5f);
+  p = fma(p, r, 0x1.555556p-3f);
+  return fma(p, r, 0.5f);
+}
+
+//@ exp reduced
+/// e^(x + low) for a correction |low| < 1e-4; within 1 ulp.
+FEWBIT_HD inline float exp_sum(float x, float low) {
+  const float bounded = x > 89.0f ? 89.0f : x < -104.0f ? -104.0f : x;
+  Reduced part = reduce(bounded);
+  part.r += low;
+  const float y = 1.0f + fma(part.r * part.r, exp_tail(part.r), part.r);
+  const int half = part.n >> 1;  // two steps, so that subnormal and huge results come out right
+  return y * power_of_two(half) * power_of_two(part.n - half);
+}
+
+FEWBIT_HD inline float exp(float x) { return exp_sum(x, 0.0f); }
+
+//@ expm1 reduced
+/// e^x - 1 without cancellation; within 1.5 ulp.
+FEWBIT_HD inline float expm1(float x) {
+  const float bounded = x > 89.0f ? 89.0f : x < -20.0f ? -20.0f : x;
+  const Reduced part = reduce(bounded);
+  const float p = fma(part.r * part.r, exp_tail(part.r), part.r);
+  const float half = power_of_two(part.n - 1);
+  return 2.0f * fma(half, p, half - 0.5f);
+}
+
+//@ log1p_tail fma
+/// log(1 + r) on -0.25 <= r <= 0.5.
+FEWBIT_HD inline float log1p_near_zero(float r) {
+  float p = 0x1.23f5e6p-5f;
+  p = fma(p, r, -0x1.6fc14ep-4f);
+  p = fma(p, r, 0x1.e2451ap-4f);
+  p = fma(p, r, -0x1.060018p-3f);
+  p = fma(p, r, 0x1.245e94p-3f);
+  p = fma(p, r, -0x1.54f668p-3f);
+  p = fma(p, r, 0x1.99955cp-3f);
+  p = fma(p, r, -0x1.000118p-2f);
+  p = fma(p, r, 0x1.555562p-2f);
+  p = fma(p, r, -0x1.fffffep-2f);
+  return fma(r * r, p, r);
+}
+
+//@ log1p log1p_tail bits
+/// log(1 + x) without cancellation; within 1 ulp.
+FEWBIT_HD inline float log1p(float x) {
+  if (!(x > -1.0f && x < INFINITY)) return x == -1.0f ? -INFINITY : x > 0.0f ? x : x - x + NAN;
+  // 1 + x = 2^n (1 + r) with 1 + r in [0.75, 1.5); r is formed from x, not from the rounded sum.
+  const int n = (static_cast<int>(to_bits(1.0f + x)) - 0x3f400000) >> 23;
+  const float scale = power_of_two(-(n >> 1)) * power_of_two((n >> 1) - n);
+  const float r = fma(x, scale, scale - 1.0f);
+  return fma(static_cast<float>(n), 0x1.62e43p-1f, log1p_near_zero(r));
+}
+
+//@ log log1p_tail bits
+/// log(x); within 1 ulp.
+FEWBIT_HD inline float log(float x) {
+  if (!(x > 0.0f && x < INFINITY)) return x == 0.0f ? -INFINITY : x > 0.0f ? x : x - x + NAN;
+  const bool tiny = x < 0x1p-126f;
+  const int bits = static_cast<int>(to_bits(tiny ? x * 0x1p+23f : x));
+  const int n = (bits - 0x3f400000) >> 23;
+  const float r = from_bits(static_cast<uint32_t>(bits) - (static_cast<uint32_t>(n) << 23)) - 1.0f;
+  return fma(static_cast<float>(tiny ? n - 23 : n), 0x1.62e43p-1f, log1p_near_zero(r));
+}
+
+//@ sigmoid exp
+/// 1 / (1 + e^-x), relative accuracy in both tails; within 2 ulp.
+FEWBIT_HD inline float sigmoid(float x) {
+  const float e = exp(-std::fabs(x));
+  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+
+//@ sigmoid_slope exp
+/// sigmoid(x) (1 - sigmoid(x)); within 3 ulp.
+FEWBIT_HD inline float sigmoid_slope(float x) {
+  const float e = exp(-std::fabs(x));
+  const float d = 1.0f + e;
+  return e / (d * d);
+}
+
+//@ softplus exp log1p
+/// log(1 + e^x) without overflow; within 2 ulp.
+FEWBIT_HD inline float softplus(float x) {
+  return (x > 0.0f ? x : 0.0f) + log1p(exp(-std::fabs(x)));
+}
+
+//@ tanh_parts exp
+/// tanh(a) on 0 <= a <= 1.
+FEWBIT_HD inline float tanh_near_zero(float a) {
+  const float s = a * a;
+  float p = 0x1.437b6ep-13f;
+  p = fma(p, s, -0x1.faea1ep-11f);
+  p = fma(p, s, 0x1.acf0eap-9f);
+  p = fma(p, s, -0x1.1eada6p-7f);
+  p = fma(p, s, 0x1.660068p-6f);
+  p = fma(p, s, -0x1.ba1af6p-5f);
+  p = fma(p, s, 0x1.11112cp-3f);
+  p = fma(p, s, -0x1.555556p-2f);
+  return fma(a * s, p, a);
+}
+
+/// 1 - tanh(a) for a >= 0.
+FEWBIT_HD inline float one_minus_tanh(float a) {
+  const float e = exp(-2.0f * a);
+  return 2.0f * e / (1.0f + e);
+}
+
+//@ tanh tanh_parts
+/// Hyperbolic tangent; within 1 ulp.
+FEWBIT_HD inline float tanh(float x) {
+  const float a = std::fabs(x);
+  if (a < 1.0f) return tanh_near_zero(x);
+  const float t = 1.0f - one_minus_tanh(a);
+  return x < 0.0f ? -t : t;
+}
+
+//@ sech2 tanh_parts
+/// 1 / cosh(x)^2, the slope of tanh, relative accuracy in the tails; within 3 ulp.
+FEWBIT_HD inline float sech2(float x) {
+  const float a = std::fabs(x);
+  if (a < 0.6f) {
+    const float t = tanh_near_zero(a);
+    return fma(-t, t, 1.0f);
+  }
+  const float q = one_minus_tanh(a);
+  return fma(-q, q, 2.0f * q);
+}
+
+//@ tanh_softplus exp
+/// tanh(log(1 + e^x)), the gate of mish, in one quotient.
+FEWBIT_HD inline float tanh_softplus(float x) {
+  const float e = exp(-std::fabs(x));
+  const float rising = fma(e, e, 2.0f * e);   // x < 0: u^2 + 2u with u = e^x
+  const float falling = fma(2.0f, e, 1.0f);   // x > 0: the same divided by u^2
+  const float top = x < 0.0f ? rising : falling;
+  const float bottom = x < 0.0f ? rising + 2.0f : fma(2.0f * e, e, falling);
+  return top / bottom;
+}
+
+//@ sech2_softplus tanh_softplus
+/// 1 - tanh(log(1 + e^x))^2; for x > 0 from 1 - tanh, which is small there.
+FEWBIT_HD inline float sech2_softplus(float x) {
+  if (x < 0.0f) {
+    const float t = tanh_softplus(x);
+    return fma(-t, t, 1.0f);
+  }
+  const float e = exp(-x);
+  const float square = 2.0f * e * e;
+  const float q = square / (square + fma(2.0f, e, 1.0f));
+  return fma(-q, q, 2.0f * q);
+}
+
+//@ gauss exp
+/// e^(-a^2 / 2): the square's rounding error is carried along, or the tail would lose it.
+FEWBIT_HD inline float gauss(float x) {
+  const float a = std::fabs(x) > 15.0f ? 15.0f : x;
+  const float half = -0.5f * a;
+  const float square = half * a;
+  return exp_sum(square, fma(half, a, -square));
+}
+
+//@ normal_tail fma
+/// e^(a^2 / 2) normcdf(-a) for 0.95 <= a <= 15, a polynomial in 4 / (4 + a).
+FEWBIT_HD inline float normal_tail(float a) {
+  const float t = 4.0f / (4.0f + a);
+  float p = 0x1.a1ede4p-6f;
+  p = fma(p, t, -0x1.b3abacp-4f);
+  p = fma(p, t, 0x1.2706d8p-3f);
+  p = fma(p, t, -0x1.548ff2p-4f);
+  p = fma(p, t, 0x1.8dd26p-4f);
+  p = fma(p, t, 0x1.72882ep-5f);
+  p = fma(p, t, 0x1.5cdb18p-4f);
+  p = fma(p, t, 0x1.7c8798p-4f);
+  p = fma(p, t, 0x1.98b918p-4f);
+  p = fma(p, t, 0x1.98826p-4f);
+  return p * t;
+}
+
+//@ normcdf gauss normal_tail
+/// The standard normal distribution function, relative accuracy in the left tail; within 3 ulp.
+FEWBIT_HD inline float normcdf(float x) {
+  const float a = std::fabs(x) > 15.0f ? 15.0f : std::fabs(x);
+  if (a < 1.0f) {
+    const float s = a * a;
+    float p = -0x1.0e2b06p-17f;
+    p = fma(p, s, 0x1.e10332p-14f);
+    p = fma(p, s, -0x1.37578p-10f);
+    p = fma(p, s, 0x1.46d418p-7f);
+    p = fma(p, s, -0x1.10585cp-4f);
+    p = fma(p, s, 0x1.988454p-2f);
+    return fma(p, x, 0.5f);
+  }
+  const float tail = gauss(a) * normal_tail(a);
+  return x < 0.0f ? tail : 1.0f - tail;
+}
+
+//@ normpdf gauss
+/// The standard normal density, relative accuracy everywhere; within 2 ulp.
+FEWBIT_HD inline float normpdf(float x) { return 0x1.988454p-2f * gauss(x); }
+
+//@ erf gauss normal_tail
+/// The error function; within 2 ulp.
+FEWBIT_HD inline float erf(float x) {
+  const float a = std::fabs(x) > 9.0f ? 9.0f : std::fabs(x);
+  if (a < 1.0f) {
+    const float s = a * a;
+    float p = -0x1.2823p-17f;
+    p = fma(p, s, 0x1.caf944p-14f);
+    p = fma(p, s, -0x1.ba322cp-11f);
+    p = fma(p, s, 0x1.55e84cp-8f);
+    p = fma(p, s, -0x1.b822cp-6f);
+    p = fma(p, s, 0x1.ce2ea6p-4f);
+    p = fma(p, s, -0x1.812744p-2f);
+    p = fma(p, s, 0x1.06eba8p-3f);
+    return fma(p, x, x);
+  }
+  const float z = 0x1.6a09e6p+0f * a;
+  const float square = a * a;
+  const float e = exp_sum(-square, -fma(a, a, -square));
+  const float t = 1.0f - 2.0f * e * normal_tail(z);
+  return x < 0.0f ? -t : t;
+}
+
+}  // namespace fewbit::generated::math

@@ -1,0 +1,165 @@
+#include "codegen/write_code.hpp"
+
+#include <fmt/format.h>
+
+#include "codegen/literal.hpp"
+
+namespace fewbit::codegen {
+
+namespace {
+
+/// How tightly the outermost operator of a text binds.
+enum Rank { kConditional, kComparison, kSum, kProduct, kPrefix, kPrimary };
+
+struct Text {
+  std::string code;
+  Rank rank;
+};
+
+const char* function_name(Kind kind) {
+  switch (kind) {
+    case Kind::exp: return "exp";
+    case Kind::expm1: return "expm1";
+    case Kind::log: return "log";
+    case Kind::log1p: return "log1p";
+    case Kind::tanh: return "tanh";
+    case Kind::sech2: return "sech2";
+    case Kind::sigmoid: return "sigmoid";
+    case Kind::sigmoid_slope: return "sigmoid_slope";
+    case Kind::softplus: return "softplus";
+    case Kind::tanh_softplus: return "tanh_softplus";
+    case Kind::sech2_softplus: return "sech2_softplus";
+    case Kind::erf: return "erf";
+    case Kind::normcdf: return "normcdf";
+    default: return "normpdf";
+  }
+}
+
+const char* comparison_sign(Kind kind) {
+  switch (kind) {
+    case Kind::less: return " < ";
+    case Kind::less_equal: return " <= ";
+    case Kind::greater: return " > ";
+    case Kind::greater_equal: return " >= ";
+    case Kind::equal: return " == ";
+    default: return " != ";
+  }
+}
+
+class Writer {
+ public:
+  Writer(const Formula& formula, std::set<std::string>& primitives)
+      : f_(formula), primitives_(primitives), uses_(size_t(formula.size()), 0) {}
+
+  std::string body(int result) {
+    count(result);
+    std::string code;
+    for (int i = 0; i <= result; ++i) {
+      if (!is_named(i)) continue;
+      const std::string value = write_term(i).code;
+      const std::string name = fmt::format("t{}", names_.size());
+      names_[i] = name;
+      code += fmt::format("  const float {} = {};\n", name, value);
+    }
+    return code + fmt::format("  return {};\n", write(result, kConditional));
+  }
+
+ private:
+  void count(int index) {
+    if (index < 0 || uses_[size_t(index)]++ > 0) return;
+    const Term& term = f_[index];
+    count(term.a);
+    count(term.b);
+    count(term.c);
+  }
+
+  bool is_named(int index) const {
+    const Kind kind = f_[index].kind;
+    const bool is_leaf =
+        kind == Kind::constant || kind == Kind::variable || kind == Kind::parameter;
+    const bool is_condition = kind >= Kind::less && kind <= Kind::not_equal;
+    return uses_[size_t(index)] > 1 && !is_leaf && !is_condition;
+  }
+
+  /// The term as an operand of an operator that needs at least `rank`.
+  std::string write(int index, Rank rank) {
+    const auto name = names_.find(index);
+    if (name != names_.end()) return name->second;
+    const Text text = write_term(index);
+    return text.rank < rank ? fmt::format("({})", text.code) : text.code;
+  }
+
+  std::string binary(const Term& term, const char* sign, Rank left, Rank right) {
+    const std::string first = write(term.a, left);
+    return first + sign + write(term.b, right);
+  }
+
+  Text write_term(int index) {
+    const Term& term = f_[index];
+    switch (term.kind) {
+      case Kind::constant:
+        return {decimal_literal(static_cast<float>(term.value)),
+                term.value < 0.0 ? kPrefix : kPrimary};
+      case Kind::variable: return {"x", kPrimary};
+      case Kind::parameter: return {f_.parameters()[size_t(term.parameter)].first, kPrimary};
+      case Kind::negate: return {fmt::format("-{}", write(term.a, kPrimary)), kPrefix};
+      case Kind::add: return {binary(term, " + ", kSum, kProduct), kSum};
+      case Kind::subtract: return {binary(term, " - ", kSum, kProduct), kSum};
+      case Kind::multiply: return {binary(term, " * ", kProduct, kPrefix), kProduct};
+      case Kind::divide: return {binary(term, " / ", kProduct, kPrefix), kProduct};
+      case Kind::select: return write_select(term);
+      default: break;
+    }
+    if (term.kind >= Kind::less && term.kind <= Kind::not_equal) {
+      return {binary(term, comparison_sign(term.kind), kSum, kSum), kComparison};
+    }
+    return {write_call(term), kPrimary};
+  }
+
+  Text write_select(const Term& term) {
+    const std::string condition = write(term.a, kComparison);
+    const std::string first = write(term.b, kSum);
+    return {fmt::format("{} ? {} : {}", condition, first, write(term.c, kConditional)), kConditional};
+  }
+
+  std::string write_call(const Term& term) {
+    const std::string argument = write(term.a, kConditional);
+    if (term.kind == Kind::power) {
+      return fmt::format("std::pow({}, {})", argument, write(term.b, kConditional));
+    }
+    if (term.kind == Kind::abs) return fmt::format("std::fabs({})", argument);
+    if (term.kind == Kind::sqrt) return fmt::format("std::sqrt({})", argument);
+    const std::string name = function_name(term.kind);
+    primitives_.insert(name);
+    return fmt::format("math::{}({})", name, argument);
+  }
+
+  const Formula& f_;
+  std::set<std::string>& primitives_;
+  std::vector<int> uses_;
+  std::map<int, std::string> names_;
+};
+
+void gather(const Formula& formula, int index, std::set<int>& seen, std::set<int>& parameters) {
+  if (index < 0 || !seen.insert(index).second) return;
+  const Term& term = formula[index];
+  if (term.kind == Kind::parameter) parameters.insert(term.parameter);
+  gather(formula, term.a, seen, parameters);
+  gather(formula, term.b, seen, parameters);
+  gather(formula, term.c, seen, parameters);
+}
+
+}  // namespace
+
+std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives) {
+  return Writer(formula, primitives).body(result);
+}
+
+std::set<int> used_parameters(const Formula& formula, int result) {
+  std::set<int> seen;
+  std::set<int> parameters;
+  gather(formula, result, seen, parameters);
+  return parameters;
+}
+
+}  // namespace fewbit::codegen

@@ -1,0 +1,92 @@
+"""Who may include and link whom. The one list is MAY_USE and OUTSIDE."""
+
+import re
+import sys
+
+from sources import ROOT, cpp_files, shown
+
+# Folder -> folders of ours whose headers it may include and whose targets it may link.
+MAY_USE = {
+    "base": set(),
+    "expression": {"base"},
+    "table": {"base"},
+    "functions": {"base", "expression", "table"},
+    "weights": {"base", "table"},
+    "search": {"base", "expression", "functions", "weights", "table"},
+    "verify": {"base", "expression", "functions", "weights", "table"},
+    "report": {"base", "expression", "functions", "weights", "table", "search", "verify"},
+    "codegen": {"base", "expression", "functions", "table"},
+    "cli": {"base", "expression", "functions", "weights", "table", "search", "verify", "report",
+            "codegen"},
+}
+
+# Prefix of an include -> the folders that alone may write it.
+OUTSIDE = {
+    "Eigen/": {"search"},
+    "nlohmann/": {"table", "functions", "report", "cli", "codegen"},
+    "CLI/": {"cli", "codegen"},
+    "torch/": set(),
+    "ATen/": set(),
+    "cuda": set(),
+}
+
+# Single headers that a folder may not see although their folder is allowed.
+HIDDEN = {"functions": {"table/json.hpp"}, "search": {"table/json.hpp"}}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+TARGET = re.compile(r"\bfewbit::([a-z_]+)\b")
+
+
+def layer_of(path):
+    """The layer a file belongs to, None for tests, benchmarks and the like."""
+    parts = path.relative_to(ROOT).parts
+    if parts[0] == "solver" and len(parts) > 2:
+        return parts[1]
+    return "codegen" if parts[0] == "codegen" else None
+
+
+def include_fault(layer, name):
+    """Why `layer` may not include `name`, or None."""
+    for prefix, users in OUTSIDE.items():
+        if name.startswith(prefix) and layer not in users:
+            return f"only {', '.join(sorted(users)) or 'the runtime'} may include {prefix}..."
+    if name in HIDDEN.get(layer, ()):
+        return f"{layer} may not include {name}"
+    used = name.split("/")[0] if "/" in name else layer
+    if used in MAY_USE and used != layer and used not in MAY_USE[layer]:
+        return f"{layer} may not include {used}"
+    return None
+
+
+def check_sources():
+    for path in cpp_files():
+        layer = layer_of(path)
+        if layer is None:
+            continue
+        if layer not in MAY_USE:
+            yield f"{shown(path)}: unknown layer '{layer}'"
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            fault = match and include_fault(layer, match[2])
+            if fault:
+                yield f"{shown(path)}:{number}: {fault}"
+
+
+def check_targets():
+    for layer, allowed in MAY_USE.items():
+        folder = ROOT / "codegen" if layer == "codegen" else ROOT / "solver" / layer
+        lists = folder / "CMakeLists.txt"
+        for used in sorted(set(TARGET.findall(lists.read_text()))):
+            if used in MAY_USE and used != layer and used not in allowed:
+                yield f"{shown(lists)}: {layer} may not link {used}"
+
+
+def main():
+    faults = [*check_sources(), *check_targets()]
+    print("\n".join(faults) or "layers: every include and link follows the list")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+
+#include "base/error.hpp"
+
+namespace fewbit {
+
+namespace {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replace = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string shortest(double value) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return {buffer.data(), end};
+}
+
+double parse_number(std::string_view text, std::string_view what) {
+  const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
+  double value = 0.0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (status != std::errc{} || end != digits.data() + digits.size()) {
+    throw Error(std::string(what) + ": '" + std::string(text) + "' is not a number");
+  }
+  return value;
+}
+
+std::vector<std::string> nearest_names(std::string_view word,
+                                       const std::vector<std::string>& candidates) {
+  std::vector<std::pair<size_t, std::string>> ranked;
+  for (const auto& name : candidates) ranked.emplace_back(edit_distance(word, name), name);
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> names;
+  for (const auto& [distance, name] : ranked) {
+    if (names.size() < 3 && distance <= std::max<size_t>(2, word.size() / 2)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace fewbit

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fewbit {
+
+/// The shortest decimal that reads back as exactly `value` ("0.1", "-10", "1e-09", "inf", "nan").
+/// Independent of locale.
+std::string shortest(double value);
+
+/// Reads all of `text` as one number; throws Error naming `what` otherwise. Accepts inf and -inf.
+double parse_number(std::string_view text, std::string_view what);
+
+/// Up to three of `candidates` nearest to `word` by edit distance, nearest first.
+std::vector<std::string> nearest_names(std::string_view word,
+                                       const std::vector<std::string>& candidates);
+
+}  // namespace fewbit

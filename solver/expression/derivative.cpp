@@ -1,0 +1,192 @@
+#include "expression/derivative.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "expression/block.hpp"
+#include "expression/branches.hpp"
+#include "expression/evaluate.hpp"
+#include "expression/pieces.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+Jet<Interval> jet_over(const Expression& f, double a, double b) {
+  return f.evaluate(Jet<Interval>{{a, b}, Interval(1.0), Interval(0.0)});
+}
+
+[[noreturn]] void refuse(const Expression& f, double x, bool finite) {
+  throw Error("expression: " + std::string(finite ? "not differentiable" : "not finite") +
+              " at x = " + shortest(x) + ": " + f.text());
+}
+
+void check_point(const Expression& original, const Expression& piece, double x) {
+  double value = 0.0;
+  double first = 0.0;
+  double second = 0.0;
+  evaluate_block(piece, &x, 1, &value, &first, &second);
+  if (!std::isfinite(value)) refuse(original, x, false);
+  if (!std::isfinite(first) || !std::isfinite(second)) refuse(original, x, true);
+}
+
+/// Looks for a pole between the samples: interval bounds that stay infinite down to a tiny cell.
+class PoleSearch {
+ public:
+  PoleSearch(const Expression& original, const Expression& piece, double width)
+      : original_(original), piece_(piece), tiny_(1e-10 * width) {}
+
+  void search(double a, double b) {
+    if (++evaluations_ > kMaxEvaluations) return;
+    const Jet<Interval> jet = jet_over(piece_, a, b);
+    const bool finite = is_bounded(jet.value);
+    if (finite && is_bounded(jet.first)) return;
+    const double middle = 0.5 * (a + b);
+    check_point(original_, piece_, middle);
+    if (b - a < tiny_) refuse(original_, middle, finite);
+    search(a, middle);
+    search(middle, b);
+  }
+
+ private:
+  static constexpr int kMaxEvaluations = 20000;
+  const Expression& original_;
+  const Expression& piece_;
+  double tiny_;
+  int evaluations_ = 0;
+};
+
+void check_piece(const Expression& original, const Piece& piece) {
+  constexpr int kSamples = 256;
+  for (int i = 0; i <= kSamples; ++i) {
+    const double x = i == kSamples ? piece.hi : piece.lo + (piece.hi - piece.lo) * i / kSamples;
+    check_point(original, piece.smooth, x);
+  }
+  PoleSearch(original, piece.smooth, piece.hi - piece.lo).search(piece.lo, piece.hi);
+}
+
+/// Compares f' at x and -x at irregular points.
+bool looks_even(const Expression& f, double end, double largest) {
+  constexpr int kPoints = 1000;
+  constexpr double kGoldenRatio = 0.61803398874989484820;
+  for (int i = 1; i <= kPoints; ++i) {
+    const double part = i * kGoldenRatio - std::floor(i * kGoldenRatio);
+    const double x = end * part * part;
+    const double right = f.evaluate(Jet<double>{x, 1.0, 0.0}).first;
+    const double left = f.evaluate(Jet<double>{-x, 1.0, 0.0}).first;
+    if (!(std::abs(right - left) <= 1e-14 * largest)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Derivative::Derivative(const Expression& f, double lo, double hi) {
+  if (!(lo < hi) || !std::isfinite(lo) || !std::isfinite(hi)) {
+    throw Error("domain: [" + shortest(lo) + ", " + shortest(hi) + "] is not a finite interval");
+  }
+  for (const Piece& piece : split_at_kinks(f, lo, hi)) {
+    check_piece(f, piece);
+    borders_.push_back(piece.lo);
+    pieces_.push_back(piece.smooth);
+  }
+  borders_.push_back(hi);
+  double smallest = INFINITY;
+  double largest = -INFINITY;
+  for (size_t piece = 0; piece < pieces_.size(); ++piece) {
+    for (int i = 0; i <= 64; ++i) {
+      const double v =
+          value(borders_[piece] + (borders_[piece + 1] - borders_[piece]) * i / 64, piece);
+      smallest = std::min(smallest, v);
+      largest = std::max(largest, v);
+    }
+  }
+  branches_ = find_branches(*this, largest - smallest);
+  even_ = looks_even(f, std::max(std::abs(lo), std::abs(hi)),
+                     std::max(std::abs(smallest), std::abs(largest)));
+}
+
+size_t Derivative::piece_of(double x) const {
+  const auto border = std::lower_bound(borders_.begin() + 1, borders_.end() - 1, x);
+  return static_cast<size_t>(border - borders_.begin()) - 1;
+}
+
+double Derivative::value(double x, size_t piece) const {
+  double first = 0.0;
+  evaluate_block(pieces_[piece], &x, 1, nullptr, &first, nullptr);
+  return first;
+}
+
+double Derivative::slope(double x, size_t piece) const {
+  double first = 0.0;
+  double second = 0.0;
+  evaluate_block(pieces_[piece], &x, 1, nullptr, &first, &second);
+  return second;
+}
+
+void Derivative::evaluate(std::span<const double> x, size_t piece, std::span<double> values,
+                          std::span<double> slopes) const {
+  for (size_t i = 0; i < x.size(); i += kBlockPoints) {
+    const size_t count = std::min(kBlockPoints, x.size() - i);
+    evaluate_block(pieces_[piece], x.data() + i, count, nullptr, values.data() + i,
+                   slopes.empty() ? nullptr : slopes.data() + i);
+  }
+}
+
+Interval Derivative::bounds(double a, double b, size_t piece) const {
+  const Jet<Interval> jet = jet_over(pieces_[piece], a, b);
+  const double middle = 0.5 * (a + b);
+  const Interval at_middle = jet_over(pieces_[piece], middle, middle).first;
+  const Interval mean_form = at_middle + jet.second * (Interval(a, b) - Interval(middle));
+  const double lower = std::max(jet.first.lower(), mean_form.lower());
+  const double upper = std::min(jet.first.upper(), mean_form.upper());
+  return lower <= upper ? Interval(lower, upper) : jet.first;
+}
+
+Interval Derivative::slope_bounds(double a, double b, size_t piece) const {
+  return jet_over(pieces_[piece], a, b).second;
+}
+
+double Derivative::solve(const Branch& branch, double value) const {
+  double lo = branch.lo;
+  double hi = branch.hi;
+  const double share = (value - branch.value_lo) / (branch.value_hi - branch.value_lo);
+  double x = lo + std::clamp(share, 0.0, 1.0) * (hi - lo);
+  for (int iteration = 0; iteration < 200; ++iteration) {
+    double first = 0.0;
+    double second = 0.0;
+    evaluate_block(pieces_[branch.piece], &x, 1, nullptr, &first, &second);
+    if (first == value) return x;
+    ((first < value) == (branch.direction > 0) ? lo : hi) = x;
+    const double step = (value - first) / second;
+    double next = x + step;
+    // Newton where it stays inside and the bracket shrinks well; else the middle.
+    const bool inside = next > lo && next < hi;
+    if (!inside || (iteration > 20 && iteration % 2 == 0)) next = 0.5 * (lo + hi);
+    if (next == x || next <= lo || next >= hi) return std::clamp(next, branch.lo, branch.hi);
+    if (inside && std::abs(step) <= 1.2e-16 * std::abs(x)) return next;
+    x = next;
+  }
+  return x;
+}
+
+double Derivative::min_value() const {
+  double smallest = INFINITY;
+  for (const Branch& b : branches_) smallest = std::min({smallest, b.value_lo, b.value_hi});
+  return smallest;
+}
+
+double Derivative::max_value() const {
+  double largest = -INFINITY;
+  for (const Branch& b : branches_) largest = std::max({largest, b.value_lo, b.value_hi});
+  return largest;
+}
+
+bool Derivative::is_step_function() const {
+  return std::all_of(branches_.begin(), branches_.end(),
+                     [](const Branch& branch) { return branch.direction == 0; });
+}
+
+}  // namespace fewbit::solver

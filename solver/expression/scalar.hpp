@@ -1,0 +1,151 @@
+#pragma once
+
+// The functions of the expression language and what their derivatives need, for any scalar: double,
+// Interval, and multiprecision numbers (tests). Formulas avoid cancellation in the tails.
+
+#include <algorithm>
+#include <cmath>
+
+#include "expression/interval.hpp"
+
+namespace fewbit::solver::scalar {
+
+inline constexpr double kSqrtHalf = 0.70710678118654752440;
+inline constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
+inline constexpr double kTwoOverSqrtPi = 1.1283791670955125739;
+
+// ---- any scalar with the standard functions -------------------------------------------------
+
+template <class T>
+T sigmoid(const T& x) {
+  using std::exp;
+  if (x >= 0) return 1 / (1 + exp(-x));
+  const T e = exp(x);
+  return e / (1 + e);
+}
+
+/// sigmoid'(x) = sigmoid(x) sigmoid(-x), an even function.
+template <class T>
+T logistic_density(const T& x) {
+  using std::exp;
+  const T e = x >= 0 ? T(exp(-x)) : T(exp(x));
+  return e / ((1 + e) * (1 + e));
+}
+
+template <class T>
+T softplus(const T& x) {
+  using std::exp;
+  using std::log1p;
+  return x >= 0 ? T(x + log1p(T(exp(-x)))) : T(log1p(T(exp(x))));
+}
+
+/// tanh'(x) = 1 / cosh(x)^2, without the cancellation of 1 - tanh(x)^2.
+template <class T>
+T sech_squared(const T& x) {
+  return 4 * logistic_density(T(2 * x));
+}
+
+template <class T>
+T normcdf(const T& x) {
+  using std::erfc;
+  using std::sqrt;
+  return erfc(T(-x / sqrt(T(2)))) / 2;
+}
+inline double normcdf(double x) {
+  return 0.5 * std::erfc(-x * kSqrtHalf);
+}
+
+/// exp(-x^2).
+template <class T>
+T gauss(const T& x) {
+  using std::exp;
+  return exp(T(-x * x));
+}
+
+// ---- intervals ------------------------------------------------------------------------------
+
+/// libm errs by a few units in the last place at most.
+inline double widen_down(double x) {
+  return x - 8e-16 * std::abs(x) - 5e-324;
+}
+inline double widen_up(double x) {
+  return x + 8e-16 * std::abs(x) + 5e-324;
+}
+
+/// Image of an ascending function that stays within [least, most].
+template <class F>
+Interval lift_ascending(const Interval& x, double least, double most, const F& f) {
+  const double lo = widen_down(f(x.lower()));
+  const double hi = widen_up(f(x.upper()));
+  if (std::isnan(lo) || std::isnan(hi)) return whole_line();
+  return {std::clamp(lo, least, most), std::clamp(hi, least, most)};
+}
+
+/// Image of a non-negative even function that descends with |x|, f(0) at most `most`.
+template <class F>
+Interval lift_bell(const Interval& x, double most, const F& f) {
+  const double near = x.lower() <= 0.0 && x.upper() >= 0.0
+                          ? 0.0
+                          : std::min(std::abs(x.lower()), std::abs(x.upper()));
+  const double lo = std::max(0.0, widen_down(f(magnitude(x))));
+  return {std::isnan(lo) ? 0.0 : lo, std::min(most, widen_up(f(near)))};
+}
+
+inline Interval exp(const Interval& x) {
+  return lift_ascending(x, 0.0, INFINITY, [](double v) { return std::exp(v); });
+}
+inline Interval expm1(const Interval& x) {
+  return lift_ascending(x, -1.0, INFINITY, [](double v) { return std::expm1(v); });
+}
+inline Interval log(const Interval& x) {
+  return lift_ascending(x, -INFINITY, INFINITY, [](double v) { return std::log(v); });
+}
+inline Interval log1p(const Interval& x) {
+  return lift_ascending(x, -INFINITY, INFINITY, [](double v) { return std::log1p(v); });
+}
+inline Interval sqrt(const Interval& x) {
+  return lift_ascending(x, 0.0, INFINITY, [](double v) { return std::sqrt(v); });
+}
+inline Interval tanh(const Interval& x) {
+  return lift_ascending(x, -1.0, 1.0, [](double v) { return std::tanh(v); });
+}
+inline Interval erf(const Interval& x) {
+  return lift_ascending(x, -1.0, 1.0, [](double v) { return std::erf(v); });
+}
+inline Interval sigmoid(const Interval& x) {
+  return lift_ascending(x, 0.0, 1.0, [](double v) { return sigmoid(v); });
+}
+inline Interval softplus(const Interval& x) {
+  return lift_ascending(x, 0.0, INFINITY, [](double v) { return softplus(v); });
+}
+inline Interval normcdf(const Interval& x) {
+  return lift_ascending(x, 0.0, 1.0, [](double v) { return normcdf(v); });
+}
+inline Interval logistic_density(const Interval& x) {
+  return lift_bell(x, 0.25, [](double v) { return logistic_density(v); });
+}
+inline Interval sech_squared(const Interval& x) {
+  return lift_bell(x, 1.0, [](double v) { return sech_squared(v); });
+}
+inline Interval gauss(const Interval& x) {
+  return lift_bell(x, 1.0, [](double v) { return std::exp(-v * v); });
+}
+
+/// x^c for a constant c; negative x only for integer c.
+inline Interval pow(const Interval& x, double c) {
+  const auto power = [c](double v) { return std::pow(v, c); };
+  if (c == 0.0) return Interval(1.0);
+  if (x.lower() >= 0.0) {
+    if (c > 0.0) return lift_ascending(x, 0.0, INFINITY, power);
+    const Interval inverse =
+        lift_ascending(x, 0.0, INFINITY, [c](double v) { return std::pow(v, -c); });
+    return Interval(1.0) / inverse;
+  }
+  if (c != std::floor(c)) return whole_line();
+  if (c < 0.0) return Interval(1.0) / pow(x, -c);
+  if (std::fmod(c, 2.0) != 0.0) return lift_ascending(x, -INFINITY, INFINITY, power);
+  const double near = x.upper() >= 0.0 ? 0.0 : -x.upper();
+  return {std::max(0.0, widen_down(power(near))), widen_up(power(magnitude(x)))};
+}
+
+}  // namespace fewbit::solver::scalar

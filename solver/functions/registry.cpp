@@ -1,0 +1,201 @@
+#include "functions/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+constexpr double kAny = 1e6;
+
+// One line per activation: name, aliases, parameters {name, default, least, most, least excluded},
+// expression, source.
+const std::vector<FunctionInfo> kRegistry = {
+    // Piecewise linear: one bit is exact.
+    {"relu", {}, {}, "max(x, 0)", "Nair and Hinton 2010"},
+    {"leaky_relu",
+     {},
+     {{"negative_slope", 0.01, -kAny, kAny}},
+     "where(x > 0, x, negative_slope*x)",
+     "Maas et al. 2013"},
+    {"relu6", {}, {}, "clamp(x, 0, 6)", "Howard et al. 2017 (MobileNets)"},
+    {"threshold",
+     {},
+     {{"threshold", 0, -kAny, kAny}, {"value", 0, -kAny, kAny}},
+     "where(x > threshold, x, value)",
+     "torch.nn.Threshold"},
+    {"hardtanh",
+     {},
+     {{"min", -1, -kAny, kAny}, {"max", 1, -kAny, kAny}},
+     "clamp(x, min, max)",
+     "Collobert 2004"},
+    {"hardsigmoid", {}, {}, "clamp(x/6 + 0.5, 0, 1)", "Howard et al. 2019 (MobileNetV3)"},
+    {"hardshrink",
+     {},
+     {{"lambda", 0.5, 0, kAny}},
+     "where(abs(x) > lambda, x, 0)",
+     "Donoho and Johnstone 1994"},
+    {"softshrink",
+     {},
+     {{"lambda", 0.5, 0, kAny}},
+     "where(abs(x) > lambda, x - lambda*sign(x), 0)",
+     "Donoho and Johnstone 1994"},
+    // Smooth, or smooth in parts.
+    {"celu",
+     {},
+     {{"alpha", 1, 0, kAny, true}},
+     "where(x > 0, x, alpha*expm1(x/alpha))",
+     "Barron 2017"},
+    {"elu",
+     {},
+     {{"alpha", 1, -kAny, kAny}},
+     "where(x > 0, x, alpha*expm1(x))",
+     "Clevert et al. 2015"},
+    {"gelu", {}, {}, "x*normcdf(x)", "Hendrycks and Gimpel 2016"},
+    {"gelu_tanh",
+     {},
+     {},
+     "0.5*x*(1 + tanh(0.7978845608028654*(x + 0.044715*x^3)))",
+     "Hendrycks and Gimpel 2016"},
+    {"quick_gelu", {}, {}, "x*sigmoid(1.702*x)", "Hendrycks and Gimpel 2016"},
+    {"hardswish", {}, {}, "x*clamp(x + 3, 0, 6)/6", "Howard et al. 2019 (MobileNetV3)"},
+    {"logsigmoid", {}, {}, "-softplus(-x)", "torch.nn.LogSigmoid"},
+    {"mish", {}, {}, "x*tanh(softplus(x))", "Misra 2019"},
+    {"selu",
+     {},
+     {},
+     "1.0507009873554805*where(x > 0, x, 1.6732632423543772*expm1(x))",
+     "Klambauer et al. 2017"},
+    {"sigmoid", {}, {}, "sigmoid(x)", "logistic function"},
+    {"silu",
+     {"swish"},
+     {{"beta", 1, 0, kAny, true}},
+     "x*sigmoid(beta*x)",
+     "Elfwing et al. 2017, Ramachandran et al. 2017"},
+    {"softplus",
+     {},
+     {{"beta", 1, 0, kAny, true}, {"threshold", 20, 0, kAny}},
+     "where(beta*x > threshold, x, softplus(beta*x)/beta)",
+     "Dugas et al. 2000"},
+    {"softsign", {}, {}, "x/(1 + abs(x))", "Turian et al. 2009"},
+    {"tanh", {}, {}, "tanh(x)", "hyperbolic tangent"},
+    {"tanhshrink", {}, {}, "x - tanh(x)", "torch.nn.Tanhshrink"},
+    {"relu_squared", {}, {}, "max(x, 0)^2", "So et al. 2021 (Primer)"},
+};
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string range_of(const ParameterInfo& info) {
+  if (info.lo_open) return "greater than " + shortest(info.lo) + ", at most " + shortest(info.hi);
+  return "from " + shortest(info.lo) + " to " + shortest(info.hi);
+}
+
+void set_parameter(const FunctionInfo& info, FunctionSpec& spec, std::string_view item) {
+  const size_t equals = item.find('=');
+  if (equals == std::string_view::npos) {
+    throw Error("function " + info.name + ": '" + std::string(item) + "' is not NAME=VALUE");
+  }
+  const std::string name(item.substr(0, equals));
+  const auto known = std::find_if(info.parameters.begin(), info.parameters.end(),
+                                  [&](const ParameterInfo& p) { return p.name == name; });
+  if (known == info.parameters.end()) {
+    std::vector<std::string> names;
+    for (const ParameterInfo& p : info.parameters) names.push_back(p.name);
+    throw Error("function " + info.name + ": unknown parameter '" + name +
+                "' (accepted: " + (names.empty() ? "none" : list_of(names)) + ")");
+  }
+  const double value = parse_number(item.substr(equals + 1), info.name + ":" + name);
+  const bool above = known->lo_open ? value > known->lo : value >= known->lo;
+  if (!above || !(value <= known->hi)) {
+    throw Error("function " + info.name + ": " + name + " = " + shortest(value) +
+                " is out of range (" + range_of(*known) + ")");
+  }
+  spec.parameters[static_cast<size_t>(known - info.parameters.begin())].second = value;
+}
+
+void check_together(const FunctionSpec& spec) {
+  if (spec.name != "hardtanh" || spec.parameters[0].second < spec.parameters[1].second) return;
+  throw Error("function hardtanh: min = " + shortest(spec.parameters[0].second) +
+              " is not less than max = " + shortest(spec.parameters[1].second));
+}
+
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !name.empty() && name.size() <= 64 && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+const FunctionInfo* lookup(std::string_view name) {
+  for (const FunctionInfo& info : kRegistry) {
+    if (info.name == name ||
+        std::find(info.aliases.begin(), info.aliases.end(), name) != info.aliases.end()) {
+      return &info;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<FunctionInfo>& registry() {
+  return kRegistry;
+}
+
+const FunctionInfo& find_function(std::string_view name) {
+  if (const FunctionInfo* info = lookup(name)) return *info;
+  std::vector<std::string> names;
+  for (const FunctionInfo& info : kRegistry) {
+    names.push_back(info.name);
+    names.insert(names.end(), info.aliases.begin(), info.aliases.end());
+  }
+  const std::vector<std::string> near = nearest_names(name, names);
+  throw Error(
+      "unknown function '" + std::string(name) + "'" +
+      (near.empty() ? " (fewbit-solve list shows all)" : " (nearest: " + list_of(near) + ")"));
+}
+
+FunctionSpec parse_function(std::string_view text) {
+  const size_t colon = text.find(':');
+  const FunctionInfo& info = find_function(text.substr(0, colon));
+  FunctionSpec spec{info.name, {}, info.expression};
+  for (const ParameterInfo& p : info.parameters) spec.parameters.emplace_back(p.name, p.initial);
+  std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (colon != std::string_view::npos && rest.empty()) {
+    throw Error("function " + info.name + ": no parameters behind ':'");
+  }
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    set_parameter(info, spec, rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+  }
+  check_together(spec);
+  return spec;
+}
+
+FunctionSpec custom_function(std::string_view name, std::string_view expression) {
+  if (!is_identifier(name)) {
+    throw Error("name '" + std::string(name) +
+                "' is not an identifier (letters, digits and _, at most 64, no digit first)");
+  }
+  if (lookup(name) != nullptr) {
+    throw Error("name '" + std::string(name) + "' is a registered function; choose another one");
+  }
+  return {std::string(name), {}, Expression::parse(expression).text()};
+}
+
+Expression expression_of(const FunctionSpec& spec) {
+  return Expression::parse(spec.expression, spec.parameters);
+}
+
+}  // namespace fewbit::solver

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "expression/expression.hpp"
+#include "table/table.hpp"
+
+namespace fewbit::solver {
+
+struct ParameterInfo {
+  std::string name;
+  double initial;        ///< the default
+  double lo;             ///< smallest accepted value
+  double hi;             ///< largest accepted value
+  bool lo_open = false;  ///< lo itself is not accepted
+};
+
+/// One activation: a line of the registry.
+struct FunctionInfo {
+  std::string name;
+  std::vector<std::string> aliases;
+  std::vector<ParameterInfo> parameters;
+  std::string expression;
+  std::string source;  ///< where the definition comes from
+};
+
+/// The only list of built-in activations, in a fixed order.
+const std::vector<FunctionInfo>& registry();
+
+/// By name or alias; throws Error naming the nearest names otherwise.
+const FunctionInfo& find_function(std::string_view name);
+
+/// Reads "elu", "elu:alpha=0.5" or "swish:beta=2"; all parameters get values, defaults included.
+/// Throws Error for an unknown function or parameter, or a value out of range (constraints between
+/// parameters included: hardtanh's min < max).
+FunctionSpec parse_function(std::string_view text);
+
+/// A user's own function; throws Error when `name` is no identifier or a registered name, or the
+/// expression does not parse.
+FunctionSpec custom_function(std::string_view name, std::string_view expression);
+
+/// The expression of `spec` with its parameters' values.
+Expression expression_of(const FunctionSpec& spec);
+
+}  // namespace fewbit::solver

@@ -1,0 +1,140 @@
+#include "report/describe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/text.hpp"
+#include "report/curve.hpp"
+#include "report/names.hpp"
+#include "report/terminal_plot.hpp"
+#include "weights/weight.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+constexpr size_t kMostRows = 48;
+constexpr size_t kShownEnds = 16;
+
+/// The integral of w over the domain, to about six digits: only for the rms that people read.
+double mass_of(const Problem& problem) {
+  const auto weight = make_weight(problem.weight);
+  const Domain support = weight->support();
+  const double lo = std::max(problem.domain.lo, support.lo);
+  const double hi = std::min(problem.domain.hi, support.hi);
+  std::vector<double> cuts{lo};
+  for (const double x : weight->breaks()) {
+    if (x > lo && x < hi) cuts.push_back(x);
+  }
+  cuts.push_back(hi);
+  const size_t panels = std::max<size_t>(1, 20000 / cuts.size());
+  double mass = 0.0;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+    const double step = (cuts[i + 1] - cuts[i]) / static_cast<double>(panels);
+    for (size_t j = 0; j < panels; ++j) {
+      mass += step * weight->density(cuts[i] + (static_cast<double>(j) + 0.5) * step);
+    }
+  }
+  return mass;
+}
+
+std::string header(const Table& table) {
+  const Problem& problem = table.problem;
+  const char* goal = problem.objective.smoothed ? "smoothed objective" : "squared error";
+  std::string text =
+      fmt::format("{}: f(x) = {}\n", function_name(problem.function), problem.function.expression);
+  text += fmt::format("{} form, {}, weight {}, domain {}", to_string(problem.form), goal,
+                      weight_name(problem.weight), domain_name(problem.domain));
+  if (problem.dtype != DataType::exact) {
+    text += fmt::format(", thresholds for {}", to_string(problem.dtype));
+  }
+  text += fmt::format("\n{}, {} thresholds{}\n", size_name(table), table.thresholds.size(),
+                      table.symmetry == Symmetry::even ? " on |x|" : "");
+  return text;
+}
+
+std::string interval_row(const Table& table, size_t i) {
+  const size_t last = table.thresholds.size();
+  const bool even = table.symmetry == Symmetry::even;
+  const std::string lo = i > 0 ? fmt::format("{:.8g}", table.thresholds[i - 1])
+                               : std::string(even ? "0" : "-inf");
+  const std::string hi = i < last ? fmt::format("{:.8g}", table.thresholds[i]) : "inf";
+  const int code = table.codes[i];
+  return fmt::format("  {} {:>13}, {:>13} {} {:>5} {:>{}} {:>15.8g}\n", i == 0 && even ? "[" : "(",
+                     lo, hi, i < last ? "]" : ")", code, fmt::format("{:0{}b}", code, table.bits()),
+                     std::max(8, table.bits()), table.levels[static_cast<size_t>(code)]);
+}
+
+std::string level_row(const Table& table, size_t i) {
+  return fmt::format("  {:>5} {:>8} {:>15.8g}\n", i, fmt::format("{:0{}b}", i, table.bits()),
+                     table.levels[i]);
+}
+
+/// All rows, or both ends where there are too many.
+template <class Row>
+std::string rows(size_t count, const Row& row) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    if (count > kMostRows && i == kShownEnds) {
+      text += fmt::format("  ... {} more rows: --json prints all ...\n", count - 2 * kShownEnds);
+      i = count - kShownEnds;
+    }
+    text += row(i);
+  }
+  return text;
+}
+
+std::string body(const Table& table) {
+  if (table.codes.empty()) {
+    std::string text = fmt::format("  {:>5} {:>8} {:>15}\n", "code", "bits", "level");
+    text += rows(table.levels.size(), [&](size_t i) { return level_row(table, i); });
+    return text +
+           "Each x takes one of the two levels around f'(x) at random; the expectation is f'(x).\n";
+  }
+  const char* of = table.symmetry == Symmetry::even ? "|x| in" : "x in";
+  std::string text = fmt::format("  {:<32} {:>5} {:>8} {:>15}\n", of, "code", "bits", "level");
+  return text + rows(table.codes.size(), [&](size_t i) { return interval_row(table, i); });
+}
+
+std::string proof(const Table& table) {
+  const bool smoothed = table.problem.objective.smoothed;
+  std::string text =
+      fmt::format("{:<18}{} (rms {})\n",
+                  table.problem.form == Form::unbiased ? "expected error" : "squared error",
+                  shortest(table.error), short_number(rms_error(table)));
+  if (smoothed) {
+    text += fmt::format("{:<18}{}\n", "squared optimum", shortest(table.lower_bound));
+    text += fmt::format("{:<18}{:.2f} % over the proven squared optimum\n", "price",
+                        100.0 * (table.error / table.lower_bound - 1.0));
+  } else {
+    text += fmt::format("{:<18}{} (no table of this form and size is better)\n", "lower bound",
+                        shortest(table.lower_bound));
+    text += fmt::format("{:<18}{}\n", "relative gap", short_number(table.relative_gap, 3));
+  }
+  text += fmt::format("{:<18}{}\n", "smoothed bias", short_number(table.smoothed_bias));
+  if (smoothed) {
+    text += fmt::format(
+        "A local optimum of the smoothed objective (tau {}, lambda {}); only the squared optimum is "
+        "proven.\n",
+        shortest(table.problem.objective.tau), shortest(table.problem.objective.lambda));
+  }
+  return text;
+}
+
+}  // namespace
+
+double rms_error(const Table& table) {
+  const double mass = mass_of(table.problem);
+  return mass > 0.0 ? std::sqrt(table.error / mass) : 0.0;
+}
+
+std::string describe(const Table& table, bool colour) {
+  const char* legend = table.codes.empty() ? "f'(x)" : "f'(x) thin, the table bold";
+  return header(table) + "\n" + body(table) + "\n" + proof(table) + "\n" + legend + "\n" +
+         terminal_plot(sample_curve(table, 480), colour);
+}
+
+}  // namespace fewbit::solver

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fewbit::solver {
+
+/// One entry of a grid: as people read it, and exactly (for CSV; empty: the same).
+struct Cell {
+  std::string text;
+  std::string exact = {};
+};
+
+struct Column {
+  std::string name;
+  bool numeric = false;
+};
+
+struct Grid {
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+/// Inline SVG (written for svg_style) with its words.
+struct Figure {
+  std::string title;
+  std::string caption;
+  std::string svg;
+  bool wide = false;
+};
+
+/// A colour and marker that figures of a section share.
+struct Key {
+  std::string name;
+  size_t style;
+};
+
+struct Section {
+  std::string id;
+  std::string title;
+  std::vector<std::string> notes;
+  std::vector<Key> legend;
+  std::vector<Figure> figures;
+  Grid grid;
+  bool in_csv = true;  ///< false: a digest of another section's grid
+};
+
+struct Document {
+  std::string title;
+  std::string summary;
+  std::vector<Section> sections;
+};
+
+/// GitHub-flavoured Markdown; figures are left out.
+std::string to_markdown(const Document& document);
+
+/// RFC 4180; several grids are separated by an empty line, each after a line "# title".
+std::string to_csv(const Document& document);
+
+/// One self-contained page: no scripts, no requests.
+std::string to_html(const Document& document);
+
+}  // namespace fewbit::solver

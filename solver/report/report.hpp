@@ -1,0 +1,2 @@
+#pragma once
+// Written by the report part.

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "report/curve.hpp"
+
+namespace fewbit::solver {
+
+/// f' (thin) and the step function (bold) in 60 x 15 braille characters with axis labels; `colour`
+/// adds terminal colours. Lines end in a newline.
+std::string terminal_plot(const Curve& curve, bool colour);
+
+}  // namespace fewbit::solver

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+
+#include "search/axis.hpp"
+
+namespace fewbit::solver {
+
+/// What is known of any optimal table with a cut in a given cell.
+struct CellBounds {
+  double swing;       ///< of f' over the cell
+  bool monotone;      ///< f' does not turn within the cell
+  double mass;        ///< of the cell
+  double reach;       ///< swing of f' over the two segments that meet at the cut
+  double reach_mass;  ///< mass of these two segments
+};
+
+/// One level per segment, the weighted mean: `intervals` on the x axis, `levels` on the value axis.
+/// A table of k levels has k segments.
+struct VarianceCost {
+  static double cost(const Border& a, const Border& b) {
+    const double mass = b.prefix.mass - a.prefix.mass;
+    const double first = b.prefix.first - a.prefix.first;
+    const double second = b.prefix.second - a.prefix.second;
+    return mass > 0.0 ? std::max(0.0, second - first * first / mass) : 0.0;
+  }
+
+  /// Most that moving the cut of an optimal table to one end of its cell can cost. Moving it over a
+  /// set of mass m on which f' swings by s costs at most 2 |y_right - y_left| s m, since f' equals
+  /// the mean of the two levels at the cut. The two directions share the cell's mass, and where f'
+  /// is monotone its swing too: min(s1 m1, s2 m2) <= (s1 + s2) (m1 + m2) / 4. Segments that lie
+  /// inside the cell are rounded out to it, at swing^2 mass / 4.
+  static double correction(const CellBounds& cell) {
+    return (cell.monotone ? 0.5 : 1.0) * cell.reach * cell.swing * cell.mass;
+  }
+};
+
+/// Levels at the ends of the segments, each value rounded at random to one of its two neighbours:
+/// `unbiased` on the value axis. A table of k levels has k - 1 segments.
+struct RoundingCost {
+  static double cost(const Border& a, const Border& b) {
+    const double mass = b.prefix.mass - a.prefix.mass;
+    const double first = b.prefix.first - a.prefix.first;
+    const double second = b.prefix.second - a.prefix.second;
+    const double value =
+        (a.position + b.position) * first - a.position * b.position * mass - second;
+    return std::max(0.0, value);
+  }
+
+  /// By Taylor's formula around a stationary point with the Hessian's diagonal (gap times density)
+  /// and off-diagonal (minus the mass between two levels). Levels that share a cell move together,
+  /// so the better of the two directions costs at most half of their sum.
+  static double correction(const CellBounds& cell) {
+    return 0.5 * cell.swing * (cell.reach * cell.mass + cell.swing * cell.reach_mass);
+  }
+};
+
+}  // namespace fewbit::solver

@@ -1,0 +1,164 @@
+#include "search/smoothing_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "search/smoothed_histogram.hpp"
+#include "search/smoothed_panels.hpp"
+
+namespace fewbit::solver {
+namespace {
+
+// exp(-kTail) is what the rules may leave out: of the mass of the means at both ends, and of the
+// spectrum between neighbouring means.
+constexpr double kTail = 32.0;
+// Spreads after which a normal density no longer counts (1e-17 of the mass).
+constexpr double kReach = 8.6;
+constexpr double kSmallestTau = 0.01;
+constexpr double kSigmasPerUnitLog = 8.0;
+
+double parameter(const WeightSpec& weight, const char* name) {
+  for (const NamedValue& value : weight.parameters) {
+    if (value.first == name) return value.second;
+  }
+  throw Error(fmt::format("weight {}: parameter {} is missing", weight.kind, name), {}, "weight");
+}
+
+double positive_parameter(const WeightSpec& weight, const char* name) {
+  const double value = parameter(weight, name);
+  if (!(value > 0.0) || !std::isfinite(value)) {
+    throw Error(fmt::format("weight {}: {} is {}, accepted are positive numbers", weight.kind, name,
+                            shortest(value)),
+                {}, "weight");
+  }
+  return value;
+}
+
+// The equidistant rule over means ~ N(mean, width^2). For b^2, whose spectrum falls like a normal
+// one of variance 2 / spread^2, it converges faster than geometrically; the step puts the first
+// alias at exp(-kTail).
+void append_normal(double mean, double sigma, double tau, double mass,
+                   std::vector<SmoothingNode>& out) {
+  const double spread = tau * sigma;
+  const double width = sigma * std::sqrt((1.0 - tau) * (1.0 + tau));
+  if (width < 1e-8 * sigma) {
+    out.push_back({mean, spread, mass});
+    return;
+  }
+  const double spectrum = 2.0 / (spread * spread) + 1.0 / (width * width);
+  const double step = 2.0 * std::numbers::pi / std::sqrt(2.0 * kTail * spectrum);
+  const int half = static_cast<int>(std::ceil(width * std::sqrt(2.0 * kTail) / step));
+  double total = 0.0;
+  for (int i = -half; i <= half; ++i) {
+    const double z = i * step / width;
+    total += std::exp(-0.5 * z * z);
+  }
+  for (int i = -half; i <= half; ++i) {
+    const double z = i * step / width;
+    out.push_back({mean + i * step, spread, mass * std::exp(-0.5 * z * z) / total});
+  }
+}
+
+std::vector<SmoothingNode> mixture_nodes(const WeightSpec& weight, double tau) {
+  const double lo = std::log(positive_parameter(weight, "sigma_min"));
+  const double hi = std::log(positive_parameter(weight, "sigma_max"));
+  const int count =
+      static_cast<int>(std::clamp(std::ceil(kSigmasPerUnitLog * (hi - lo)), 8.0, 128.0));
+  const GaussRule rule = gauss_legendre(count);
+  std::vector<SmoothingNode> nodes;
+  for (size_t i = 0; i < rule.nodes.size(); ++i) {
+    const double sigma = std::exp(0.5 * (lo + hi) + 0.5 * (hi - lo) * rule.nodes[i]);
+    append_normal(0.0, sigma, tau, 0.5 * rule.weights[i], nodes);
+  }
+  return nodes;
+}
+
+std::vector<SmoothingNode> histogram_nodes(const WeightSpec& weight, double tau) {
+  if (weight.edges.size() < 2 || weight.masses.size() + 1 != weight.edges.size()) {
+    throw Error(fmt::format("weight histogram: {} edges for {} masses", weight.edges.size(),
+                            weight.masses.size()),
+                {}, "weight");
+  }
+  double mass = 0.0;
+  double mean = 0.0;
+  for (size_t i = 0; i < weight.masses.size(); ++i) {
+    mass += weight.masses[i];
+    mean += weight.masses[i] * 0.5 * (weight.edges[i] + weight.edges[i + 1]);
+  }
+  mean /= mass;
+  double variance = 0.0;
+  for (size_t i = 0; i < weight.masses.size(); ++i) {
+    const double left = weight.edges[i] - mean;
+    const double right = weight.edges[i + 1] - mean;
+    variance += weight.masses[i] / mass * (left * left + left * right + right * right) / 3.0;
+  }
+  const double spread = tau * std::sqrt(variance);
+  const double shrink = std::sqrt((1.0 - tau) * (1.0 + tau));
+  if (shrink < 1e-8) return {{mean, spread, 1.0}};
+  std::vector<double> edges = weight.edges;
+  for (double& edge : edges) edge = mean + shrink * (edge - mean);
+  std::vector<SmoothingNode> nodes;
+  for (const MassPoint& point : gauss_points(edges, weight.masses, spread)) {
+    nodes.push_back({point.position, spread, point.mass / mass});
+  }
+  return nodes;
+}
+
+std::vector<SmoothingNode> unit_nodes(const WeightSpec& weight) {
+  std::vector<SmoothingNode> nodes;
+  double mass = 0.0;
+  for (const UnitSpec& unit : weight.units) mass += unit.mass;
+  for (const UnitSpec& unit : weight.units) {
+    if (!(unit.spread > 0.0) || !(unit.mass >= 0.0) || !(mass > 0.0)) {
+      throw Error(fmt::format("weight {}: a unit has spread {} and mass {}, accepted are positive "
+                              "spreads and masses",
+                              weight.kind, shortest(unit.spread), shortest(unit.mass)),
+                  {}, "weight");
+    }
+    nodes.push_back({unit.mean, unit.spread, unit.mass / mass});
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<SmoothingNode> smoothing_nodes(const WeightSpec& weight, double tau, bool fallback) {
+  if (!(tau >= kSmallestTau && tau <= 1.0)) {
+    throw Error(fmt::format("tau is {}, accepted are {} to 1", shortest(tau), kSmallestTau), {},
+                "objective");
+  }
+  std::vector<SmoothingNode> nodes;
+  if (weight.kind == "normal") {
+    append_normal(parameter(weight, "mean"), positive_parameter(weight, "sigma"), tau, 1.0, nodes);
+  } else if (weight.kind == "mixture") {
+    nodes = mixture_nodes(weight, tau);
+  } else if (weight.kind == "histogram") {
+    nodes = weight.units.empty() ? histogram_nodes(weight, tau) : unit_nodes(weight);
+  } else if (fallback) {
+    append_normal(0.0, 1.0, tau, 1.0, nodes);
+  } else {
+    throw Error(
+        fmt::format("the smoothed objective needs to know how units scatter: weight {} does "
+                    "not say, accepted are normal, mixture, histogram and samples",
+                    weight.kind),
+        {}, "weight");
+  }
+  return nodes;
+}
+
+Domain smoothing_reach(const std::vector<SmoothingNode>& nodes) {
+  Domain reach{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const SmoothingNode& node : nodes) {
+    reach.lo = std::min(reach.lo, node.mean - kReach * node.spread);
+    reach.hi = std::max(reach.hi, node.mean + kReach * node.spread);
+  }
+  return reach;
+}
+
+}  // namespace fewbit::solver

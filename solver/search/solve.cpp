@@ -1,0 +1,107 @@
+#include "search/solve.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "functions/registry.hpp"
+#include "search/assemble.hpp"
+#include "search/setting.hpp"
+#include "search/smoothed.hpp"
+#include "search/squared.hpp"
+#include "table/rounding.hpp"
+
+#ifndef FEWBIT_VERSION
+#error "the build sets FEWBIT_VERSION"
+#endif
+
+namespace fewbit::solver {
+
+namespace {
+
+constexpr double kDefaultTau = 0.83;
+
+Setting setting_of(const Table& table) {
+  const Problem& problem = table.problem;
+  return {problem.function, problem.weight, problem.domain, table.symmetry == Symmetry::even};
+}
+
+StepFunction squared_optimum(const Problem& problem, Form form, const SolveOptions& options) {
+  Table table;
+  table.problem = problem;
+  table.problem.form = form;
+  solve_squared(table, options);
+  return step_function_of(table);
+}
+
+/// Takes over a step function in x; thresholds in exact pairs around 0 are kept on |x|.
+void set_step(Table& table, const StepFunction& step) {
+  const size_t count = step.thresholds.size();
+  bool even = table.symmetry == Symmetry::even && count % 2 == 0;
+  for (size_t i = 0; even && i < count; ++i) {
+    even = step.thresholds[i] == -step.thresholds[count - 1 - i] &&
+           step.codes[i] == step.codes[count - i];
+  }
+  const auto half = static_cast<std::ptrdiff_t>(even ? count / 2 : 0);
+  table.symmetry = even ? Symmetry::even : Symmetry::none;
+  table.thresholds.assign(step.thresholds.begin() + half, step.thresholds.end());
+  table.codes.assign(step.codes.begin() + half, step.codes.end());
+  table.levels = step.levels;
+}
+
+/// `table` holds the squared optimum, whose lower bound stays.
+void smooth(Table& table, const SolveOptions& options) {
+  const Problem& problem = table.problem;
+  const auto nodes = smoothing_nodes(problem.weight, problem.objective.tau);
+  const auto weight = make_weight(problem.weight);
+  const std::vector<StepFunction> starts{step_function_of(table),
+                                         squared_optimum(problem, Form::intervals, options)};
+  const StepFunction step = minimise_smoothed(
+      expression_of(problem.function), *weight, effective_domain(problem.domain, *weight),
+      problem.objective.lambda, nodes, starts, problem.levels);
+  set_step(table, step);
+  table.error = table_error(table);
+  table.residual = 0.0;
+}
+
+void check_problem(const Problem& problem) {
+  if (problem.levels < 2 || problem.levels > 256) {
+    throw Error("levels: " + std::to_string(problem.levels) + " is not from 2 to 256");
+  }
+  if (problem.objective.smoothed && problem.form != Form::levels) {
+    throw Error(std::string("objective: smoothed goes with form levels, not ") +
+                to_string(problem.form));
+  }
+}
+
+}  // namespace
+
+double table_error(const Table& table) {
+  const Setting setting = setting_of(table);
+  if (table.problem.form == Form::unbiased) return rounding_error(setting, table.levels);
+  return layout_error(setting, {table.thresholds, table.codes, table.levels});
+}
+
+double smoothed_bias(const Table& table) {
+  const Objective& objective = table.problem.objective;
+  const double tau = objective.smoothed ? objective.tau : kDefaultTau;
+  return rms_smoothed_bias(table, expression_of(table.problem.function),
+                           smoothing_nodes(table.problem.weight, tau, true));
+}
+
+Table solve(const Problem& problem, const SolveOptions& options) {
+  check_problem(problem);
+  Table table;
+  table.problem = problem;
+  table.solver = "fewbit " FEWBIT_VERSION;
+  solve_squared(table, options);
+  if (problem.objective.smoothed && table.error > 0.0) smooth(table, options);
+  if (problem.dtype != DataType::exact && problem.form != Form::unbiased) {
+    table = round_thresholds(table, problem.dtype);
+    table.error = table_error(table);
+  }
+  table.relative_gap = table.error > 0.0 ? (table.error - table.lower_bound) / table.error : 0.0;
+  table.smoothed_bias = smoothed_bias(table);
+  return table;
+}
+
+}  // namespace fewbit::solver

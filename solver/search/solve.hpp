@@ -1,0 +1,27 @@
+#pragma once
+
+#include "expression/derivative.hpp"
+#include "table/table.hpp"
+#include "weights/weight.hpp"
+
+namespace fewbit::solver {
+
+struct SolveOptions {
+  double target_gap = 2e-10;  ///< stop refining once relative_gap is at most this
+  double time_limit = 1.0;    ///< seconds for one table's refinement; the gap says what was reached
+};
+
+/// The best table for `problem`, with its proof. Throws Error (see issue texts) where the problem
+/// has no answer: f not differentiable, f' constant, a weight without mass in the domain, an
+/// infinite domain under a weight that is not integrable.
+Table solve(const Problem& problem, const SolveOptions& options = {});
+
+/// Error of any table for its own problem: the integral of w (f' - q)^2 (for Form::unbiased the
+/// expected squared error).
+double table_error(const Table& table);
+
+/// Root mean square of the smoothed bias of any table; for a weight without a unit model (uniform)
+/// the one of normal(0, 1).
+double smoothed_bias(const Table& table);
+
+}  // namespace fewbit::solver

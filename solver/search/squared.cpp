@@ -1,0 +1,129 @@
+#include "search/squared.hpp"
+
+#include <algorithm>
+
+#include "search/assemble.hpp"
+#include "search/branch_and_bound.hpp"
+#include "search/newton.hpp"
+#include "search/segment_cost.hpp"
+#include "search/setting.hpp"
+#include "search/value_axis.hpp"
+#include "search/x_axis.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+struct Answer {
+  StepLayout layout;
+  double error;
+  double lower_bound;
+  double residual;
+};
+
+BoundOptions bound_options(int levels, const SolveOptions& options) {
+  BoundOptions bound;
+  bound.first_cells = std::max<size_t>(768, static_cast<size_t>(levels) * 16);
+  bound.target_gap = options.target_gap;
+  bound.time_limit = options.time_limit;
+  return bound;
+}
+
+Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) {
+  const double error = layout_error(setting, layout);
+  const double residual = layout_residual(setting, layout);
+  return {std::move(layout), error, std::min(lower_bound, error), residual};
+}
+
+Answer solve_intervals(const Setting& setting, int levels, const SolveOptions& options) {
+  const XAxis axis(setting.integral());
+  const Polish polish = [&axis](const std::vector<double>& cuts) {
+    return polish_means(axis, cuts);
+  };
+  const BoundResult result = minimise_segments<VarianceCost>(
+      axis, static_cast<size_t>(levels), polish, bound_options(levels, options));
+  return answer_of(setting, layout_of_intervals(setting, result.cuts), result.lower_bound);
+}
+
+Answer solve_levels(const Setting& setting, int levels, const SolveOptions& options) {
+  const ValueAxis axis(setting.integral());
+  const Polish polish = [&axis](const std::vector<double>& cuts) {
+    return polish_means(axis, cuts);
+  };
+  const BoundResult result = minimise_segments<VarianceCost>(
+      axis, static_cast<size_t>(levels), polish, bound_options(levels, options));
+  return answer_of(setting, layout_of_values(setting, result.cuts), result.lower_bound);
+}
+
+Answer solve_unbiased(const Setting& setting, int levels, const SolveOptions& options) {
+  const ValueAxis axis(setting.integral());
+  const Polish polish = [&axis](const std::vector<double>& cuts) {
+    return polish_rounding(axis, cuts);
+  };
+  const BoundResult result = minimise_segments<RoundingCost>(
+      axis, static_cast<size_t>(levels) - 1, polish, bound_options(levels, options));
+  StepLayout layout;
+  layout.levels.push_back(axis.lo());
+  for (const double cut : result.cuts) {
+    if (cut > layout.levels.back() && cut < axis.hi()) layout.levels.push_back(cut);
+  }
+  layout.levels.push_back(axis.hi());
+  const double error = rounding_error(setting, layout.levels);
+  const double residual = rounding_residual(setting, layout.levels);
+  return {std::move(layout), error, std::min(result.lower_bound, error), residual};
+}
+
+void fill(Table& table, Answer answer, bool folded) {
+  table.symmetry = folded && table.problem.form != Form::unbiased ? Symmetry::even : Symmetry::none;
+  table.thresholds = std::move(answer.layout.thresholds);
+  table.codes = std::move(answer.layout.codes);
+  table.levels = std::move(answer.layout.levels);
+  table.error = answer.error;
+  table.lower_bound = answer.lower_bound;
+  table.residual = answer.residual;
+}
+
+/// Thresholds on |x| are worth it for `intervals` only where the weight does not favour one side.
+void solve_even_intervals(Table& table, const SolveOptions& options) {
+  const Problem& problem = table.problem;
+  const Setting folded(problem.function, problem.weight, problem.domain, true);
+  Answer even = solve_intervals(folded, problem.levels, options);
+  const Domain& domain = problem.domain;
+  const bool symmetric = make_weight(problem.weight)->is_even() && domain.lo == -domain.hi;
+  if (symmetric) {
+    fill(table, std::move(even), true);
+    return;
+  }
+  const Setting plain(problem.function, problem.weight, problem.domain, false);
+  Answer any = solve_intervals(plain, problem.levels, options);
+  const double lower_bound = std::min(even.lower_bound, any.lower_bound);
+  const bool use_even = even.error <= any.error;
+  fill(table, use_even ? std::move(even) : std::move(any), use_even);
+  table.lower_bound = lower_bound;
+}
+
+}  // namespace
+
+void solve_squared(Table& table, const SolveOptions& options) {
+  const Problem& problem = table.problem;
+  const bool even = Setting::can_fold(problem.function, problem.weight, problem.domain);
+  if (problem.form == Form::intervals && even) {
+    solve_even_intervals(table, options);
+    return;
+  }
+  const bool folded = even && problem.form != Form::unbiased;
+  const Setting setting(problem.function, problem.weight, problem.domain, folded);
+  switch (problem.form) {
+    case Form::intervals:
+      fill(table, solve_intervals(setting, problem.levels, options), folded);
+      break;
+    case Form::levels:
+      fill(table, solve_levels(setting, problem.levels, options), folded);
+      break;
+    case Form::unbiased:
+      fill(table, solve_unbiased(setting, problem.levels, options), folded);
+      break;
+  }
+}
+
+}  // namespace fewbit::solver

@@ -1,0 +1,186 @@
+#include "verify/axis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "verify/gauss.hpp"
+
+namespace fewbit::solver {
+
+Moments& Moments::operator+=(const Moments& other) {
+  mass += other.mass;
+  first += other.first;
+  second += other.second;
+  return *this;
+}
+
+Moments Moments::operator-(const Moments& other) const {
+  return {mass - other.mass, first - other.first, second - other.second};
+}
+
+Domain finite_domain(const Problem& problem, const Weight& weight) {
+  const Domain support = weight.support();
+  Domain domain = problem.domain;
+  if (!std::isfinite(domain.lo)) domain.lo = support.lo;
+  if (!std::isfinite(domain.hi)) domain.hi = support.hi;
+  if (!std::isfinite(domain.lo) || !std::isfinite(domain.hi) || !(domain.lo < domain.hi)) {
+    throw Error("the weight has no finite mass on the domain", {}, "domain");
+  }
+  return domain;
+}
+
+Axis::Axis(const Problem& problem, bool folded)
+    : weight_(make_weight(problem.weight)),
+      domain_(finite_domain(problem, *weight_)),
+      folded_(folded) {
+  const auto f = Expression::parse(problem.function.expression, problem.function.parameters);
+  const double reach = std::max(std::fabs(domain_.lo), std::fabs(domain_.hi));
+  derivative_ = folded ? std::make_unique<Derivative>(f, 0.0, reach)
+                       : std::make_unique<Derivative>(f, domain_.lo, domain_.hi);
+  lay_panels();
+}
+
+double Axis::density(double x) const {
+  double density = x >= domain_.lo && x <= domain_.hi ? weight_->density(x) : 0.0;
+  if (folded_ && -x >= domain_.lo && -x <= domain_.hi) density += weight_->density(-x);
+  return density;
+}
+
+Moments Axis::panel_integral(double a, double b, size_t piece, double center) const {
+  const GaussRule& rule = gauss_rule();
+  std::array<double, GaussRule::kNodes> x;
+  std::array<double, GaussRule::kNodes> value;
+  const double middle = a + (b - a) / 2;
+  const double half = (b - a) / 2;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = middle + half * rule.nodes[i];
+  derivative_->evaluate(x, piece, value);
+  Moments sum;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double mass = half * rule.weights[i] * density(x[i]);
+    const double v = value[i] - center;
+    sum.mass += mass;
+    sum.first += mass * v;
+    sum.second += mass * v * v;
+  }
+  return sum;
+}
+
+void Axis::halve(const Panel& panel, const Moments& whole, int depth) {
+  const auto [a, b, piece, unused] = panel;
+  const double middle = a + (b - a) / 2;
+  const Moments left = panel_integral(a, middle, piece, center_);
+  const Moments right = panel_integral(middle, b, piece, center_);
+  const double tolerance = 1e-16 * scale_ + 4e-15 * whole.mass;
+  const bool exact =
+      std::fabs(left.mass + right.mass - whole.mass) <= tolerance &&
+      std::fabs(left.first + right.first - whole.first) <= tolerance * span_ &&
+      std::fabs(left.second + right.second - whole.second) <= tolerance * span_ * span_;
+  // A step far narrower than the panel could hide between the nodes; f' is monotone here, so its
+  // ends tell. Where there is no mass it does not matter.
+  const double swing = std::fabs(derivative_->value(b, piece) - derivative_->value(a, piece));
+  const bool hidden = swing > span_ / 8 && weight_touches(a, b);
+  if (((exact || depth > 14) && !hidden) || depth > 40 || !(a < middle && middle < b)) {
+    panels_.push_back({a, middle, piece, left});
+    panels_.push_back({middle, b, piece, right});
+    return;
+  }
+  halve({a, middle, piece, {}}, left, depth + 1);
+  halve({middle, b, piece, {}}, right, depth + 1);
+}
+
+bool Axis::weight_touches(double a, double b) const {
+  const Domain support = weight_->support();
+  return (a < support.hi && b > support.lo) || (folded_ && -b < support.hi && -a > support.lo);
+}
+
+std::vector<double> Axis::cuts() const {
+  const Domain support = weight_->support();
+  std::vector<double> cuts = weight_->breaks();
+  for (const double end : {support.lo, support.hi, domain_.lo, domain_.hi}) cuts.push_back(end);
+  if (folded_) {
+    const size_t count = cuts.size();
+    for (size_t i = 0; i < count; ++i) cuts.push_back(-cuts[i]);
+  }
+  for (const Branch& branch : derivative_->branches()) cuts.push_back(branch.lo);
+  cuts.push_back(hi());
+  std::erase_if(cuts, [&](double x) { return !(x >= lo() && x <= hi()); });
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+void Axis::lay_panels() {
+  span_ = derivative_->max_value() - derivative_->min_value();
+  center_ = (derivative_->max_value() + derivative_->min_value()) / 2;
+  const double longest = std::min(2.0 * weight_->scale(), hi() - lo());
+  const std::vector<double> ends = cuts();
+  std::vector<Panel> coarse;
+  for (size_t i = 0; i + 1 < ends.size(); ++i) {
+    const double a = ends[i];
+    const double width = ends[i + 1] - a;
+    const size_t piece = derivative_->piece_of(a + width / 2);
+    const double parts = weight_touches(a, a + width) ? std::ceil(width / longest) : 1.0;
+    for (double part = 0.0; part < parts; ++part) {
+      const double from = a + width * part / parts;
+      const double to = part + 1.0 == parts ? ends[i + 1] : a + width * (part + 1.0) / parts;
+      coarse.push_back({from, to, piece, panel_integral(from, to, piece, center_)});
+      scale_ += coarse.back().before.mass;
+    }
+  }
+  for (const Panel& panel : coarse) halve(panel, panel.before, 0);
+  center_moments();
+}
+
+// Once more about the mean, where differences of prefix sums cancel least.
+void Axis::center_moments() {
+  for (const Panel& panel : panels_) total_ += panel.before;
+  if (total_.mass > 0.0) center_ += total_.first / total_.mass;
+  total_ = {};
+  for (Panel& panel : panels_) {
+    panel.before = total_;
+    total_ += panel_integral(panel.lo, panel.hi, panel.piece, center_);
+  }
+}
+
+Moments Axis::upto(double x) const {
+  if (x <= lo()) return {};
+  if (x >= hi()) return total_;
+  const auto after = std::upper_bound(panels_.begin(), panels_.end(), x,
+                                      [](double at, const Panel& panel) { return at < panel.lo; });
+  const Panel& panel = *std::prev(after);
+  Moments sum = panel.before;
+  if (x > panel.lo) sum += panel_integral(panel.lo, x, panel.piece, center_);
+  return sum;
+}
+
+Moments Axis::integrate(double a, double b, double center) const {
+  Moments sum;
+  auto panel = std::upper_bound(panels_.begin(), panels_.end(), a,
+                                [](double at, const Panel& p) { return at < p.hi; });
+  for (; panel != panels_.end() && panel->lo < b; ++panel) {
+    const double from = std::max(a, panel->lo);
+    const double to = std::min(b, panel->hi);
+    if (from < to) sum += panel_integral(from, to, panel->piece, center);
+  }
+  return sum;
+}
+
+std::pair<double, double> Axis::range(double a, double b) const {
+  const auto& branches = derivative_->branches();
+  auto branch = std::upper_bound(branches.begin(), branches.end(), a,
+                                 [](double at, const Branch& other) { return at < other.hi; });
+  if (branch == branches.end()) --branch;
+  double smallest = HUGE_VAL;
+  double largest = -HUGE_VAL;
+  for (; branch != branches.end() && (branch->lo < b || smallest > largest); ++branch) {
+    const double from = a <= branch->lo ? branch->value_lo : derivative_->value(a, branch->piece);
+    const double to = b >= branch->hi ? branch->value_hi : derivative_->value(b, branch->piece);
+    smallest = std::min({smallest, from, to});
+    largest = std::max({largest, from, to});
+  }
+  return {smallest, largest};
+}
+
+}  // namespace fewbit::solver

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "expression/derivative.hpp"
+#include "table/table.hpp"
+#include "weights/weight.hpp"
+
+namespace fewbit::solver {
+
+/// Integrals of w, w (f' - c) and w (f' - c)^2 for some centre c.
+struct Moments {
+  double mass = 0.0;
+  double first = 0.0;
+  double second = 0.0;
+
+  Moments& operator+=(const Moments& other);
+  Moments operator-(const Moments& other) const;
+};
+
+/// The line on which a problem lives: x over its domain, or |x| when `folded`, with f', the density
+/// of the inputs on it, and integrals of both by Gauss-Legendre panels that are halved until they
+/// are exact to rounding.
+class Axis {
+ public:
+  Axis(const Problem& problem, bool folded);
+
+  double lo() const { return derivative_->lo(); }
+  double hi() const { return derivative_->hi(); }
+  bool folded() const { return folded_; }
+  const Derivative& derivative() const { return *derivative_; }
+
+  double density(double x) const;
+
+  /// Moments of all values about center().
+  const Moments& total() const { return total_; }
+  double center() const { return center_; }
+
+  /// Moments about center() over [lo(), x]; the error is a few ulp of total().
+  Moments upto(double x) const;
+
+  /// Moments about `center` over [a, b] by quadrature of that stretch alone: no cancellation.
+  Moments integrate(double a, double b, double center) const;
+
+  /// Smallest and largest f' on [a, b], one-sided at the ends; exact through the monotone branches.
+  std::pair<double, double> range(double a, double b) const;
+
+ private:
+  struct Panel {
+    double lo;
+    double hi;
+    size_t piece;
+    Moments before;  ///< of all panels to the left
+  };
+
+  std::vector<double> cuts() const;
+  bool weight_touches(double a, double b) const;
+  void lay_panels();
+  void halve(const Panel& panel, const Moments& whole, int depth);
+  void center_moments();
+  Moments panel_integral(double a, double b, size_t piece, double center) const;
+
+  std::shared_ptr<const Weight> weight_;
+  Domain domain_;
+  bool folded_;
+  std::unique_ptr<Derivative> derivative_;
+  double center_ = 0.0;
+  double scale_ = 0.0;  ///< mass and
+  double span_ = 0.0;   ///< swing of f', for the panels' tolerance
+  std::vector<Panel> panels_;
+  Moments total_;
+};
+
+/// The domain with infinite ends replaced by those of the weight's support.
+Domain finite_domain(const Problem& problem, const Weight& weight);
+
+}  // namespace fewbit::solver

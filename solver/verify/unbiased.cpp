@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "verify/conditions.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+/// What lies between two neighbouring levels.
+struct Gap {
+  double mass = 0.0;
+  double from_left = 0.0;   ///< integral of v - left level
+  double from_right = 0.0;  ///< integral of right level - v
+  double error = 0.0;       ///< integral of the product
+};
+
+class UnbiasedCheck {
+ public:
+  UnbiasedCheck(const Table& table, const Axis& axis)
+      : levels_(table.levels), axis_(axis), gaps_(levels_.size() - 1), atoms_(levels_.size(), 0.0) {
+    const auto& f = axis.derivative();
+    span_ = f.max_value() - f.min_value();
+    for (const Branch& branch : f.branches()) add_branch(branch);
+  }
+
+  double error() const {
+    double error = 0.0;
+    for (const Gap& gap : gaps_) error += gap.error;
+    return error;
+  }
+
+  /// Distance of level j's imbalance from what stationarity accepts, as a shift of values.
+  double imbalance(size_t j) const {
+    const Gap& left = gaps_[j - 1];
+    const Gap& right = gaps_[j];
+    const double mass = left.mass + right.mass;
+    if (!(mass > 1e-18 * axis_.total().mass)) return 0.0;
+    const double balance = left.from_left - right.from_right;
+    // An atom on the level makes the error bend there: any slope between the two sides' will do.
+    const double low = -(levels_[j] - levels_[j - 1]) * atoms_[j];
+    const double high = (levels_[j + 1] - levels_[j]) * atoms_[j];
+    return (balance - std::clamp(balance, low, high)) / mass;
+  }
+
+  double gap_mass(size_t j) const { return gaps_[j - 1].mass + gaps_[j].mass; }
+  double span() const { return span_; }
+
+ private:
+  void add_branch(const Branch& branch) {
+    std::vector<double> cuts = {branch.lo, branch.hi};
+    const auto [small, large] = std::minmax(branch.value_lo, branch.value_hi);
+    if (branch.direction == 0) {
+      add_atom(branch);
+      return;
+    }
+    for (const double level : levels_) {
+      if (level > small && level < large) cuts.push_back(axis_.derivative().solve(branch, level));
+    }
+    std::sort(cuts.begin(), cuts.end());
+    for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+      if (!(cuts[i] < cuts[i + 1])) continue;
+      const double middle = cuts[i] + (cuts[i + 1] - cuts[i]) / 2;
+      add(cuts[i], cuts[i + 1], axis_.derivative().value(middle, branch.piece));
+    }
+  }
+
+  void add_atom(const Branch& branch) {
+    const double value = branch.value_lo;
+    for (size_t j = 0; j < levels_.size(); ++j) {
+      if (std::fabs(value - levels_[j]) > 1e-13 * span_) continue;
+      atoms_[j] += axis_.integrate(branch.lo, branch.hi, value).mass;
+      return;
+    }
+    add(branch.lo, branch.hi, value);
+  }
+
+  /// [a, b] on x, all of whose values lie in the gap that holds `value`.
+  void add(double a, double b, double value) {
+    const auto right = std::upper_bound(levels_.begin() + 1, levels_.end() - 1, value);
+    Gap& gap = gaps_[static_cast<size_t>(right - levels_.begin()) - 1];
+    const double width = *right - *(right - 1);
+    const Moments here = axis_.integrate(a, b, *(right - 1));
+    gap.mass += here.mass;
+    gap.from_left += here.first;
+    gap.from_right += width * here.mass - here.first;
+    gap.error += width * here.first - here.second;
+  }
+
+  const std::vector<double>& levels_;
+  const Axis& axis_;
+  std::vector<Gap> gaps_;
+  std::vector<double> atoms_;  ///< mass on the levels themselves
+  double span_ = 0.0;
+};
+
+}  // namespace
+
+Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings) {
+  const auto& levels = table.levels;
+  const auto& f = axis.derivative();
+  const UnbiasedCheck check(table, axis);
+  const double span = check.span();
+  const auto outer = [&](size_t j, double end) {
+    findings.item("levels", j, std::fabs(levels[j] - end) <= 1e-14 * span,
+                  fmt::format("{} is not the end of the range of f', {}", shortest(levels[j]),
+                              shortest(end)));
+  };
+  outer(0, f.min_value());
+  outer(levels.size() - 1, f.max_value());
+  Measured measured;
+  for (size_t j = 1; j + 1 < levels.size(); ++j) {
+    const double miss = std::fabs(check.imbalance(j));
+    const double accepted =
+        table.residual * span + span * (1e-14 + 1e-15 * axis.total().mass / check.gap_mass(j));
+    measured.residual = std::max(measured.residual, miss / span);
+    findings.item("levels", j, miss <= accepted,
+                  fmt::format("{} is not stationary: imbalance {:.2g}, {:.2g} accepted",
+                              shortest(levels[j]), miss, accepted));
+  }
+  findings.summarise("levels", "outer ones are the range of f', inner ones are stationary");
+  measured.error = check.error();
+  return measured;
+}
+
+}  // namespace fewbit::solver

@@ -1,0 +1,139 @@
+#include "verify/verify.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "table/check.hpp"
+#include "table/json.hpp"
+#include "verify/bias.hpp"
+#include "verify/bound.hpp"
+#include "verify/conditions.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+/// Verifies one table whose parts fit together.
+class Verifier {
+ public:
+  Verifier(const Table& table, Findings& findings)
+      : table_(table),
+        findings_(findings),
+        axis_(table.problem, table.symmetry == Symmetry::even),
+        squared_(!table.problem.objective.smoothed) {}
+
+  void run() {
+    if (axis_.folded()) {
+      findings_.add("symmetry", axis_.derivative().is_even(), "f' is even");
+    }
+    const Measured measured = table_.problem.form == Form::unbiased
+                                  ? check_unbiased(table_, axis_, findings_)
+                                  : check_intervals(table_, axis_, squared_, findings_);
+    const double span = axis_.derivative().max_value() - axis_.derivative().min_value();
+    largest_ = axis_.total().mass * span * span;
+    findings_.compare("error", table_.error, measured.error,
+                      1e-11 * measured.error + 1e-15 * largest_);
+    if (squared_ && table_.problem.dtype == DataType::exact) {
+      findings_.compare("residual", table_.residual, measured.residual,
+                        1e-12 + 0.01 * measured.residual);
+    }
+    gap();
+    bound(measured.error);
+    bias();
+  }
+
+ private:
+  void gap() {
+    const double gap =
+        table_.error > 0.0 ? (table_.error - table_.lower_bound) / table_.error : 0.0;
+    findings_.compare("relative_gap", table_.relative_gap, gap, 3e-16 + 1e-9 * gap);
+  }
+
+  /// Lower bound over the tables that cut `line`, as far as the printed one asks for it.
+  double confirm(const Line& line, double attained) const {
+    const bool coding = table_.problem.form == Form::unbiased;
+    BoundRequest request;
+    request.cost = coding ? PartCost::coding : PartCost::spread;
+    request.parts = coding ? table_.problem.levels - 1 : table_.problem.levels;
+    request.rounding = rounding();
+    request.claim = claim();
+    request.attained = attained;
+    return lower_bound_of(line, request);
+  }
+
+  double rounding() const { return 1e-14 * axis_.total().second + 1e-16 * largest_; }
+  double claim() const { return table_.lower_bound * (1.0 - 1e-12) - 2.0 * rounding(); }
+
+  void bound(double attained) {
+    if (claim() <= 0.0) {
+      findings_.add("lower_bound", true, shortest(table_.lower_bound) + " is no more than zero");
+      return;
+    }
+    double seen = 0.0;
+    if (table_.problem.form == Form::intervals) {
+      seen = std::min(confirm(XLine(axis_), attained), other_class());
+    } else {
+      const ValueMeasure values(axis_);
+      seen = confirm(ValueLine(values), attained);
+    }
+    findings_.add("lower_bound", seen >= claim(),
+                  fmt::format("printed {}, every table is shown to have at least {}",
+                              shortest(table_.lower_bound), shortest(seen)));
+  }
+
+  /// Cuts of x compete with cuts of |x| where f' is even. Under an even weight the latter win: take
+  /// the better half of a table on x and mirror it.
+  double other_class() const {
+    if (!axis_.derivative().is_even()) return HUGE_VAL;
+    const auto weight = make_weight(table_.problem.weight);
+    const Domain domain = finite_domain(table_.problem, *weight);
+    if (axis_.folded() && weight->is_even() && domain.lo == -domain.hi) return HUGE_VAL;
+    if (!axis_.folded() && domain.lo >= 0.0) return HUGE_VAL;
+    const Axis other(table_.problem, !axis_.folded());
+    return confirm(XLine(other), HUGE_VAL);
+  }
+
+  void bias() {
+    try {
+      const double seen = recompute_bias(table_);
+      findings_.compare("smoothed_bias", table_.smoothed_bias, seen, 2e-10 * seen + 1e-13);
+    } catch (const Error& error) {
+      findings_.add("smoothed_bias", true, std::string("not checked: ") + error.what());
+    }
+  }
+
+  const Table& table_;
+  Findings& findings_;
+  const Axis axis_;
+  bool squared_;
+  double largest_ = 0.0;
+};
+
+}  // namespace
+
+std::vector<Finding> verify_table(const Table& table) {
+  Findings findings;
+  try {
+    check_table(table);
+    Verifier(table, findings).run();
+  } catch (const Error& error) {
+    findings.add("table", false, error.what());
+  }
+  return findings.take();
+}
+
+std::vector<Finding> verify_file(const std::string& path) {
+  const std::string text = read_text_file(path);
+  const Table table = from_json(text, path);
+  std::vector<Finding> findings = verify_table(table);
+  const bool canonical = to_json(table) == text;
+  findings.insert(findings.begin(),
+                  {"text", canonical,
+                   canonical ? "canonical" : "differs from the canonical text of this table"});
+  return findings;
+}
+
+}  // namespace fewbit::solver

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "table/table.hpp"
+
+namespace fewbit::solver {
+
+/// A density w(x) >= 0 of inputs. Smooth between neighbouring `breaks`, zero outside `support`.
+class Weight {
+ public:
+  virtual ~Weight() = default;
+
+  virtual double density(double x) const = 0;
+
+  /// Ends of the region that matters: outside of it w is zero or so small (less than 1e-20 of the
+  /// mass) that nothing there can change a table. May be infinite only for `uniform`.
+  virtual Domain support() const = 0;
+
+  /// Ascending points inside the support where w or a derivative of w jumps. Empty when smooth.
+  virtual std::vector<double> breaks() const { return {}; }
+
+  /// The finest length over which w changes much: quadrature panels stay below a fraction of it.
+  virtual double scale() const = 0;
+
+  /// w(-x) == w(x) for all x.
+  virtual bool is_even() const = 0;
+
+  /// The integral over the whole axis is finite.
+  virtual bool is_integrable() const = 0;
+};
+
+/// The density that `spec` describes; throws Error where parameters are missing, unknown or out of
+/// range, edges do not ascend, or masses are negative, not finite or sum to nothing. Masses are
+/// scaled to sum 1, so counts will do. Sigmas reach from 1e-12 to 1e12, edges to 1e100.
+std::unique_ptr<Weight> make_weight(const WeightSpec& spec);
+
+/// w(x) + w(-x) on x >= 0: the weight of |x|.
+std::unique_ptr<Weight> fold_weight(std::shared_ptr<const Weight> weight);
+
+}  // namespace fewbit::solver

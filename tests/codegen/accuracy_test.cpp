@@ -1,0 +1,173 @@
+// The committed function code against the expression in double: at most 2 ulp of the result or
+// 2^-24 max(1, |x|) off, whichever is larger. All values of both 16-bit types, floats at a stride,
+// and every float near a kink.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "expression/derivative.hpp"
+#include "expression/evaluate.hpp"
+#include "functions/registry.hpp"
+#include "generated/functions.hpp"
+
+namespace fewbit {
+
+namespace {
+
+namespace math = generated::math;
+using solver::Derivative;
+using solver::Expression;
+
+struct Case {
+  const char* name;
+  float (*activation)(float);
+  float (*derivative)(float);
+};
+
+void PrintTo(const Case& function, std::ostream* out) { *out << function.name; }
+
+#define FEWBIT_FUNCTION(name, ...)                                                                \
+  Case{#name, [](float x) { return generated::name::activation(x __VA_OPT__(, ) __VA_ARGS__); }, \
+       [](float x) { return generated::name::derivative(x __VA_OPT__(, ) __VA_ARGS__); }},
+const Case kCases[] = {
+#include "generated/registry.inc"
+};
+
+/// The registry's function with its parameters as float has them.
+Expression reference(const std::string& name) {
+  solver::FunctionSpec spec = solver::parse_function(name);
+  for (auto& [parameter, value] : spec.parameters) value = static_cast<float>(value);
+  return solver::expression_of(spec);
+}
+
+/// Error in units of what is allowed.
+double excess(float actual, double expected, double x) {
+  int exponent = 0;
+  std::frexp(expected, &exponent);
+  const double ulp = std::ldexp(1.0, std::max(exponent - 24, -149));
+  const double allowed = std::max(2.0 * ulp, 0x1p-24 * std::max(1.0, std::fabs(x)));
+  const double error = std::fabs(static_cast<double>(actual) - expected) / allowed;
+  return std::isnan(error) ? INFINITY : error;
+}
+
+class Worst {
+ public:
+  Worst(const Case& function, const Expression& f, const Derivative& slope)
+      : function_(function), f_(f), slope_(slope) {}
+
+  void try_at(float x) {
+    if (!(std::fabs(x) <= 10.0f)) return;
+    const double exact = static_cast<double>(x);
+    note(value_, value_at_, excess(function_.activation(x), f_.evaluate(exact), exact), x);
+    note(slope_error_, slope_at_, excess(function_.derivative(x), slope_.value(exact), exact), x);
+  }
+
+  void try_at_bits(uint32_t bits) { try_at(math::from_bits(bits)); }
+
+  void expect_allowed() const {
+    EXPECT_LE(value_, 1.0) << "f at x = " << value_at_;
+    EXPECT_LE(slope_error_, 1.0) << "f' at x = " << slope_at_;
+  }
+
+ private:
+  static void note(double& worst, float& at, double error, float x) {
+    if (error <= worst) return;
+    worst = error;
+    at = x;
+  }
+
+  const Case& function_;
+  const Expression& f_;
+  const Derivative& slope_;
+  double value_ = 0.0;
+  double slope_error_ = 0.0;
+  float value_at_ = 0.0f;
+  float slope_at_ = 0.0f;
+};
+
+float from_half(uint32_t bits) {
+  const float magnitude =
+      (bits & 0x7c00u) == 0
+          ? std::ldexp(static_cast<float>(bits & 0x3ffu), -24)
+          : std::ldexp(static_cast<float>(0x400u | (bits & 0x3ffu)),
+                       static_cast<int>((bits & 0x7c00u) >> 10) - 25);
+  return (bits & 0x8000u) != 0 ? -magnitude : magnitude;
+}
+
+class FunctionCode : public testing::TestWithParam<Case> {
+ protected:
+  Expression f_ = reference(GetParam().name);
+  Derivative slope_{f_, -10.0, 10.0};
+  Worst worst_{GetParam(), f_, slope_};
+};
+
+TEST_P(FunctionCode, IsAccurateForEveryBfloat16) {
+  for (uint32_t bits = 0; bits < 0x10000u; ++bits) worst_.try_at_bits(bits << 16);
+  worst_.expect_allowed();
+}
+
+TEST_P(FunctionCode, IsAccurateForEveryHalf) {
+  for (uint32_t bits = 0; bits < 0x10000u; ++bits) {
+    if ((bits & 0x7c00u) != 0x7c00u) worst_.try_at(from_half(bits));
+  }
+  worst_.expect_allowed();
+}
+
+TEST_P(FunctionCode, IsAccurateForFloatsAtAStride) {
+  constexpr uint32_t kTen = 0x41200000u;
+  constexpr uint32_t kSmall = 0x39800000u;  // 2^-12: below it every function is nearly linear
+  for (uint32_t bits = 0; bits < kTen; bits += bits < kSmall ? 9973 : 97) {
+    worst_.try_at_bits(bits);
+    worst_.try_at_bits(bits | 0x80000000u);
+  }
+  worst_.expect_allowed();
+}
+
+TEST_P(FunctionCode, IsAccurateAroundEveryKink) {
+  std::vector<double> places = slope_.borders();
+  places.push_back(0.0);
+  for (const double place : places) {
+    const float center = static_cast<float>(place);
+    float above = center;
+    float below = center;
+    for (int i = 0; i < 2000; ++i) {
+      worst_.try_at(above);
+      worst_.try_at(below);
+      above = std::nextafter(above, INFINITY);
+      below = std::nextafter(below, -INFINITY);
+    }
+  }
+  worst_.expect_allowed();
+}
+
+TEST_P(FunctionCode, KeepsNan) {
+  EXPECT_TRUE(std::isnan(GetParam().activation(NAN)));
+  EXPECT_TRUE(std::isnan(GetParam().derivative(NAN)));
+}
+
+TEST_P(FunctionCode, HasItsLimitsAtInfinity) {
+  for (const float side : {-1.0f, 1.0f}) {
+    const double far = static_cast<double>(side) * 0x1p+40;
+    const float value = GetParam().activation(side * INFINITY);
+    const double limit = f_.evaluate(far);
+    if (std::fabs(limit) > 1e9) {
+      EXPECT_EQ(value, limit > 0.0 ? INFINITY : -INFINITY);
+    } else {
+      EXPECT_NEAR(static_cast<double>(value), limit, 1e-6);
+    }
+    const float slope = GetParam().derivative(side * INFINITY);
+    EXPECT_FALSE(std::isnan(slope));
+    if (std::isfinite(slope)) {
+      EXPECT_NEAR(static_cast<double>(slope), slope_.value(static_cast<double>(side) * 10.0), 0.02);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, FunctionCode, testing::ValuesIn(kCases),
+                         [](const auto& function) { return std::string(function.param.name); });
+
+}  // namespace
+
+}  // namespace fewbit

@@ -1,0 +1,101 @@
+// What the simplification is for: forms that lose digits must not appear in the code.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "codegen/formula.hpp"
+#include "codegen/function_code.hpp"
+#include "codegen/guards.hpp"
+#include "codegen/write_code.hpp"
+#include "expression/expression.hpp"
+
+namespace fewbit::codegen {
+
+namespace {
+
+using solver::Expression;
+
+std::string value_code(const std::string& text, Expression::Parameter parameter = {"alpha", 1.0}) {
+  const Expression expression = Expression::parse(text, {parameter});
+  Formula formula(expression.parameters());
+  std::set<std::string> primitives;
+  return write_body(formula, translate(expression, formula, false), primitives);
+}
+
+std::string slope_code(const std::string& text, Expression::Parameter parameter = {"alpha", 1.0}) {
+  const Expression expression = Expression::parse(text, {parameter});
+  Formula formula(expression.parameters());
+  const int slope = differentiate(formula, translate(expression, formula, false));
+  std::set<std::string> primitives;
+  return write_body(formula, slope, primitives);
+}
+
+TEST(Formula, CancelsFactorsInsteadOfRoundingThemTwice) {
+  EXPECT_EQ(slope_code("alpha*expm1(x/alpha)"), "  return math::exp(x / alpha);\n");
+  EXPECT_EQ(slope_code("softplus(alpha*x)/alpha"), "  return math::sigmoid(alpha * x);\n");
+}
+
+TEST(Formula, ReplacesDifferencesFromOne) {
+  EXPECT_EQ(value_code("0.5*x*(1+tanh(x))"), "  return x * math::sigmoid(2.0f * x);\n");
+  EXPECT_EQ(value_code("exp(x)-1"), "  return math::expm1(x);\n");
+  EXPECT_EQ(value_code("log(1+exp(x))"), "  return math::softplus(x);\n");
+  EXPECT_EQ(value_code("1/(1+exp(-x))"), "  return math::sigmoid(x);\n");
+  EXPECT_EQ(value_code("x*tanh(softplus(x))"), "  return x * math::tanh_softplus(x);\n");
+  EXPECT_EQ(value_code("0.5*x*(1+erf(x/1.4142135623730951))"), "  return x * math::normcdf(x);\n");
+  EXPECT_EQ(slope_code("x-tanh(x)"),
+            "  const float t0 = math::tanh(x);\n  return t0 * t0;\n");
+}
+
+TEST(Formula, NamesWhatIsUsedTwice) {
+  EXPECT_EQ(value_code("exp(x)/(2+exp(x))"),
+            "  const float t0 = math::exp(x);\n  return t0 / (2.0f + t0);\n");
+}
+
+TEST(Formula, TakesFactorsIntoTheBranches) {
+  EXPECT_EQ(value_code("x*clamp(x+3,0,6)/6"),
+            "  const float t0 = x + 3.0f;\n"
+            "  return t0 < 0.0f ? 0.0f : t0 > 6.0f ? x : x * t0 / 6.0f;\n");
+}
+
+TEST(Derivative, AtAKinkIsTheOneOnTheLeft) {
+  EXPECT_EQ(slope_code("where(x>=0, x, 0)"), "  return x > 0.0f ? 1.0f : 0.0f;\n");
+  EXPECT_EQ(slope_code("where(x<1, x, 0)"), "  return x <= 1.0f ? 1.0f : 0.0f;\n");
+  EXPECT_EQ(slope_code("where(-x>0, x, 0)"), "  return -x >= 0.0f ? 1.0f : 0.0f;\n");
+  EXPECT_EQ(slope_code("abs(x)"), "  return x > 0.0f ? 1.0f : -1.0f;\n");
+}
+
+TEST(Derivative, OfAnyPowerIsWritten) {
+  EXPECT_EQ(slope_code("x^3"), "  return 3.0f * (x * x);\n");
+  EXPECT_EQ(slope_code("(2+x)^alpha"),
+            "  return alpha * std::pow(2.0f + x, alpha - 1.0f);\n");
+}
+
+TEST(Guards, KeepNanAndLimits) {
+  const Expression gelu = Expression::parse("x*normcdf(x)");
+  Formula formula({});
+  const int value = translate(gelu, formula, true);
+  const Guards guards = find_guards(formula, value);
+  EXPECT_LT(guards.low, -1e6f);
+  EXPECT_EQ(guards.high, 0.0f);
+  EXPECT_FALSE(guards.nan);
+  const Expression step = Expression::parse("where(x>0,1,0)*x");
+  Formula other({});
+  EXPECT_TRUE(find_guards(other, translate(step, other, true)).nan);
+}
+
+TEST(FunctionCode, LeavesUnusedArgumentsUnnamed) {
+  const Expression threshold = Expression::parse("where(x>t, x, v)", {{"t", 0.0}, {"v", 0.0}});
+  const std::string text = write_function(threshold, Parameters::arguments).text;
+  EXPECT_NE(text.find("derivative(float x, float t, float /*v*/)"), std::string::npos) << text;
+}
+
+TEST(FunctionCode, OfDeeplySharedExpressionsStaysSmall) {
+  std::string text = "x";
+  for (int i = 0; i < 60; ++i) text = "tanh((" + text + ")^2)";
+  const std::string code = write_function(Expression::parse(text), Parameters::folded).text;
+  EXPECT_LT(code.size(), 60u * 300u);
+}
+
+}  // namespace
+
+}  // namespace fewbit::codegen

@@ -1,0 +1,115 @@
+// The float primitives against double over all binades: every 9973rd float of either sign.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "codegen/templates/math.hpp"
+
+namespace {
+
+namespace math = fewbit::generated::math;
+using Function = std::function<double(double)>;
+
+double ulp(double value) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  return std::ldexp(1.0, std::max(exponent - 24, -149));
+}
+
+/// The largest error in units of the last place of the exact result.
+double worst_ulp(float (*function)(float), const Function& exact, float lo, float hi) {
+  double worst = 0.0;
+  for (uint64_t bits = 0; bits <= 0xffffffffu; bits += 9973) {
+    const float x = math::from_bits(static_cast<uint32_t>(bits));
+    if (!(x >= lo && x <= hi)) continue;
+    const double expected = exact(static_cast<double>(x));
+    const double error = std::fabs(static_cast<double>(function(x)) - expected) / ulp(expected);
+    worst = error <= worst ? worst : error;  // NaN sticks
+  }
+  return worst;
+}
+
+double sigmoid(double x) {
+  return x < 0.0 ? std::exp(x) / (1.0 + std::exp(x)) : 1.0 / (1.0 + std::exp(-x));
+}
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+double sech2(double x) { return std::pow(std::cosh(x), -2.0); }
+double normcdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
+double gauss(double x) { return std::exp(-0.5 * x * x); }
+
+TEST(Math, ExpIsWithinOneUlp) {
+  EXPECT_LE(worst_ulp(math::exp, [](double x) { return std::exp(x); }, -110.0f, 88.7f), 1.0);
+}
+
+TEST(Math, Expm1IsWithinOneAndAHalfUlp) {
+  EXPECT_LE(worst_ulp(math::expm1, [](double x) { return std::expm1(x); }, -110.0f, 88.7f), 1.5);
+}
+
+TEST(Math, LogarithmsAreWithinOneUlp) {
+  EXPECT_LE(worst_ulp(math::log, [](double x) { return std::log(x); }, 1e-45f, 3.4e38f), 1.0);
+  EXPECT_LE(worst_ulp(math::log1p, [](double x) { return std::log1p(x); }, -0.9999999f, 3.4e38f),
+            1.0);
+}
+
+TEST(Math, SigmoidKeepsItsTails) {
+  EXPECT_LE(worst_ulp(math::sigmoid, sigmoid, -100.0f, 100.0f), 2.5);
+  EXPECT_LE(worst_ulp(math::sigmoid_slope, [](double x) { return sigmoid(x) * sigmoid(-x); },
+                      -100.0f, 100.0f),
+            4.0);
+}
+
+TEST(Math, SoftplusIsWithinTwoUlp) {
+  EXPECT_LE(worst_ulp(math::softplus, softplus, -100.0f, 100.0f), 2.0);
+}
+
+TEST(Math, TanhIsWithinOneUlpAndItsSlopeWithinThree) {
+  EXPECT_LE(worst_ulp(math::tanh, [](double x) { return std::tanh(x); }, -100.0f, 100.0f), 1.0);
+  EXPECT_LE(worst_ulp(math::sech2, sech2, -43.0f, 43.0f), 3.0);
+}
+
+TEST(Math, GateOfMishIsAccurate) {
+  EXPECT_LE(worst_ulp(math::tanh_softplus, [](double x) { return std::tanh(softplus(x)); }, -30.0f,
+                      100.0f),
+            3.0);
+  EXPECT_LE(worst_ulp(math::sech2_softplus, [](double x) { return sech2(softplus(x)); }, -100.0f,
+                      18.0f),
+            6.0);
+}
+
+TEST(Math, NormalFunctionsKeepTheirTails) {
+  EXPECT_LE(worst_ulp(math::normcdf, normcdf, -14.0f, 14.0f), 6.0);
+  EXPECT_LE(worst_ulp(math::gauss, gauss, -14.5f, 14.5f), 1.5);
+  EXPECT_LE(worst_ulp(math::normpdf, [](double x) { return gauss(x) * 0.39894228040143268; },
+                      -14.0f, 14.0f),
+            2.0);
+}
+
+TEST(Math, ErfIsWithinTwoUlp) {
+  EXPECT_LE(worst_ulp(math::erf, [](double x) { return std::erf(x); }, -14.0f, 14.0f), 2.0);
+}
+
+TEST(Math, InfinityGivesTheLimit) {
+  const float infinity = INFINITY;
+  EXPECT_EQ(math::exp(-infinity), 0.0f);
+  EXPECT_EQ(math::exp(infinity), infinity);
+  EXPECT_EQ(math::expm1(-infinity), -1.0f);
+  EXPECT_EQ(math::log(0.0f), -infinity);
+  EXPECT_EQ(math::softplus(infinity), infinity);
+  EXPECT_EQ(math::softplus(-infinity), 0.0f);
+  EXPECT_EQ(math::tanh(-infinity), -1.0f);
+  EXPECT_EQ(math::normcdf(infinity), 1.0f);
+  EXPECT_EQ(math::normcdf(-infinity), 0.0f);
+  EXPECT_EQ(math::normpdf(infinity), 0.0f);
+}
+
+TEST(Math, NanStaysNan) {
+  for (float (*function)(float) : {math::exp, math::expm1, math::log, math::log1p, math::sigmoid,
+                                   math::softplus, math::tanh, math::sech2, math::normcdf,
+                                   math::normpdf, math::erf, math::tanh_softplus}) {
+    EXPECT_TRUE(std::isnan(function(NAN)));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The source checks find what they are there for: each is run on a copy with one fault planted.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# fresh_copy: the sources without their history.
+fresh_copy() {
+  rm -rf "$scratch/copy"
+  mkdir "$scratch/copy"
+  (cd "$root" && cp -r CMakeLists.txt README.md solver codegen scripts "$scratch/copy")
+}
+
+# expect_fault CHECK PATTERN: the check fails on the copy and names the fault.
+expect_fault() {
+  local output
+  if output=$("$scratch/copy/scripts/check" "$1" 2>&1) || ! grep -qE "$2" <<<"$output"; then
+    printf 'FAILED: check %s does not find %s\n%s\n' "$1" "$2" "$output"
+    exit 1
+  fi
+}
+
+fresh_copy
+echo '#include "search/solve.hpp"' >>"$scratch/copy/solver/verify/verify.cpp"
+expect_fault layers 'solver/verify/verify.cpp:[0-9]+: verify may not include search'
+
+fresh_copy
+echo '#include <torch/torch.h>' >>"$scratch/copy/solver/base/text.cpp"
+expect_fault layers 'base/text.cpp:[0-9]+: only the runtime may include torch/'
+
+fresh_copy
+echo '# fewbit::search' >>"$scratch/copy/codegen/CMakeLists.txt"
+expect_fault layers 'codegen/CMakeLists.txt: codegen may not link search'
+
+fresh_copy
+{
+  echo 'int planted(int x) {'
+  yes '  x += 1;' | head -n 100 || true
+  printf '  return x;\n}\n'
+} >>"$scratch/copy/solver/base/text.cpp"
+expect_fault sizes 'too large: planted +solver/base/text.cpp:[0-9]+: 103 lines'
+
+fresh_copy
+yes '// line' 2>/dev/null | head -n 501 >"$scratch/copy/solver/base/long.cpp" || true
+expect_fault sizes 'too large: solver/base/long.cpp: 501 lines'
+
+fresh_copy
+printf '// see /%s/somebody/notes\n' home >>"$scratch/copy/solver/base/text.cpp"
+expect_fault texts 'text.cpp:[0-9]+: path of one machine'
+
+fresh_copy
+yes line 2>/dev/null | head -n 151 >"$scratch/copy/README.md" || true
+expect_fault texts 'README.md: 151 lines, limit 150'
+
+fresh_copy
+echo 'int   planted;' >>"$scratch/copy/solver/base/text.cpp"
+cp "$root/.clang-format" "$scratch/copy"
+expect_fault format 'solver/base/text.cpp:[0-9]+: not as clang-format writes it'
+
+echo 'checks: every planted fault is found'

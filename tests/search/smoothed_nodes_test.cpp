@@ -1,0 +1,146 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "smoothed_support.hpp"
+
+namespace fewbit::solver {
+namespace {
+
+using namespace test;
+
+struct Totals {
+  double mass = 0.0;
+  double mean = 0.0;
+  double variance = 0.0;
+};
+
+/// Mass, mean and variance of the whole layer: of means and scatter together.
+Totals totals(const std::vector<SmoothingNode>& nodes) {
+  Totals result;
+  for (const SmoothingNode& node : nodes) {
+    result.mass += node.mass;
+    result.mean += node.mass * node.mean;
+  }
+  for (const SmoothingNode& node : nodes) {
+    const double off = node.mean - result.mean;
+    result.variance += node.mass * (off * off + node.spread * node.spread);
+  }
+  return result;
+}
+
+/// The share of inputs below x, on average over the nodes: the weight's own distribution function.
+double share_below(const std::vector<SmoothingNode>& nodes, double x) {
+  double sum = 0.0;
+  for (const SmoothingNode& node : nodes) {
+    sum += node.mass * normal_cdf((x - node.mean) / node.spread);
+  }
+  return sum;
+}
+
+TEST(SmoothingNodes, OfANormalWeightAddUpToThatWeight) {
+  for (const double tau : {0.05, 0.5, 0.83, 0.95, 1.0}) {
+    const auto nodes = smoothing_nodes(normal(0.3, 0.9), tau);
+    for (const double x : {-2.0, -0.4, 0.3, 1.0}) {
+      EXPECT_NEAR(share_below(nodes, x), normal_cdf((x - 0.3) / 0.9), 1e-13) << tau << ' ' << x;
+    }
+    EXPECT_NEAR(totals(nodes).variance, 0.81, 1e-12) << tau;
+  }
+}
+
+TEST(SmoothingNodes, OfANormalWeightIntegrateSquaresOfSmoothedSteps) {
+  // b of a unit step at s is Phi((mean - s) / spread); its mean square over units is the
+  // probability that two inputs of one unit both exceed s. At s = mean: 1/4 + asin(r) / (2 pi)
+  // with r the correlation 1 - tau^2 of the two (Sheppard).
+  const auto nodes = smoothing_nodes(normal(0.0, 1.0), kTau);
+  double square = 0.0;
+  for (const SmoothingNode& node : nodes) {
+    const double b = normal_cdf(node.mean / node.spread);
+    square += node.mass * b * b;
+  }
+  const double correlation = 1.0 - kTau * kTau;
+  EXPECT_NEAR(square, 0.25 + std::asin(correlation) / (2.0 * std::numbers::pi), 1e-14);
+}
+
+TEST(SmoothingNodes, OfAMixtureHaveItsVariance) {
+  const Totals sum = totals(smoothing_nodes(mixture(0.25, 4.0), kTau));
+  EXPECT_NEAR(sum.mass, 1.0, 1e-13);
+  EXPECT_NEAR(sum.mean, 0.0, 1e-13);
+  EXPECT_NEAR(sum.variance, (16.0 - 0.0625) / (2.0 * std::log(16.0)), 1e-11);
+}
+
+TEST(SmoothingNodes, OfAMixtureIntegrateSquaresOfSmoothedSteps) {
+  // As above for every sigma, so the same number; a step elsewhere checks the sum over sigma
+  // against a far finer one.
+  const auto nodes = smoothing_nodes(mixture(0.25, 4.0), kTau);
+  const double step = 0.7;
+  double square = 0.0;
+  for (const SmoothingNode& node : nodes) {
+    const double b = normal_cdf((node.mean - step) / node.spread);
+    square += node.mass * b * b;
+  }
+  double reference = 0.0;
+  const int count = 4000;
+  for (int i = 0; i < count; ++i) {
+    const double sigma = 0.25 * std::pow(16.0, (i + 0.5) / count);
+    for (const SmoothingNode& node : smoothing_nodes(normal(0.0, sigma), kTau)) {
+      const double b = normal_cdf((node.mean - step) / node.spread);
+      reference += node.mass * b * b / count;
+    }
+  }
+  EXPECT_NEAR(square, reference, 1e-8);
+}
+
+TEST(SmoothingNodes, OfAHistogramHaveItsMeanAndVariance) {
+  const auto nodes = smoothing_nodes(histogram({-1.0, 0.0, 0.5, 3.0}, {0.2, 0.5, 0.3}), kTau);
+  const double mean = 0.2 * -0.5 + 0.5 * 0.25 + 0.3 * 1.75;
+  const double square = 0.2 / 3.0 + 0.5 * 0.25 / 3.0 + 0.3 * (9.0 + 1.5 + 0.25) / 3.0;
+  EXPECT_NEAR(totals(nodes).mass, 1.0, 1e-14);
+  EXPECT_NEAR(totals(nodes).mean, mean, 1e-14);
+  EXPECT_NEAR(totals(nodes).variance, square - mean * mean, 1e-13);
+}
+
+TEST(SmoothingNodes, OfAFineHistogramAreFew) {
+  std::vector<double> edges = {-5.0};
+  std::vector<double> masses;
+  double sum = 0.0;
+  for (int i = 0; i < 1024; ++i) {
+    edges.push_back(-5.0 + 10.0 * (i + 1) / 1024);
+    masses.push_back(normal_cdf(edges[static_cast<size_t>(i) + 1]) -
+                     normal_cdf(edges[static_cast<size_t>(i)]));
+    sum += masses.back();
+  }
+  for (double& mass : masses) mass /= sum;
+  const auto nodes = smoothing_nodes(histogram(edges, masses), kTau);
+  EXPECT_LE(nodes.size(), 100u);
+  for (const double x : {-1.0, 0.0, 0.5}) {
+    EXPECT_NEAR(share_below(nodes, x), normal_cdf(x), 1e-4) << x;
+  }
+}
+
+TEST(SmoothingNodes, OfUnitsAreTheUnits) {
+  WeightSpec spec = histogram({-1.0, 1.0}, {1.0});
+  spec.units = {{-0.5, 0.7, 0.25}, {0.2, 0.9, 0.75}};
+  const std::vector<SmoothingNode> expected = {{-0.5, 0.7, 0.25}, {0.2, 0.9, 0.75}};
+  EXPECT_EQ(smoothing_nodes(spec, kTau), expected);
+}
+
+TEST(SmoothingNodes, OfAUniformWeightDoNotExistUnlessAskedFor) {
+  try {
+    smoothing_nodes(WeightSpec{}, kTau);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("normal, mixture, histogram"), std::string::npos);
+  }
+  EXPECT_EQ(smoothing_nodes(WeightSpec{}, kTau, true), smoothing_nodes(normal(0.0, 1.0), kTau));
+}
+
+TEST(SmoothingNodes, RejectATauThatIsNoShareOfSigma) {
+  for (const double tau : {0.0, -0.5, 1.01, std::nan("")}) {
+    EXPECT_THROW(smoothing_nodes(normal(0.0, 1.0), tau), Error) << tau;
+  }
+}
+
+}  // namespace
+}  // namespace fewbit::solver

@@ -1,0 +1,45 @@
+#include "weights/parse.hpp"
+
+#include "tests/weights/support.hpp"
+
+namespace fewbit::solver {
+namespace {
+
+std::string refusal(const std::string& text) {
+  return message_of([&] { parse_weight(text); });
+}
+
+TEST(ParseWeight, KnowsEveryKindWithAndWithoutValues) {
+  EXPECT_EQ(parse_weight("uniform"), WeightSpec{});
+  EXPECT_EQ(parse_weight("normal"), normal_spec(0.0, 1.0));
+  EXPECT_EQ(parse_weight("normal:-0.5,2"), normal_spec(-0.5, 2.0));
+  EXPECT_EQ(parse_weight("mixture"), mixture_spec(0.25, 4.0));
+  EXPECT_EQ(parse_weight("mixture:0.5,1e1"), mixture_spec(0.5, 10.0));
+}
+
+TEST(ParseWeight, ReadsFilesWhoseNamesHoldColonsAndCommas) {
+  const auto histogram = write_temporary("a:b,c.csv", "0,1\n1,3\n2\n");
+  EXPECT_EQ(parse_weight("histogram:" + histogram), histogram_spec({0, 1, 2}, {0.25, 0.75}));
+  const auto samples = write_temporary("samples:1.csv", "1,2,3,4");
+  EXPECT_EQ(parse_weight("samples:" + samples).edges.back(), 4.0);
+}
+
+TEST(ParseWeight, RefusesWrongTextAsUsage) {
+  for (const char* text : {"", "Normal", "uniform:1", "normal:", "normal:1", "normal:1,2,3",
+                           "normal:a,1", "normal:0,0", "mixture:4,1", "histogram", "samples:"}) {
+    EXPECT_THROW(parse_weight(text), UsageError) << text;
+  }
+}
+
+TEST(ParseWeight, SaysWhatIsAccepted) {
+  EXPECT_EQ(refusal("normal:1,2,3"), "weight normal: got 3 values, accepted is normal:mean,sigma");
+  EXPECT_EQ(refusal("mixture:1"),
+            "weight mixture: got 1 values, accepted is mixture:sigma_min,sigma_max");
+  EXPECT_EQ(refusal("normal:0,big"), "weight normal: sigma: 'big' is not a number");
+  EXPECT_EQ(refusal("uniform:3"), "weight uniform: takes no values, got '3'");
+  EXPECT_EQ(refusal("samples"), "weight samples: needs a file, as in samples:FILE");
+  EXPECT_NE(refusal("unifrom").find("nearest: uniform"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fewbit::solver

@@ -1,0 +1,95 @@
+#include <cmath>
+#include <limits>
+
+#include <boost/math/quadrature/gauss_kronrod.hpp>
+
+#include "tests/weights/support.hpp"
+
+namespace fewbit::solver {
+namespace {
+
+using Quadrature = boost::math::quadrature::gauss_kronrod<double, 61>;
+
+double mass_of(const Weight& weight) {
+  const auto density = [&](double x) { return weight.density(x); };
+  const auto [lo, hi] = weight.support();
+  const double middle = 0.5 * (lo + hi);
+  return Quadrature::integrate(density, lo, middle, 20, 1e-14) +
+         Quadrature::integrate(density, middle, hi, 20, 1e-14);
+}
+
+double normal_density(double x, double sigma) {
+  return std::exp(-0.5 * (x / sigma) * (x / sigma)) / (sigma * std::sqrt(2.0 * M_PI));
+}
+
+/// By its definition: the mean over log sigma of the normal's density.
+double mixture_by_integration(double x, double low, double high) {
+  const auto at = [&](double logarithm) { return normal_density(x, std::exp(logarithm)); };
+  const double length = std::log(high / low);
+  return Quadrature::integrate(at, std::log(low), std::log(high), 20, 1e-15) / length;
+}
+
+TEST(UniformWeight, IsOneEverywhere) {
+  const auto weight = make_weight({});
+  EXPECT_EQ(weight->density(-1e6), 1.0);
+  EXPECT_TRUE(weight->is_even());
+  EXPECT_FALSE(weight->is_integrable());
+  EXPECT_EQ(weight->support().hi, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(weight->support().lo, -std::numeric_limits<double>::infinity());
+}
+
+TEST(NormalWeight, HasTheNormalDensity) {
+  const auto weight = make_weight(normal_spec(0.5, 2.0));
+  EXPECT_NEAR(weight->density(0.5), 0.19947114020071635, 1e-16);
+  EXPECT_NEAR(weight->density(2.5) / weight->density(0.5), std::exp(-0.5), 1e-15);
+  EXPECT_NEAR(mass_of(*weight), 1.0, 1e-13);
+}
+
+TEST(NormalWeight, IsEvenOnlyAroundZero) {
+  EXPECT_TRUE(make_weight(normal_spec(0.0, 3.0))->is_even());
+  EXPECT_FALSE(make_weight(normal_spec(0.1, 3.0))->is_even());
+}
+
+TEST(NormalWeight, SupportLeavesOutLessThanTenToTheMinusTwenty) {
+  const Domain support = make_weight(normal_spec(1.0, 0.25))->support();
+  EXPECT_LT(std::erfc((support.hi - 1.0) / 0.25 / std::sqrt(2.0)), 1e-20);
+  EXPECT_LT(std::erfc((1.0 - support.lo) / 0.25 / std::sqrt(2.0)), 1e-20);
+}
+
+TEST(MixtureWeight, EqualsTheIntegralOverSigmaFromZeroToTheFarTail) {
+  for (const auto& [low, high] : {std::pair{0.25, 4.0}, {0.5, 0.6}, {1e-3, 1e3}, {1.0, 1.0001}}) {
+    const auto weight = make_weight(mixture_spec(low, high));
+    for (const double x : {0.0, 1e-12, 1e-3, 0.05, 0.2, 0.24, 0.26, 0.5, 1.0, 3.0, 9.0, 20.0}) {
+      const double expected = mixture_by_integration(x * high, low, high);
+      EXPECT_NEAR(weight->density(x * high), expected, 1e-12 * expected) << low << " at " << x;
+    }
+  }
+}
+
+TEST(MixtureWeight, HasNoStepWhereTheFormulaChanges) {
+  const double low = 0.25;
+  const double high = 4.0;
+  const auto weight = make_weight(mixture_spec(low, high));
+  const double change = 1.0 / std::sqrt(1.0 / (low * low) - 1.0 / (high * high));
+  for (int i = -100; i <= 100; ++i) {
+    const double x = change * (1.0 + 1e-4 * i);
+    const double expected = mixture_by_integration(x, low, high);
+    ASSERT_NEAR(weight->density(x), expected, 3e-15 * expected);
+  }
+}
+
+TEST(MixtureWeight, HasMassOne) {
+  EXPECT_NEAR(mass_of(*make_weight(mixture_spec(0.25, 4.0))), 1.0, 1e-13);
+  EXPECT_NEAR(mass_of(*make_weight(mixture_spec(1.0, 1.1))), 1.0, 1e-13);
+}
+
+TEST(MixtureWeight, IsEvenWithItsFinestScale) {
+  const auto weight = make_weight(mixture_spec(0.25, 4.0));
+  EXPECT_TRUE(weight->is_even());
+  EXPECT_EQ(weight->density(-0.7), weight->density(0.7));
+  EXPECT_EQ(weight->scale(), 0.25);
+  EXPECT_GE(weight->support().hi, 40.0);
+}
+
+}  // namespace
+}  // namespace fewbit::solver
