@@ -49,9 +49,10 @@ FEWBIT_HD inline float power_of_two(int n) {
 }
 
 //@ reduced fma bits
-/// x = n ln 2 + r with |r| <= 0.348, for |x| < 1e6.
+/// x = n ln 2 + r + low with |r| <= 0.348 and |low| <= 2^-26, for |x| < 1e6.
 struct Reduced {
   float r;
+  float low;
   int n;
 };
 
@@ -59,8 +60,10 @@ FEWBIT_HD inline Reduced reduce(float x) {
   const float magic = 0x1.8p+23f;  // adding it leaves the nearest integer in the low bits
   const float shifted = fma(x, 0x1.715476p+0f, magic);
   const float n = shifted - magic;
-  const float r = fma(n, 0x1.05c61p-29f, fma(n, -0x1.62e43p-1f, x));
-  return {r, static_cast<int>(to_bits(shifted) - to_bits(magic))};
+  const float high = fma(n, -0x1.62e43p-1f, x);
+  const float r = fma(n, 0x1.05c61p-29f, high);
+  const float low = fma(n, 0x1.05c61p-29f, high - r);
+  return {r, low, static_cast<int>(to_bits(shifted) - to_bits(magic))};
 }
 
 /// (e^r - 1 - r) / r^2 on |r| <= 0.348.
@@ -74,12 +77,14 @@ FEWBIT_HD inline float exp_tail(float r) {
 }
 
 //@ exp reduced
-/// e^(x + low) for a correction |low| < 1e-4; within 1 ulp.
+/// e^(x + low) for a correction |low| < 1e-4; within 0.6 ulp.
 FEWBIT_HD inline float exp_sum(float x, float low) {
   const float bounded = x > 89.0f ? 89.0f : x < -104.0f ? -104.0f : x;
-  Reduced part = reduce(bounded);
-  part.r += low;
-  const float y = 1.0f + fma(part.r * part.r, exp_tail(part.r), part.r);
+  const Reduced part = reduce(bounded);
+  const float correction = part.low + low;
+  const float tail = fma(part.r * part.r, exp_tail(part.r), fma(part.r, correction, correction));
+  const float sum = 1.0f + part.r;  // its rounding error goes into the last addition
+  const float y = sum + (tail + (part.r - (sum - 1.0f)));
   const int half = part.n >> 1;  // two steps, so that subnormal and huge results come out right
   return y * power_of_two(half) * power_of_two(part.n - half);
 }
@@ -93,7 +98,7 @@ FEWBIT_HD inline float expm1(float x) {
   const Reduced part = reduce(bounded);
   const float p = fma(part.r * part.r, exp_tail(part.r), part.r);
   const float half = power_of_two(part.n - 1);
-  return 2.0f * fma(half, p, half - 0.5f);
+  return part.n == 0 ? p : 2.0f * fma(half, p, half - 0.5f);
 }
 
 //@ log1p_tail fma
@@ -134,19 +139,33 @@ FEWBIT_HD inline float log(float x) {
   return fma(static_cast<float>(tiny ? n - 23 : n), 0x1.62e43p-1f, log1p_near_zero(r));
 }
 
-//@ sigmoid exp
+//@ reciprocal fma
+/// 1 / (d + low), low the rounding error of d: one Newton step makes up for it and the division.
+FEWBIT_HD inline float reciprocal(float d, float low) {
+  const float r = 1.0f / d;
+  return fma(r, fma(-low, r, fma(-d, r, 1.0f)), r);
+}
+
+/// 1 / (1 + e) for 0 <= e <= 1; within 0.6 ulp.
+FEWBIT_HD inline float reciprocal_one_plus(float e) {
+  const float d = 1.0f + e;
+  return reciprocal(d, e - (d - 1.0f));
+}
+
+//@ sigmoid exp reciprocal
 /// 1 / (1 + e^-x), relative accuracy in both tails; within 2 ulp.
 FEWBIT_HD inline float sigmoid(float x) {
   const float e = exp(-std::fabs(x));
-  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+  const float r = reciprocal_one_plus(e);
+  return x < 0.0f ? e * r : r;
 }
 
-//@ sigmoid_slope exp
+//@ sigmoid_slope exp reciprocal
 /// sigmoid(x) (1 - sigmoid(x)); within 3 ulp.
 FEWBIT_HD inline float sigmoid_slope(float x) {
   const float e = exp(-std::fabs(x));
-  const float d = 1.0f + e;
-  return e / (d * d);
+  const float r = reciprocal_one_plus(e);
+  return e * r * r;
 }
 
 //@ softplus exp log1p
@@ -155,8 +174,8 @@ FEWBIT_HD inline float softplus(float x) {
   return (x > 0.0f ? x : 0.0f) + log1p(exp(-std::fabs(x)));
 }
 
-//@ tanh_parts exp
-/// tanh(a) on 0 <= a <= 1.
+//@ tanh_parts exp reciprocal
+/// tanh(a) on |a| <= 1.
 FEWBIT_HD inline float tanh_near_zero(float a) {
   const float s = a * a;
   float p = 0x1.437b6ep-13f;
@@ -173,7 +192,7 @@ FEWBIT_HD inline float tanh_near_zero(float a) {
 /// 1 - tanh(a) for a >= 0.
 FEWBIT_HD inline float one_minus_tanh(float a) {
   const float e = exp(-2.0f * a);
-  return 2.0f * e / (1.0f + e);
+  return 2.0f * e * reciprocal_one_plus(e);
 }
 
 //@ tanh tanh_parts
@@ -197,28 +216,59 @@ FEWBIT_HD inline float sech2(float x) {
   return fma(-q, q, 2.0f * q);
 }
 
-//@ tanh_softplus exp
-/// tanh(log(1 + e^x)), the gate of mish, in one quotient.
-FEWBIT_HD inline float tanh_softplus(float x) {
-  const float e = exp(-std::fabs(x));
-  const float rising = fma(e, e, 2.0f * e);   // x < 0: u^2 + 2u with u = e^x
-  const float falling = fma(2.0f, e, 1.0f);   // x > 0: the same divided by u^2
-  const float top = x < 0.0f ? rising : falling;
-  const float bottom = x < 0.0f ? rising + 2.0f : fma(2.0f * e, e, falling);
-  return top / bottom;
+//@ tanh_squared tanh_parts
+/// tanh(x)^2, the slope of tanhshrink; within 2 ulp.
+FEWBIT_HD inline float tanh_squared(float x) {
+  const float a = std::fabs(x);
+  if (a < 0.6f) {
+    const float t = tanh_near_zero(a);
+    return t * t;
+  }
+  const float q = one_minus_tanh(a);
+  return fma(q, q, fma(-2.0f, q, 1.0f));
 }
 
-//@ sech2_softplus tanh_softplus
-/// 1 - tanh(log(1 + e^x))^2; for x > 0 from 1 - tanh, which is small there.
-FEWBIT_HD inline float sech2_softplus(float x) {
-  if (x < 0.0f) {
-    const float t = tanh_softplus(x);
-    return fma(-t, t, 1.0f);
-  }
-  const float e = exp(-x);
-  const float square = 2.0f * e * e;
-  const float q = square / (square + fma(2.0f, e, 1.0f));
-  return fma(-q, q, 2.0f * q);
+//@ softsign_slope reciprocal
+/// 1 / (1 + |x|)^2; within 1.5 ulp.
+FEWBIT_HD inline float softsign_slope(float x) {
+  const float a = std::fabs(x);
+  const float d = 1.0f + a;
+  const float low = a < 1.0f ? a - (d - 1.0f) : 1.0f - (d - a);
+  const float r = 1.0f / d;
+  const float error = fma(-low, r, fma(-d, r, 1.0f)) * r;  // of r
+  return d < 0x1p+60f ? fma(2.0f * r, error, r * r) : 0.0f * error;
+}
+
+//@ tanh_softplus exp reciprocal
+/// tanh(log(1 + e^x)), the gate of mish: with u = e^x, (u^2 + 2u) / (u^2 + 2u + 2), for positive x
+/// both divided by u^2. Rounding errors are carried along; within 1 ulp.
+FEWBIT_HD inline float tanh_softplus(float x) {
+  const float e = exp(-std::fabs(x));
+  const bool negative = x < 0.0f;
+  const float s = negative ? e + 2.0f : 1.0f + 2.0f * e;
+  const float s_low = negative ? e - (s - 2.0f) : 2.0f * e - (s - 1.0f);
+  const float factor = negative ? s : 2.0f * e;
+  const float square = e * factor;  // u (u + 2), or 2 / u^2
+  const float square_low = fma(e, factor, -square) + (negative ? e * s_low : 0.0f);
+  const float other = negative ? 2.0f : s;
+  const float bottom = other + square;
+  const float bottom_low =
+      square - (bottom - other) + (negative ? square_low : square_low + s_low);
+  const float top = negative ? square : s;
+  const float top_low = negative ? square_low : s_low;
+  const float r = 1.0f / bottom;
+  const float q = top * r;
+  return fma(fma(-bottom, q, top) + fma(-bottom_low, q, top_low), r, q);
+}
+
+//@ tanh_softplus_slope exp
+/// The slope of tanh(log(1 + e^x)): 4u (1 + u) / (u^2 + 2u + 2)^2 with u = e^x; within 5 ulp.
+FEWBIT_HD inline float tanh_softplus_slope(float x) {
+  const float e = exp(-std::fabs(x));
+  const float top = 4.0f * e * (x < 0.0f ? 1.0f + e : fma(e, e, e));
+  const float q = 1.0f / (x < 0.0f ? fma(e, e, 2.0f * e) + 2.0f
+                                   : fma(2.0f * e, e, fma(2.0f, e, 1.0f)));
+  return top * q * q;
 }
 
 //@ gauss exp
@@ -231,34 +281,33 @@ FEWBIT_HD inline float gauss(float x) {
 }
 
 //@ normal_tail fma
-/// e^(a^2 / 2) normcdf(-a) for 0.95 <= a <= 15, a polynomial in 4 / (4 + a).
+/// e^(a^2 / 2) normcdf(-a) for 1.41 <= a <= 15, a polynomial in 4 / (4 + a).
 FEWBIT_HD inline float normal_tail(float a) {
   const float t = 4.0f / (4.0f + a);
-  float p = 0x1.a1ede4p-6f;
-  p = fma(p, t, -0x1.b3abacp-4f);
-  p = fma(p, t, 0x1.2706d8p-3f);
-  p = fma(p, t, -0x1.548ff2p-4f);
-  p = fma(p, t, 0x1.8dd26p-4f);
-  p = fma(p, t, 0x1.72882ep-5f);
-  p = fma(p, t, 0x1.5cdb18p-4f);
-  p = fma(p, t, 0x1.7c8798p-4f);
-  p = fma(p, t, 0x1.98b918p-4f);
-  p = fma(p, t, 0x1.98826p-4f);
+  float p = -0x1.90a0f4p-5f;
+  p = fma(p, t, 0x1.dd23e8p-4f);
+  p = fma(p, t, -0x1.0a637ap-5f);
+  p = fma(p, t, 0x1.997916p-4f);
+  p = fma(p, t, 0x1.1f5edep-4f);
+  p = fma(p, t, 0x1.8714d4p-4f);
+  p = fma(p, t, 0x1.97b2p-4f);
+  p = fma(p, t, 0x1.988d74p-4f);
   return p * t;
 }
 
 //@ normcdf gauss normal_tail
-/// The standard normal distribution function, relative accuracy in the left tail; within 3 ulp.
+/// The standard normal distribution function, relative accuracy in the left tail; within 5 ulp.
 FEWBIT_HD inline float normcdf(float x) {
   const float a = std::fabs(x) > 15.0f ? 15.0f : std::fabs(x);
-  if (a < 1.0f) {
+  if (a < 1.5f) {
     const float s = a * a;
-    float p = -0x1.0e2b06p-17f;
-    p = fma(p, s, 0x1.e10332p-14f);
-    p = fma(p, s, -0x1.37578p-10f);
-    p = fma(p, s, 0x1.46d418p-7f);
-    p = fma(p, s, -0x1.10585cp-4f);
-    p = fma(p, s, 0x1.988454p-2f);
+    float p = 0x1.a0c05ep-22f;
+    p = fma(p, s, -0x1.1e9b7cp-17f);
+    p = fma(p, s, 0x1.dd7904p-14f);
+    p = fma(p, s, -0x1.36d63ap-10f);
+    p = fma(p, s, 0x1.46c93p-7f);
+    p = fma(p, s, -0x1.1057fep-4f);
+    p = fma(p, s, 0x1.988452p-2f);
     return fma(p, x, 0.5f);
   }
   const float tail = gauss(a) * normal_tail(a);

@@ -1,9 +1,9 @@
 #include "report/axis.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace fewbit::solver {
 

@@ -1,9 +1,9 @@
 #include "report/chart_svg.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "report/axis.hpp"
 #include "report/names.hpp"

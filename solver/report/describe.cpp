@@ -1,10 +1,10 @@
 #include "report/describe.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "report/curve.hpp"
@@ -59,8 +59,8 @@ std::string header(const Table& table) {
 std::string interval_row(const Table& table, size_t i) {
   const size_t last = table.thresholds.size();
   const bool even = table.symmetry == Symmetry::even;
-  const std::string lo = i > 0 ? fmt::format("{:.8g}", table.thresholds[i - 1])
-                               : std::string(even ? "0" : "-inf");
+  const std::string lo =
+      i > 0 ? fmt::format("{:.8g}", table.thresholds[i - 1]) : std::string(even ? "0" : "-inf");
   const std::string hi = i < last ? fmt::format("{:.8g}", table.thresholds[i]) : "inf";
   const int code = table.codes[i];
   return fmt::format("  {} {:>13}, {:>13} {} {:>5} {:>{}} {:>15.8g}\n", i == 0 && even ? "[" : "(",
@@ -117,7 +117,8 @@ std::string proof(const Table& table) {
   text += fmt::format("{:<18}{}\n", "smoothed bias", short_number(table.smoothed_bias));
   if (smoothed) {
     text += fmt::format(
-        "A local optimum of the smoothed objective (tau {}, lambda {}); only the squared optimum is "
+        "A local optimum of the smoothed objective (tau {}, lambda {}); only the squared optimum "
+        "is "
         "proven.\n",
         shortest(table.problem.objective.tau), shortest(table.problem.objective.lambda));
   }

@@ -100,8 +100,8 @@ std::string to_html(const Document& document) {
           std::string(kPageStyle) + "</style>\n</head>\n<body>\n<header>\n<h1>" +
           escape_xml(document.title) + "</h1>\n<p>" + escape_xml(document.summary) + "</p>\n<nav>";
   for (const auto& section : document.sections) {
-    text += fmt::format("<a href=\"#{}\">{}</a> ", escape_xml(section.id),
-                        escape_xml(section.title));
+    text +=
+        fmt::format("<a href=\"#{}\">{}</a> ", escape_xml(section.id), escape_xml(section.title));
   }
   text += "</nav>\n</header>\n<main>\n";
   for (const auto& section : document.sections) text += section_of(section);

@@ -1,8 +1,8 @@
 #include "report/names.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 
@@ -48,7 +48,9 @@ std::string size_name(const Table& table) {
   return fmt::format("{} levels in {}", table.levels.size(), text);
 }
 
-std::string short_number(double value, int digits) { return fmt::format("{:.{}g}", value, digits); }
+std::string short_number(double value, int digits) {
+  return fmt::format("{:.{}g}", value, digits);
+}
 
 std::string gap_name(const Table& table) {
   if (table.error == 0.0) return "exact";

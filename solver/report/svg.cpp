@@ -1,8 +1,8 @@
 #include "report/svg.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace fewbit::solver {
 
@@ -40,9 +40,10 @@ constexpr std::string_view kClasses =
 std::string series_classes() {
   std::string css;
   for (int i = 0; i < 6; ++i) {
-    css += fmt::format(".m{0}{{fill:var(--s{0})}}.l{0}{{fill:none;stroke:var(--s{0});"
-                       "stroke-width:1.75}}",
-                       i);
+    css += fmt::format(
+        ".m{0}{{fill:var(--s{0})}}.l{0}{{fill:none;stroke:var(--s{0});"
+        "stroke-width:1.75}}",
+        i);
   }
   return css;
 }
@@ -53,11 +54,20 @@ std::string escape_xml(std::string_view text) {
   std::string safe;
   for (const char c : text) {
     switch (c) {
-      case '&': safe += "&amp;"; break;
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += c;
     }
   }
   return safe;
@@ -104,7 +114,8 @@ void Svg::text(std::string_view css, double x, double y, std::string_view anchor
 std::string Svg::str(bool standalone) const {
   const std::string size = fmt::format("{} {}", pixels(width_), pixels(height_));
   std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\"";
-  if (standalone) text += fmt::format(" width=\"{}\" height=\"{}\"", pixels(width_), pixels(height_));
+  if (standalone)
+    text += fmt::format(" width=\"{}\" height=\"{}\"", pixels(width_), pixels(height_));
   text += " role=\"img\" aria-label=\"" + escape_xml(label_) + "\">\n";
   if (standalone) {
     text += "<title>" + escape_xml(label_) + "</title>\n<style>" + svg_style("svg") + "</style>\n";

@@ -38,8 +38,8 @@ class Svg {
   std::string body_;
 };
 
-/// CSS of the classes that pictures use; light, and dark where the viewer prefers it. `scope` is the
-/// selector that carries the colours: "svg" in a picture of its own, ":root" in a page.
+/// CSS of the classes that pictures use; light, and dark where the viewer prefers it. `scope` is
+/// the selector that carries the colours: "svg" in a picture of its own, ":root" in a page.
 std::string svg_style(std::string_view scope);
 
 }  // namespace fewbit::solver

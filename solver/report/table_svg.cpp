@@ -1,10 +1,10 @@
 #include "report/table_svg.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "report/axis.hpp"
 #include "report/curve.hpp"
@@ -115,8 +115,9 @@ class Picture {
 };
 
 std::string label_of(const Table& table) {
-  return fmt::format("{}, {}: derivative and step function ({})", function_name(table.problem.function),
-                     size_name(table), variant_name(table.problem));
+  return fmt::format("{}, {}: derivative and step function ({})",
+                     function_name(table.problem.function), size_name(table),
+                     variant_name(table.problem));
 }
 
 std::string proof_of(const Table& table) {

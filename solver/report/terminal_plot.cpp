@@ -1,11 +1,11 @@
 #include "report/terminal_plot.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+
+#include <fmt/format.h>
 
 #include "report/names.hpp"
 

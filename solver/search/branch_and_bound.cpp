@@ -65,7 +65,7 @@ class BranchAndBound {
   bool finished() const {
     const double gap = result_.cost - result_.lower_bound;
     return survivors_.empty() || gap <= options_.target_gap * result_.cost ||
-           total_correction() < 0.1 * rounding_;
+           gap <= 4.0 * rounding_ || total_correction() < 0.1 * rounding_;
   }
 
   /// All cells are candidates for every cut.
@@ -221,14 +221,14 @@ class BranchAndBound {
   }
 
   void improve(const Program& program) {
-    const std::vector<double> cuts = program.cuts();
-    if (result_.cuts.empty() || program.best() + rounding_ < result_.cost) {
-      result_.cuts = cuts;
-      result_.cost = std::min(result_.cost, program.best() + rounding_);
-    }
-    if (cuts.empty()) return;
+    // Cuts on borders that are no better than the incumbent lie around it.
+    const bool better = program.best() + rounding_ < result_.cost;
+    if (!better && !result_.cuts.empty()) return;
+    result_.cuts = program.cuts();
+    result_.cost = std::min(result_.cost, program.best() + rounding_);
+    if (result_.cuts.empty()) return;
     // Polished cuts are preferred also where the gain is below rounding.
-    const std::vector<double> polished = polish_(cuts);
+    const std::vector<double> polished = polish_(result_.cuts);
     const double cost = cost_of(polished) + rounding_;
     if (cost <= result_.cost + rounding_) {
       result_.cost = std::min(result_.cost, cost);

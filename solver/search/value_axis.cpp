@@ -16,6 +16,24 @@ double branch_max(const Branch& branch) {
   return std::max(branch.value_lo, branch.value_hi);
 }
 
+/// A branch in short steps, in the order of their values.
+std::vector<Branch> steps_of(const Derivative& derivative, const Branch& branch,
+                             const std::vector<double>& points) {
+  std::vector<double> x{branch.lo};
+  const auto first = std::upper_bound(points.begin(), points.end(), branch.lo);
+  const auto last = std::lower_bound(points.begin(), points.end(), branch.hi);
+  if (first < last) x.insert(x.end(), first, last);
+  x.push_back(branch.hi);
+  std::vector<double> values(x.size());
+  derivative.evaluate(x, branch.piece, values);
+  std::vector<Branch> steps;
+  for (size_t i = 0; i + 1 < x.size(); ++i) {
+    steps.push_back({x[i], x[i + 1], values[i], values[i + 1], branch.direction, branch.piece});
+  }
+  if (branch.direction < 0) std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
 }  // namespace
 
 ValueAxis::ValueAxis(const PrefixIntegral& integral)
@@ -26,6 +44,19 @@ ValueAxis::ValueAxis(const PrefixIntegral& integral)
     at_lo_.push_back(integral_.at(branch.lo));
     at_hi_.push_back(integral_.at(branch.hi));
   }
+  constexpr size_t kSteps = 512;
+  const std::vector<double> points = equal_cost_points(integral, kSteps);
+  for (const Branch& branch : derivative_.branches()) {
+    const bool flat = branch.direction == 0;
+    steps_.push_back(flat ? std::vector<Branch>{} : steps_of(derivative_, branch, points));
+  }
+}
+
+double ValueAxis::solve(size_t branch, double v) const {
+  const std::vector<Branch>& steps = steps_[branch];
+  const auto step = std::partition_point(steps.begin(), steps.end(),
+                                         [v](const Branch& s) { return branch_max(s) < v; });
+  return derivative_.solve(step == steps.end() ? steps.back() : *step, v);
 }
 
 Moments ValueAxis::below(double v, bool with_atoms) const {
@@ -40,7 +71,7 @@ Moments ValueAxis::below(double v, bool with_atoms) const {
     } else if (v >= branch_max(branch)) {
       sum += at_hi_[i] - at_lo_[i];
     } else if (v > branch_min(branch)) {
-      const Moments cut = integral_.at(derivative_.solve(branch, v));
+      const Moments cut = integral_.at(solve(i, v));
       sum += branch.direction > 0 ? cut - at_lo_[i] : at_hi_[i] - cut;
     }
   }
@@ -49,9 +80,11 @@ Moments ValueAxis::below(double v, bool with_atoms) const {
 
 double ValueAxis::density(double v) const {
   double sum = 0.0;
-  for (const Branch& branch : derivative_.branches()) {
+  const std::vector<Branch>& branches = derivative_.branches();
+  for (size_t i = 0; i < branches.size(); ++i) {
+    const Branch& branch = branches[i];
     if (branch.direction == 0 || v <= branch_min(branch) || v >= branch_max(branch)) continue;
-    const double x = derivative_.solve(branch, v);
+    const double x = solve(i, v);
     const double slope = std::abs(derivative_.slope(x, branch.piece));
     if (slope > 0.0) sum += integral_.weight().density(x) / slope;
   }

@@ -25,6 +25,7 @@ class ValueAxis : public Axis {
 
  private:
   Moments below(double v, bool with_atoms) const;
+  double solve(size_t branch, double v) const;
 
   const PrefixIntegral& integral_;
   const Derivative& derivative_;
@@ -32,6 +33,7 @@ class ValueAxis : public Axis {
   double hi_;
   std::vector<Moments> at_lo_;  ///< x-prefix at each branch's lower end
   std::vector<Moments> at_hi_;
+  std::vector<std::vector<Branch>> steps_;  ///< each branch in short steps: starts for Newton
 };
 
 }  // namespace fewbit::solver

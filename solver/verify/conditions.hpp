@@ -9,6 +9,7 @@ namespace fewbit::solver {
 struct Measured {
   double error = 0.0;
   double residual = 0.0;  ///< as README.md defines it
+  double rounding = 0.0;  ///< how much of it may be rounding
 };
 
 /// Forms intervals and levels, on the axis where the thresholds live. Levels are the means of their

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include "verify/conditions.hpp"
+#include "verify/value_measure.hpp"
 
 namespace fewbit::solver {
 
 namespace {
+
+constexpr double kUnresolved = 1e-13;
 
 /// What lies between two neighbouring levels.
 struct Gap {
@@ -20,9 +23,14 @@ struct Gap {
 class UnbiasedCheck {
  public:
   UnbiasedCheck(const Table& table, const Axis& axis)
-      : levels_(table.levels), axis_(axis), gaps_(levels_.size() - 1), atoms_(levels_.size(), 0.0) {
+      : levels_(table.levels),
+        axis_(axis),
+        values_(axis),
+        gaps_(levels_.size() - 1),
+        atoms_(levels_.size(), 0.0) {
     const auto& f = axis.derivative();
     span_ = f.max_value() - f.min_value();
+    size_ = std::max(std::fabs(f.max_value()), std::fabs(f.min_value()));
     for (const Branch& branch : f.branches()) add_branch(branch);
   }
 
@@ -43,6 +51,15 @@ class UnbiasedCheck {
     const double low = -(levels_[j] - levels_[j - 1]) * atoms_[j];
     const double high = (levels_[j + 1] - levels_[j]) * atoms_[j];
     return (balance - std::clamp(balance, low, high)) / mass;
+  }
+
+  /// How far imbalance(j) moves when the level does by what no number of the table's size resolves.
+  double rounding(size_t j) const {
+    const double shell = kUnresolved * size_;
+    const double moved = values_.below(levels_[j] + shell, true).mass -
+                         values_.below(levels_[j] - shell, false).mass - atoms_[j];
+    return (levels_[j + 1] - levels_[j - 1]) * std::max(0.0, moved) / gap_mass(j) +
+           span_ * (1e-14 + 1e-15 * axis_.total().mass / gap_mass(j));
   }
 
   double gap_mass(size_t j) const { return gaps_[j - 1].mass + gaps_[j].mass; }
@@ -91,9 +108,11 @@ class UnbiasedCheck {
 
   const std::vector<double>& levels_;
   const Axis& axis_;
+  const ValueMeasure values_;
   std::vector<Gap> gaps_;
   std::vector<double> atoms_;  ///< mass on the levels themselves
   double span_ = 0.0;
+  double size_ = 0.0;  ///< largest |f'|
 };
 
 }  // namespace
@@ -113,9 +132,9 @@ Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings
   Measured measured;
   for (size_t j = 1; j + 1 < levels.size(); ++j) {
     const double miss = std::fabs(check.imbalance(j));
-    const double accepted =
-        table.residual * span + span * (1e-14 + 1e-15 * axis.total().mass / check.gap_mass(j));
+    const double accepted = table.residual * span + check.rounding(j);
     measured.residual = std::max(measured.residual, miss / span);
+    measured.rounding = std::max(measured.rounding, check.rounding(j) / span);
     findings.item("levels", j, miss <= accepted,
                   fmt::format("{} is not stationary: imbalance {:.2g}, {:.2g} accepted",
                               shortest(levels[j]), miss, accepted));

@@ -93,7 +93,7 @@ TEST(Tampering, IsNoticedInTheProblem) {
   changed.problem.levels = 6;  // more levels allowed: the bound is none
   EXPECT_FALSE(accepted(changed));
   changed = table;
-  changed.problem.form = Form::intervals;  // more intervals than levels
+  changed.symmetry = Symmetry::even;
   EXPECT_FALSE(accepted(changed));
   changed = table;
   changed.problem.function.expression = "x*normcdf(y)";

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "report/document.hpp"
+#include "report/study.hpp"
+
+namespace fewbit::solver {
+
+/// Squared error by bits (digest), every table with error, smoothed bias and gap, charts of error
+/// against bits and of gaps, and a picture of each table.
+std::vector<Section> error_sections(const std::vector<Result>& results);
+
+}  // namespace fewbit::solver

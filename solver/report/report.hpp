@@ -1,2 +1,0 @@
-#pragma once
-// Written by the report part.
