@@ -33,7 +33,7 @@ class Differentiator {
       case Kind::divide: return of_quotient(term, index);
       case Kind::power: return of_power(term, index);
       case Kind::select:
-        return f_.select(from_left(term.a), of(term.b), of(term.c));
+        return of_select(f_[term.a], term.a, of(term.b), of(term.c));
       case Kind::abs: {
         const int positive = from_left(f_.compare(Kind::greater, term.a, f_.constant(0.0)));
         return f_.select(positive, of(term.a), f_.negate(of(term.a)));
@@ -48,7 +48,7 @@ class Differentiator {
     const Term bottom = f_[term.b];
     if (bottom.kind == Kind::add && f_.is_constant(bottom.a, 1.0) &&
         f_.is_call(bottom.b, Kind::abs) && f_[bottom.b].a == term.a) {
-      return f_.divide(first, term.b);
+      return f_.multiply(f_.call(Kind::softsign_slope, term.a), of(term.a));
     }
     if (!f_.depends_on_variable(term.b)) return first;
     return f_.subtract(first, f_.divide(f_.multiply(index, of(term.b)), term.b));
@@ -77,8 +77,12 @@ class Differentiator {
       case Kind::sigmoid: return f_.call(Kind::sigmoid_slope, u);
       case Kind::softplus: return f_.call(Kind::sigmoid, u);
       case Kind::tanh_softplus:
-        return f_.multiply(f_.call(Kind::sech2_softplus, u), f_.call(Kind::sigmoid, u));
+        return f_.call(Kind::tanh_softplus_slope, u);
       case Kind::normcdf: return f_.call(Kind::normpdf, u);
+      case Kind::tanh_squared:
+        return f_.multiply(f_.constant(2.0),
+                           f_.multiply(f_.call(Kind::tanh, u), f_.call(Kind::sech2, u)));
+      case Kind::normpdf: return f_.negate(f_.multiply(u, index));
       default: {  // erf: 2 / sqrt(pi) e^(-u^2) = 2 sqrt(2) normpdf(sqrt(2) u)
         const int scaled = f_.multiply(f_.constant(1.4142135623730951), u);
         return f_.multiply(f_.constant(2.8284271247461903), f_.call(Kind::normpdf, scaled));
@@ -86,9 +90,31 @@ class Differentiator {
     }
   }
 
+  /// |u| > c turns both ways, so it is taken apart into u > c and u < -c.
+  int of_select(const Term& condition, int index, int first, int second) {
+    if (first == second) return first;
+    const bool magnitude_first = f_.is_call(condition.a, Kind::abs);
+    if (!magnitude_first) return f_.select(from_left(index), first, second);
+    const int u = f_[condition.a].a;
+    const int minus = f_.negate(condition.b);
+    const auto outside = [&](Kind above, Kind below, int out, int in) {
+      const int left = f_.select(from_left(f_.compare(below, u, minus)), out, in);
+      return f_.select(from_left(f_.compare(above, u, condition.b)), out, left);
+    };
+    switch (condition.kind) {
+      case Kind::greater: return outside(Kind::greater, Kind::less, first, second);
+      case Kind::greater_equal:
+        return outside(Kind::greater_equal, Kind::less_equal, first, second);
+      case Kind::less: return outside(Kind::greater_equal, Kind::less_equal, second, first);
+      case Kind::less_equal: return outside(Kind::greater, Kind::less, second, first);
+      default: return f_.select(from_left(index), first, second);
+    }
+  }
+
   /// The condition with the outcome at equality that it has just left of the kink.
   int from_left(int condition) {
     const Term term = f_[condition];
+    if (term.kind == Kind::constant) return condition;
     const int slope = f_.subtract(of(term.a), of(term.b));
     const bool rising = sign_of(f_, slope) > 0;
     const bool falling = sign_of(f_, slope) < 0;

@@ -24,7 +24,9 @@ float call_float(Kind kind, float a) {
     case Kind::sigmoid_slope: return math::sigmoid_slope(a);
     case Kind::softplus: return math::softplus(a);
     case Kind::tanh_softplus: return math::tanh_softplus(a);
-    case Kind::sech2_softplus: return math::sech2_softplus(a);
+    case Kind::tanh_softplus_slope: return math::tanh_softplus_slope(a);
+    case Kind::tanh_squared: return math::tanh_squared(a);
+    case Kind::softsign_slope: return math::softsign_slope(a);
     case Kind::erf: return math::erf(a);
     case Kind::normcdf: return math::normcdf(a);
     case Kind::normpdf: return math::normpdf(a);
@@ -93,7 +95,10 @@ double call_value(Kind kind, double a) {
     case Kind::sigmoid_slope: return sigmoid(a) * sigmoid(-a);
     case Kind::softplus: return softplus(a);
     case Kind::tanh_softplus: return std::tanh(softplus(a));
-    case Kind::sech2_softplus: return std::pow(std::cosh(softplus(a)), -2.0);
+    case Kind::tanh_softplus_slope:
+      return std::pow(std::cosh(softplus(a)), -2.0) * sigmoid(a);
+    case Kind::tanh_squared: return std::tanh(a) * std::tanh(a);
+    case Kind::softsign_slope: return std::pow(1.0 + std::fabs(a), -2.0);
     case Kind::erf: return std::erf(a);
     case Kind::normcdf: return 0.5 * std::erfc(-a / std::sqrt(2.0));
     case Kind::normpdf: return std::exp(-0.5 * a * a) * 0.3989422804014327;

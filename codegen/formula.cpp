@@ -24,21 +24,6 @@ bool Formula::is_constant(int index, double value) const {
   return is_constant(index) && (*this)[index].value == value;
 }
 
-int Formula::compare(Kind kind, int a, int b) {
-  if (is_constant(a) && is_constant(b)) {
-    const double left = (*this)[a].value;
-    const double right = (*this)[b].value;
-    const bool holds = kind == Kind::less            ? left < right
-                       : kind == Kind::less_equal    ? left <= right
-                       : kind == Kind::greater       ? left > right
-                       : kind == Kind::greater_equal ? left >= right
-                       : kind == Kind::equal         ? left == right
-                                                     : left != right;
-    return constant(holds ? 1.0 : 0.0);
-  }
-  return intern({.kind = kind, .a = a, .b = b});
-}
-
 int Formula::select(int condition, int a, int b) {
   if (is_constant(condition)) return is_constant(condition, 0.0) ? b : a;
   if (a == b) return a;
@@ -67,9 +52,6 @@ int Formula::call(Kind kind, int a) {
   if (kind == Kind::log1p && argument.kind == Kind::exp) return call(Kind::softplus, argument.a);
   if (kind == Kind::tanh && argument.kind == Kind::softplus) {
     return call(Kind::tanh_softplus, argument.a);
-  }
-  if (kind == Kind::sech2 && argument.kind == Kind::softplus) {
-    return call(Kind::sech2_softplus, argument.a);
   }
   return intern({.kind = kind, .a = a});
 }

@@ -16,8 +16,8 @@ enum class Kind {
   constant, variable, parameter,
   negate, add, subtract, multiply, divide, power,
   less, less_equal, greater, greater_equal, equal, not_equal, select,
-  abs, sqrt, exp, expm1, log, log1p, tanh, sech2, sigmoid, sigmoid_slope, softplus,
-  tanh_softplus, sech2_softplus, erf, normcdf, normpdf,
+  abs, sqrt, exp, expm1, log, log1p, tanh, tanh_squared, sech2, sigmoid, sigmoid_slope,
+  softplus, tanh_softplus, tanh_softplus_slope, softsign_slope, erf, normcdf, normpdf,
 };
 
 /// Operands are indices of earlier terms (-1: none).
@@ -55,6 +55,7 @@ class Formula {
   int multiply(int a, int b);
   int divide(int a, int b);
   int power(int a, int b);
+  /// Comparisons that are linear in x become comparisons of x itself, without rounding.
   int compare(Kind kind, int a, int b);
   int select(int condition, int a, int b);
   /// a where `number` differs from 0, else b.
@@ -70,11 +71,17 @@ class Formula {
  private:
   struct Product;
 
+  struct Line;
+
   int intern(Term term);
+  bool find_line(int index, Line& line) const;
+  int compare_variable(Kind kind, double bound);
+  int factor_out(int a, int b, double sign);
   void collect(Product& product, int index, int exponent);
   void collect_factor(Product& product, int index, int exponent);
   int build(Product product);
   int build_pushed(Product& product);
+  int distribute(const Product& product);
   int scale(int top, double coefficient);
   int build_side(const Product& product, int sign);
   int raise(int base, int exponent);

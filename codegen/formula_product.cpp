@@ -90,6 +90,26 @@ int Formula::build_pushed(Product& product) {
   return -1;
 }
 
+/// c (k + m y) = ck + cm y with constants c, k, m: a multiplication less; -1 for anything else.
+int Formula::distribute(const Product& product) {
+  if (product.coefficient == 1.0) return -1;
+  for (const auto& [base, exponent] : product.factors) {
+    const Term sum = (*this)[base];
+    if (exponent != 1 || (sum.kind != Kind::add && sum.kind != Kind::subtract)) continue;
+    const Term second = (*this)[sum.b];
+    if (!is_constant(sum.a) || second.kind != Kind::multiply || !is_constant(second.a)) continue;
+    const int scale = constant(product.coefficient);
+    const int scaled = intern({.kind = sum.kind, .a = multiply(scale, sum.a),
+                               .b = multiply(scale, sum.b)});
+    Product rest = product;
+    rest.coefficient = 1.0;
+    const auto same = [base](const auto& factor) { return factor.first == base; };
+    std::find_if(rest.factors.begin(), rest.factors.end(), same)->first = scaled;
+    return build(std::move(rest));
+  }
+  return -1;
+}
+
 /// top * coefficient for a positive coefficient: a division where that is exact (x / 6).
 int Formula::scale(int top, double coefficient) {
   if (coefficient == 1.0) return top;
@@ -110,6 +130,9 @@ int Formula::build(Product product) {
   // A product of constants such as sqrt(2) / 1.4142135623730951 is meant as a whole number.
   const double whole = std::round(coefficient);
   if (std::abs(coefficient - whole) < 1e-15 * std::abs(coefficient)) coefficient = whole;
+  product.coefficient = coefficient;
+  const int distributed = distribute(product);
+  if (distributed >= 0) return distributed;
   const int bottom = build_side(product, -1);
   int top = build_side(product, +1);
   if (top < 0 && bottom < 0) return constant(coefficient);

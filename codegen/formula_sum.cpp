@@ -33,10 +33,10 @@ int Formula::complement_negated(int a) {
     case Kind::sigmoid:
     case Kind::normcdf:
       return call(term.kind, negate(term.a));
-    case Kind::sech2: {
-      const int t = call(Kind::tanh, term.a);
-      return multiply(t, t);
-    }
+    case Kind::sech2:
+      return call(Kind::tanh_squared, term.a);
+    case Kind::tanh_squared:
+      return call(Kind::sech2, term.a);
     default:
       return -1;
   }
@@ -52,6 +52,16 @@ int Formula::add_same_condition(int a, int b, Kind kind) {
   return select(left.a, first, second);
 }
 
+/// x + c x^3 = x (1 + c x^2): fewer roundings. -1 where no power of x alone is common.
+int Formula::factor_out(int a, int b, double sign) {
+  if (!is_call(a, Kind::variable) || !is_call(b, Kind::multiply)) return -1;
+  const int rest = divide(b, a);
+  if (is_call(rest, Kind::divide) || !is_call((*this)[rest].a, Kind::constant)) return -1;
+  const int factor = intern({.kind = sign > 0.0 ? Kind::add : Kind::subtract,
+                             .a = constant(1.0), .b = rest});
+  return multiply(a, factor);
+}
+
 int Formula::add(int a, int b) {
   if (is_constant(a) && is_constant(b)) return constant((*this)[a].value + (*this)[b].value);
   if (is_constant(a, 0.0)) return b;
@@ -63,6 +73,7 @@ int Formula::add(int a, int b) {
   if (is_constant(b, 1.0)) accurate = complement(a);
   if (accurate < 0) accurate = add_like_terms(a, b, 1.0);
   if (accurate < 0) accurate = add_same_condition(a, b, Kind::add);
+  if (accurate < 0) accurate = factor_out(a, b, 1.0);
   return accurate >= 0 ? accurate : intern({.kind = Kind::add, .a = a, .b = b});
 }
 
@@ -76,6 +87,7 @@ int Formula::subtract(int a, int b) {
   int accurate = is_constant(a, 1.0) ? complement_negated(b) : -1;
   if (accurate < 0) accurate = add_like_terms(a, b, -1.0);
   if (accurate < 0) accurate = add_same_condition(a, b, Kind::subtract);
+  if (accurate < 0) accurate = factor_out(a, b, -1.0);
   return accurate >= 0 ? accurate : intern({.kind = Kind::subtract, .a = a, .b = b});
 }
 

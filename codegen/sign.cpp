@@ -28,7 +28,8 @@ class Signs {
       case Kind::subtract: return of(term.a) == -of(term.b) ? of(term.a) : 0;
       case Kind::select: return of(term.b) == of(term.c) ? of(term.b) : 0;
       case Kind::exp: case Kind::sech2: case Kind::sigmoid: case Kind::sigmoid_slope:
-      case Kind::softplus: case Kind::tanh_softplus: case Kind::sech2_softplus:
+      case Kind::softplus: case Kind::tanh_softplus: case Kind::tanh_softplus_slope:
+      case Kind::softsign_slope:
       case Kind::normcdf: case Kind::normpdf:
         return 1;
       default: return 0;

@@ -28,7 +28,9 @@ const char* function_name(Kind kind) {
     case Kind::sigmoid_slope: return "sigmoid_slope";
     case Kind::softplus: return "softplus";
     case Kind::tanh_softplus: return "tanh_softplus";
-    case Kind::sech2_softplus: return "sech2_softplus";
+    case Kind::tanh_softplus_slope: return "tanh_softplus_slope";
+    case Kind::tanh_squared: return "tanh_squared";
+    case Kind::softsign_slope: return "softsign_slope";
     case Kind::erf: return "erf";
     case Kind::normcdf: return "normcdf";
     default: return "normpdf";
@@ -103,8 +105,7 @@ class Writer {
       case Kind::variable: return {"x", kPrimary};
       case Kind::parameter: return {f_.parameters()[size_t(term.parameter)].first, kPrimary};
       case Kind::negate: return {fmt::format("-{}", write(term.a, kPrimary)), kPrefix};
-      case Kind::add: return {binary(term, " + ", kSum, kProduct), kSum};
-      case Kind::subtract: return {binary(term, " - ", kSum, kProduct), kSum};
+      case Kind::add: case Kind::subtract: return write_sum(term);
       case Kind::multiply: return {binary(term, " * ", kProduct, kPrefix), kProduct};
       case Kind::divide: return {binary(term, " / ", kProduct, kPrefix), kProduct};
       case Kind::select: return write_select(term);
@@ -114,6 +115,34 @@ class Writer {
       return {binary(term, comparison_sign(term.kind), kSum, kSum), kComparison};
     }
     return {write_call(term), kPrimary};
+  }
+
+  /// Not a name, not negated by more than its sign: can become the product of an fma.
+  bool is_inline_product(int index) const {
+    return f_[index].kind == Kind::multiply && !names_.contains(index) &&
+           !f_.is_constant(f_[index].a, 2.0);
+  }
+
+  std::string fused(const Term& product, const char* sign, const std::string& addend) {
+    primitives_.insert("fma");
+    const std::string first = write(product.a, *sign == '-' ? kPrimary : kConditional);
+    const std::string second = write(product.b, kConditional);
+    return fmt::format("math::fma({}{}, {}, {})", sign, first, second, addend);
+  }
+
+  /// a * b + c is rounded once.
+  Text write_sum(const Term& term) {
+    const bool is_add = term.kind == Kind::add;
+    if (is_inline_product(term.b)) {
+      const std::string addend = write(term.a, kConditional);
+      return {fused(f_[term.b], is_add ? "" : "-", addend), kPrimary};
+    }
+    if (is_inline_product(term.a)) {
+      const std::string addend = is_add ? write(term.b, kConditional)
+                                        : fmt::format("-{}", write(term.b, kPrimary));
+      return {fused(f_[term.a], "", addend), kPrimary};
+    }
+    return {binary(term, is_add ? " + " : " - ", kSum, kProduct), kSum};
   }
 
   Text write_select(const Term& term) {

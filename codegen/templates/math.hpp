@@ -82,7 +82,8 @@ FEWBIT_HD inline float exp_sum(float x, float low) {
   const float bounded = x > 89.0f ? 89.0f : x < -104.0f ? -104.0f : x;
   const Reduced part = reduce(bounded);
   const float correction = part.low + low;
-  const float tail = fma(part.r * part.r, exp_tail(part.r), fma(part.r, correction, correction));
+  const float curve = part.r * part.r * exp_tail(part.r);
+  const float tail = fma(part.r + curve, correction, correction) + curve;
   const float sum = 1.0f + part.r;  // its rounding error goes into the last addition
   const float y = sum + (tail + (part.r - (sum - 1.0f)));
   const int half = part.n >> 1;  // two steps, so that subnormal and huge results come out right

@@ -13,7 +13,9 @@ QUIET = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"([^\s()\\]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'
     r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'", re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE | re.DOTALL)
-SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern|concept)\b")
+SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b")
+# Angle brackets of `template <...>`, one level inside another.
+TEMPLATE = re.compile(r"\btemplate\s*<(?:[^<>]|<[^<>]*>)*>")
 
 
 def without_text(source):
@@ -28,6 +30,7 @@ def functions(source):
     found, stack, head, head_line, line = [], [], "", 1, 1
     for char in without_text(source):
         if char == "{":
+            head = TEMPLATE.sub("", head)
             outermost = all(kind == "scope" for kind, _, _ in stack)
             if SCOPE.search(head.split("(")[0]):
                 kind = "scope"

@@ -107,17 +107,15 @@ class BranchAndBound {
     for (size_t i = 0; i < last; ++i) {
       const Border& left = borders_[reach_left[i]];
       const Border& right = borders_[reach_right[i + 1]];
-      cells_.push_back(make_cell(borders_[i], borders_[i + 1],
-                                 axis_.swing(left.position, right.position),
-                                 right.prefix.mass - left.prefix.mass));
+      cells_.push_back(
+          make_cell(borders_[i], borders_[i + 1], axis_.swing(left.position, right.position)));
     }
   }
 
-  Cell make_cell(const Border& a, const Border& b, double reach, double reach_mass) const {
+  Cell make_cell(const Border& a, const Border& b, double reach) const {
     const double swing = a.position < b.position ? axis_.swing(a.position, b.position) : 0.0;
     const double mass = std::max(0.0, b.prefix.mass - a.prefix.mass);
-    const CellBounds bounds{swing, axis_.is_monotone(a.position, b.position), mass, reach,
-                            reach_mass};
+    const CellBounds bounds{swing, axis_.is_monotone(a.position, b.position), mass, reach};
     return {bounds, Cost::correction(bounds)};
   }
 
@@ -202,7 +200,7 @@ class BranchAndBound {
 
   void append(const Border& left, const Border& right, const Cell& whole) {
     borders_.push_back(left);
-    cells_.push_back(make_cell(left, right, whole.bounds.reach, whole.bounds.reach_mass));
+    cells_.push_back(make_cell(left, right, whole.bounds.reach));
   }
 
   void bound() {

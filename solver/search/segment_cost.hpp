@@ -8,11 +8,10 @@ namespace fewbit::solver {
 
 /// What is known of any optimal table with a cut in a given cell.
 struct CellBounds {
-  double swing;       ///< of f' over the cell
-  bool monotone;      ///< f' does not turn within the cell
-  double mass;        ///< of the cell
-  double reach;       ///< swing of f' over the two segments that meet at the cut
-  double reach_mass;  ///< mass of these two segments
+  double swing;   ///< of f' over the cell
+  bool monotone;  ///< f' does not turn within the cell
+  double mass;    ///< of the cell
+  double reach;   ///< swing of f' over the two segments that meet at the cut
 };
 
 /// One level per segment, the weighted mean: `intervals` on the x axis, `levels` on the value axis.
@@ -47,11 +46,12 @@ struct RoundingCost {
     return std::max(0.0, value);
   }
 
-  /// By Taylor's formula around a stationary point with the Hessian's diagonal (gap times density)
-  /// and off-diagonal (minus the mass between two levels). Levels that share a cell move together,
-  /// so the better of the two directions costs at most half of their sum.
+  /// By Taylor's formula around a stationary point. The Hessian's off-diagonal is minus the mass
+  /// between two levels: when all levels move in one direction it only helps. Its diagonal is the
+  /// gap times the density: moving by h over a mass m costs at most gap h m. The better of the two
+  /// directions costs at most half of both together.
   static double correction(const CellBounds& cell) {
-    return 0.5 * cell.swing * (cell.reach * cell.mass + cell.swing * cell.reach_mass);
+    return 0.5 * cell.reach * cell.swing * cell.mass;
   }
 };
 

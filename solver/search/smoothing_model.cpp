@@ -17,11 +17,11 @@ namespace {
 
 // exp(-kTail) is what the rules may leave out: of the mass of the means at both ends, and of the
 // spectrum between neighbouring means.
-constexpr double kTail = 32.0;
+constexpr double kTail = 36.0;
 // Spreads after which a normal density no longer counts (1e-17 of the mass).
 constexpr double kReach = 8.6;
 constexpr double kSmallestTau = 0.01;
-constexpr double kSigmasPerUnitLog = 8.0;
+constexpr double kSigmasPerUnitLog = 12.0;
 
 double parameter(const WeightSpec& weight, const char* name) {
   for (const NamedValue& value : weight.parameters) {

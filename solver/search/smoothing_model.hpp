@@ -27,12 +27,12 @@ struct StepFunction {
 /// How single units scatter under a weight of the whole layer; masses sum to 1.
 ///   normal     unit means ~ N(mean, sigma^2 (1 - tau^2)), spread tau sigma
 ///   mixture    the same for every sigma, averaged over log sigma
-///   histogram  with units: one node per unit (tau is not used); without: the histogram shrunk
-///   about
-///              its mean by sqrt(1 - tau^2), spread tau times its standard deviation
-/// Sums over the nodes equal the integrals to about 1e-11 for integrands that are smooth on the
-/// scale of the spread. Throws Error for tau outside [0.01, 1], and for a weight without units
-/// (uniform), unless `fallback` puts normal(0, 1) in its place.
+///   histogram  with units: one node per unit (tau is not used)
+///              without: the histogram shrunk about its mean by sqrt(1 - tau^2), spread tau times
+///              its standard deviation
+/// Sums over the nodes equal the integrals to 1e-11 of b^2 even where smoothing leaves a thousandth
+/// of e (the histogram's rule: 1e-8). Throws Error for tau outside [0.01, 1], and for a weight
+/// without units (uniform), unless `fallback` puts normal(0, 1) in its place.
 std::vector<SmoothingNode> smoothing_nodes(const WeightSpec& weight, double tau,
                                            bool fallback = false);
 

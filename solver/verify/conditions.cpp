@@ -46,16 +46,17 @@ class IntervalCheck {
     return error;
   }
 
-  void places() {
+  /// The smoothed objective looks beyond the domain, so `inside` may not be asked for.
+  void places(bool inside) {
     for (size_t i = 0; i < table_.thresholds.size(); ++i) {
       const double s = table_.thresholds[i];
       const DataType dtype = table_.problem.dtype;
-      findings_.item("thresholds", i, s > axis_.lo() && s < axis_.hi(),
+      findings_.item("thresholds", i, !inside || (s > axis_.lo() && s < axis_.hi()),
                      shortest(s) + " is not inside the domain");
       findings_.item("thresholds", i, round_down(s, dtype) == s,
                      shortest(s) + " is not a value of " + to_string(dtype));
     }
-    findings_.summarise("thresholds", "inside the domain, values of the data type");
+    findings_.summarise("thresholds", "at places where they can matter, values of the data type");
   }
 
   void levels() {
@@ -165,7 +166,7 @@ class IntervalCheck {
 Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Findings& findings) {
   IntervalCheck check(table, axis, findings);
   Measured measured;
-  check.places();
+  check.places(optimal);
   measured.error = check.measure();
   if (!optimal) return measured;
   check.levels();

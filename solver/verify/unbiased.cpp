@@ -59,7 +59,7 @@ class UnbiasedCheck {
     const double moved = values_.below(levels_[j] + shell, true).mass -
                          values_.below(levels_[j] - shell, false).mass - atoms_[j];
     return (levels_[j + 1] - levels_[j - 1]) * std::max(0.0, moved) / gap_mass(j) +
-           span_ * (1e-14 + 1e-15 * axis_.total().mass / gap_mass(j));
+           span_ * (5e-13 + 1e-15 * axis_.total().mass / gap_mass(j));
   }
 
   double gap_mass(size_t j) const { return gaps_[j - 1].mass + gaps_[j].mass; }

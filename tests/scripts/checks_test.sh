@@ -36,11 +36,12 @@ expect_fault layers 'codegen/CMakeLists.txt: codegen may not link search'
 
 fresh_copy
 {
-  echo 'int planted(int x) {'
+  echo 'template <class T>'
+  echo 'T planted(T x) {'
   yes '  x += 1;' | head -n 100 || true
   printf '  return x;\n}\n'
 } >>"$scratch/copy/solver/base/text.cpp"
-expect_fault sizes 'too large: planted +solver/base/text.cpp:[0-9]+: 103 lines'
+expect_fault sizes 'too large: planted +solver/base/text.cpp:[0-9]+: 104 lines'
 
 fresh_copy
 yes '// line' 2>/dev/null | head -n 501 >"$scratch/copy/solver/base/long.cpp" || true

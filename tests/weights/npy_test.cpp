@@ -21,7 +21,7 @@ std::string refused_header(const std::string& dictionary) {
 TEST(Npy, ReadsEveryVersionAndBothWidths) {
   const auto expected = read_text(SampleFormat::raw, kData);
   const auto wide = little_endian_bytes(std::vector<double>(kValues.begin(), kValues.end()));
-  for (const char version : {1, 2, 3}) {
+  for (const char version : {char{1}, char{2}, char{3}}) {
     EXPECT_EQ(read_npy(npy_text(npy_dictionary("<f4", "(6,)"), kData, version)), expected);
     EXPECT_EQ(read_npy(npy_text(npy_dictionary("<f8", "(6,)"), wide, version)), expected);
   }
