@@ -2,13 +2,19 @@
 
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
 #include "functions/registry.hpp"
+#include "search/segment_cost.hpp"
+#include "search/segment_program.hpp"
+#include "search/setting.hpp"
 #include "search/solve.hpp"
+#include "search/value_axis.hpp"
+#include "search/x_axis.hpp"
 
 namespace {
 
@@ -69,19 +75,53 @@ void one_table(benchmark::State& state, const char* function, Form form) {
   }
   state.counters["gap"] = table.relative_gap;
   state.counters["peak_MiB"] = peak_memory_mib();
+  state.SetComplexityN(state.range(0));
 }
 BENCHMARK_CAPTURE(one_table, gelu_levels, "gelu", Form::levels)
     ->RangeMultiplier(2)
     ->Range(2, 256)
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
 BENCHMARK_CAPTURE(one_table, gelu_intervals, "gelu", Form::intervals)
     ->RangeMultiplier(2)
     ->Range(2, 256)
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
 BENCHMARK_CAPTURE(one_table, gelu_unbiased, "gelu", Form::unbiased)
     ->RangeMultiplier(2)
     ->Range(2, 256)
-    ->Unit(benchmark::kMillisecond);
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+
+/// One program of 16 segments on n cells: how time grows with n, on the x axis (pruned search) and
+/// on the axis of values (divide and conquer).
+template <class SomeAxis>
+void program_on_cells(benchmark::State& state) {
+  const Setting setting(parse_function("gelu"), {}, {-10.0, 10.0}, false);
+  const SomeAxis axis(setting.integral());
+  const BorderSet borders = axis.first_borders(static_cast<size_t>(state.range(0)));
+  IndexSet all(borders.size());
+  std::iota(all.begin(), all.end(), 0U);
+  std::vector<IndexSet> sets(17, all);
+  sets.front() = {0};
+  sets.back() = {all.back()};
+  for (auto _ : state) {
+    const SegmentProgram<VarianceCost> program(
+        borders, sets, [&axis](double a, double b) { return axis.is_monotone(a, b); });
+    benchmark::DoNotOptimize(program.best());
+  }
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(program_on_cells<XAxis>)
+    ->RangeMultiplier(2)
+    ->Range(512, 8192)
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+BENCHMARK(program_on_cells<ValueAxis>)
+    ->RangeMultiplier(2)
+    ->Range(512, 8192)
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
 
 /// A histogram as calibration would collect it. Target: 10 ms with 4096 bins and 16 levels.
 WeightSpec histogram(size_t bins) {

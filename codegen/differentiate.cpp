@@ -29,6 +29,9 @@ class Differentiator {
         if (term.a == term.b) {
           return f_.multiply(f_.constant(2.0), f_.multiply(of(term.a), term.a));
         }
+        if (f_.is_call(term.b, Kind::tanh_softplus) && f_[term.b].a == term.a) {
+          return f_.multiply(f_.call(Kind::mish_slope, term.a), of(term.a));
+        }
         return f_.add(f_.multiply(of(term.a), term.b), f_.multiply(term.a, of(term.b)));
       case Kind::divide: return of_quotient(term, index);
       case Kind::power: return of_power(term, index);

@@ -26,6 +26,7 @@ float call_float(Kind kind, float a) {
     case Kind::tanh_softplus: return math::tanh_softplus(a);
     case Kind::tanh_softplus_slope: return math::tanh_softplus_slope(a);
     case Kind::tanh_squared: return math::tanh_squared(a);
+    case Kind::mish_slope: return math::mish_slope(a);
     case Kind::softsign_slope: return math::softsign_slope(a);
     case Kind::erf: return math::erf(a);
     case Kind::normcdf: return math::normcdf(a);
@@ -97,6 +98,8 @@ double call_value(Kind kind, double a) {
     case Kind::tanh_softplus: return std::tanh(softplus(a));
     case Kind::tanh_softplus_slope:
       return std::pow(std::cosh(softplus(a)), -2.0) * sigmoid(a);
+    case Kind::mish_slope:
+      return std::tanh(softplus(a)) + a * call_value(Kind::tanh_softplus_slope, a);
     case Kind::tanh_squared: return std::tanh(a) * std::tanh(a);
     case Kind::softsign_slope: return std::pow(1.0 + std::fabs(a), -2.0);
     case Kind::erf: return std::erf(a);

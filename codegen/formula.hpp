@@ -17,7 +17,7 @@ enum class Kind {
   negate, add, subtract, multiply, divide, power,
   less, less_equal, greater, greater_equal, equal, not_equal, select,
   abs, sqrt, exp, expm1, log, log1p, tanh, tanh_squared, sech2, sigmoid, sigmoid_slope,
-  softplus, tanh_softplus, tanh_softplus_slope, softsign_slope, erf, normcdf, normpdf,
+  softplus, tanh_softplus, tanh_softplus_slope, mish_slope, softsign_slope, erf, normcdf, normpdf,
 };
 
 /// Operands are indices of earlier terms (-1: none).

@@ -29,6 +29,7 @@ const char* function_name(Kind kind) {
     case Kind::softplus: return "softplus";
     case Kind::tanh_softplus: return "tanh_softplus";
     case Kind::tanh_softplus_slope: return "tanh_softplus_slope";
+    case Kind::mish_slope: return "mish_slope";
     case Kind::tanh_squared: return "tanh_squared";
     case Kind::softsign_slope: return "softsign_slope";
     case Kind::erf: return "erf";

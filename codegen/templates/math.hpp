@@ -140,33 +140,34 @@ FEWBIT_HD inline float log(float x) {
   return fma(static_cast<float>(tiny ? n - 23 : n), 0x1.62e43p-1f, log1p_near_zero(r));
 }
 
-//@ reciprocal fma
-/// 1 / (d + low), low the rounding error of d: one Newton step makes up for it and the division.
-FEWBIT_HD inline float reciprocal(float d, float low) {
-  const float r = 1.0f / d;
-  return fma(r, fma(-low, r, fma(-d, r, 1.0f)), r);
+//@ quotient fma
+/// top / (bottom + low), low the rounding error of bottom: one Newton step makes up for it and for
+/// the division.
+FEWBIT_HD inline float quotient(float top, float bottom, float low) {
+  const float r = 1.0f / bottom;
+  const float q = top * r;
+  return fma(fma(-low, q, fma(-bottom, q, top)), r, q);
 }
 
-/// 1 / (1 + e) for 0 <= e <= 1; within 0.6 ulp.
-FEWBIT_HD inline float reciprocal_one_plus(float e) {
-  const float d = 1.0f + e;
-  return reciprocal(d, e - (d - 1.0f));
+/// top / (1 + e) for 0 <= e <= 1; within 0.6 ulp.
+FEWBIT_HD inline float over_one_plus(float top, float e) {
+  const float bottom = 1.0f + e;
+  return quotient(top, bottom, e - (bottom - 1.0f));
 }
 
-//@ sigmoid exp reciprocal
-/// 1 / (1 + e^-x), relative accuracy in both tails; within 2 ulp.
+//@ sigmoid exp quotient
+/// 1 / (1 + e^-x), relative accuracy in both tails; within 1.5 ulp.
 FEWBIT_HD inline float sigmoid(float x) {
   const float e = exp(-std::fabs(x));
-  const float r = reciprocal_one_plus(e);
-  return x < 0.0f ? e * r : r;
+  return over_one_plus(x < 0.0f ? e : 1.0f, e);
 }
 
-//@ sigmoid_slope exp reciprocal
-/// sigmoid(x) (1 - sigmoid(x)); within 3 ulp.
+//@ sigmoid_slope exp quotient
+/// sigmoid(x) (1 - sigmoid(x)) from the smaller factor; within 2 ulp.
 FEWBIT_HD inline float sigmoid_slope(float x) {
   const float e = exp(-std::fabs(x));
-  const float r = reciprocal_one_plus(e);
-  return e * r * r;
+  const float s = over_one_plus(e, e);
+  return fma(-s, s, s);
 }
 
 //@ softplus exp log1p
@@ -175,9 +176,14 @@ FEWBIT_HD inline float softplus(float x) {
   return (x > 0.0f ? x : 0.0f) + log1p(exp(-std::fabs(x)));
 }
 
-//@ tanh_parts exp reciprocal
-/// tanh(a) on |a| <= 1.
-FEWBIT_HD inline float tanh_near_zero(float a) {
+//@ tanh_parts exp quotient
+/// tanh(a) = t + low on |a| <= 1.
+struct TanhPair {
+  float t;
+  float low;
+};
+
+FEWBIT_HD inline TanhPair tanh_near_zero(float a) {
   const float s = a * a;
   float p = 0x1.437b6ep-13f;
   p = fma(p, s, -0x1.faea1ep-11f);
@@ -187,20 +193,21 @@ FEWBIT_HD inline float tanh_near_zero(float a) {
   p = fma(p, s, -0x1.ba1af6p-5f);
   p = fma(p, s, 0x1.11112cp-3f);
   p = fma(p, s, -0x1.555556p-2f);
-  return fma(a * s, p, a);
+  const float t = fma(a * s, p, a);
+  return {t, fma(a * s, p, a - t)};
 }
 
 /// 1 - tanh(a) for a >= 0.
 FEWBIT_HD inline float one_minus_tanh(float a) {
   const float e = exp(-2.0f * a);
-  return 2.0f * e * reciprocal_one_plus(e);
+  return over_one_plus(2.0f * e, e);
 }
 
 //@ tanh tanh_parts
 /// Hyperbolic tangent; within 1 ulp.
 FEWBIT_HD inline float tanh(float x) {
   const float a = std::fabs(x);
-  if (a < 1.0f) return tanh_near_zero(x);
+  if (a < 1.0f) return tanh_near_zero(x).t;
   const float t = 1.0f - one_minus_tanh(a);
   return x < 0.0f ? -t : t;
 }
@@ -209,9 +216,9 @@ FEWBIT_HD inline float tanh(float x) {
 /// 1 / cosh(x)^2, the slope of tanh, relative accuracy in the tails; within 3 ulp.
 FEWBIT_HD inline float sech2(float x) {
   const float a = std::fabs(x);
-  if (a < 0.6f) {
-    const float t = tanh_near_zero(a);
-    return fma(-t, t, 1.0f);
+  if (a < 0.9f) {
+    const TanhPair tanh = tanh_near_zero(a);
+    return fma(-tanh.t, tanh.t, 1.0f) - 2.0f * tanh.t * tanh.low;
   }
   const float q = one_minus_tanh(a);
   return fma(-q, q, 2.0f * q);
@@ -221,15 +228,15 @@ FEWBIT_HD inline float sech2(float x) {
 /// tanh(x)^2, the slope of tanhshrink; within 2 ulp.
 FEWBIT_HD inline float tanh_squared(float x) {
   const float a = std::fabs(x);
-  if (a < 0.6f) {
-    const float t = tanh_near_zero(a);
-    return t * t;
+  if (a < 0.9f) {
+    const TanhPair tanh = tanh_near_zero(a);
+    return fma(tanh.t, tanh.t, 2.0f * tanh.t * tanh.low);
   }
   const float q = one_minus_tanh(a);
   return fma(q, q, fma(-2.0f, q, 1.0f));
 }
 
-//@ softsign_slope reciprocal
+//@ softsign_slope fma
 /// 1 / (1 + |x|)^2; within 1.5 ulp.
 FEWBIT_HD inline float softsign_slope(float x) {
   const float a = std::fabs(x);
@@ -240,36 +247,66 @@ FEWBIT_HD inline float softsign_slope(float x) {
   return d < 0x1p+60f ? fma(2.0f * r, error, r * r) : 0.0f * error;
 }
 
-//@ tanh_softplus exp reciprocal
-/// tanh(log(1 + e^x)), the gate of mish: with u = e^x, (u^2 + 2u) / (u^2 + 2u + 2), for positive x
-/// both divided by u^2. Rounding errors are carried along; within 1 ulp.
-FEWBIT_HD inline float tanh_softplus(float x) {
+//@ gate exp
+/// tanh(log(1 + e^x)) as a quotient: with u = e^x, (u^2 + 2u) / (u^2 + 2u + 2), for positive x both
+/// divided by u^2. The low parts are rounding errors.
+struct Gate {
+  float top;
+  float top_low;
+  float bottom;
+  float bottom_low;
+  float slope;  // the derivative is slope / bottom^2
+};
+
+FEWBIT_HD inline Gate gate(float x) {
   const float e = exp(-std::fabs(x));
-  const bool negative = x < 0.0f;
-  const float s = negative ? e + 2.0f : 1.0f + 2.0f * e;
-  const float s_low = negative ? e - (s - 2.0f) : 2.0f * e - (s - 1.0f);
-  const float factor = negative ? s : 2.0f * e;
-  const float square = e * factor;  // u (u + 2), or 2 / u^2
-  const float square_low = fma(e, factor, -square) + (negative ? e * s_low : 0.0f);
-  const float other = negative ? 2.0f : s;
-  const float bottom = other + square;
-  const float bottom_low =
-      square - (bottom - other) + (negative ? square_low : square_low + s_low);
-  const float top = negative ? square : s;
-  const float top_low = negative ? square_low : s_low;
-  const float r = 1.0f / bottom;
-  const float q = top * r;
-  return fma(fma(-bottom, q, top) + fma(-bottom_low, q, top_low), r, q);
+  const float rise = 4.0f * fma(e, e, e);
+  if (x < 0.0f) {
+    const float sum = e + 2.0f;
+    const float product = e * sum;
+    const float low = fma(e, sum, -product) + e * (e - (sum - 2.0f));
+    const float bottom = product + 2.0f;
+    return {product, low, bottom, product - (bottom - 2.0f) + low, rise};
+  }
+  const float twice = 2.0f * e;
+  const float top = 1.0f + twice;
+  const float low = twice - (top - 1.0f);
+  const float square = twice * e;
+  const float bottom = top + square;
+  const float bottom_low = square - (bottom - top) + fma(twice, e, -square) + low;
+  return {top, low, bottom, bottom_low, rise * e};
 }
 
-//@ tanh_softplus_slope exp
-/// The slope of tanh(log(1 + e^x)): 4u (1 + u) / (u^2 + 2u + 2)^2 with u = e^x; within 5 ulp.
+//@ tanh_softplus gate
+/// tanh(log(1 + e^x)), the gate of mish; within 1.5 ulp.
+FEWBIT_HD inline float tanh_softplus(float x) {
+  const Gate g = gate(x);
+  const float r = 1.0f / g.bottom;
+  const float q = g.top * r;
+  return fma(fma(-g.bottom, q, g.top) + fma(-g.bottom_low, q, g.top_low), r, q);
+}
+
+//@ tanh_softplus_slope gate quotient
+/// The slope of tanh(log(1 + e^x)); within 4 ulp.
 FEWBIT_HD inline float tanh_softplus_slope(float x) {
-  const float e = exp(-std::fabs(x));
-  const float top = 4.0f * e * (x < 0.0f ? 1.0f + e : fma(e, e, e));
-  const float q = 1.0f / (x < 0.0f ? fma(e, e, 2.0f * e) + 2.0f
-                                   : fma(2.0f * e, e, fma(2.0f, e, 1.0f)));
-  return top * q * q;
+  const Gate g = gate(x);
+  const float r = quotient(1.0f, g.bottom, g.bottom_low);
+  return g.slope * r * r;
+}
+
+//@ mish_slope gate
+/// The slope of x tanh(log(1 + e^x)): top / bottom + x slope / bottom^2, both quotients corrected.
+FEWBIT_HD inline float mish_slope(float x) {
+  const Gate g = gate(x);
+  const float r = 1.0f / g.bottom;
+  const float q = g.top * r;
+  const float q_rest = fma(-g.bottom, q, g.top) + fma(-g.bottom_low, q, g.top_low);
+  const float square = g.bottom * g.bottom;
+  const float square_low = fma(g.bottom, g.bottom, -square) + 2.0f * g.bottom * g.bottom_low;
+  const float top = x * g.slope;
+  const float p = top * r * r;
+  const float p_rest = fma(-square_low, p, fma(-square, p, top));
+  return q + (p + fma(p_rest, r * r, q_rest * r));
 }
 
 //@ gauss exp

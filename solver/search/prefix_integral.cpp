@@ -24,17 +24,28 @@ struct Nodes {
   std::array<double, kNodes> measure;  ///< rule weight times half width times w(x)
 };
 
-Nodes nodes_of(const Derivative& derivative, const Weight& weight, double a, double b,
-               size_t piece) {
+template <class Density>
+Nodes nodes_of(const Derivative& derivative, double a, double b, size_t piece,
+               const Density& density) {
   Nodes nodes;
   const double center = 0.5 * (a + b);
   const double half = 0.5 * (b - a);
   for (size_t i = 0; i < kNodes; ++i) nodes.x[i] = center + half * kAbscissae[i];
   derivative.evaluate(nodes.x, piece, nodes.value);
   for (size_t i = 0; i < kNodes; ++i) {
-    nodes.measure[i] = kWeights[i] * half * weight.density(nodes.x[i]);
+    nodes.measure[i] = kWeights[i] * half * density(nodes.x[i]);
   }
   return nodes;
+}
+
+Nodes nodes_of(const Derivative& derivative, const Weight& weight, double a, double b,
+               size_t piece) {
+  // One look at a weight that does not change within a panel.
+  if (weight.is_piecewise_constant()) {
+    const double constant = weight.density(0.5 * (a + b));
+    return nodes_of(derivative, a, b, piece, [constant](double) { return constant; });
+  }
+  return nodes_of(derivative, a, b, piece, [&weight](double x) { return weight.density(x); });
 }
 
 Moments moments_of(const Nodes& nodes) {
@@ -46,30 +57,62 @@ Moments moments_of(const Nodes& nodes) {
   return sum;
 }
 
-struct Panel {
-  double lo;
-  double hi;
-  size_t piece;
-  Moments moments;
-};
-
-/// Halves panels of one smooth stretch until halving no longer changes the integrals.
-class PanelBuilder {
+/// Halves stretches until halving no longer changes the integrals. Where the weight is constant
+/// between its breaks, it needs no panels of its own: then only f' is looked at.
+class Mesh {
  public:
-  PanelBuilder(const Derivative& derivative, const Weight& weight, double tolerance)
-      : derivative_(derivative), weight_(weight), tolerance_(tolerance) {}
-
-  void add(double lo, double hi, size_t piece) {
-    split(lo, hi, piece, measure(lo, hi, piece), kMaxDepth);
+  Mesh(const Derivative& derivative, const Weight& weight)
+      : derivative_(derivative), weight_(weight), plain_(weight.is_piecewise_constant()) {
+    const double largest =
+        std::max(std::abs(derivative.min_value()), std::abs(derivative.max_value()));
+    std::vector<double> first = derivative.borders();
+    add_even_points(first);
+    for (size_t i = 0; i + 1 < first.size(); ++i) {
+      const double width = first[i + 1] - first[i];
+      const double density = plain_ ? 1.0 : weight.density(0.5 * (first[i] + first[i + 1]));
+      unit_.mass = std::max(unit_.mass, density * width);
+    }
+    unit_.first = unit_.mass * largest;
+    unit_.second = unit_.first * largest;
+    borders_.push_back(first.front());
+    for (size_t i = 0; i + 1 < first.size(); ++i) add(first[i], first[i + 1]);
   }
 
-  std::vector<Panel> take() { return std::move(panels_); }
+  /// All borders, the weight's breaks among them.
+  std::vector<double> take() {
+    for (const double x : weight_.breaks()) {
+      if (x > derivative_.lo() && x < derivative_.hi()) borders_.push_back(x);
+    }
+    sort_distinct(borders_);
+    return std::move(borders_);
+  }
 
  private:
   static constexpr int kMaxDepth = 24;
+  static constexpr double kTolerance = 4e-16;
+
+  static void sort_distinct(std::vector<double>& points) {
+    std::sort(points.begin(), points.end());
+    points.erase(std::unique(points.begin(), points.end()), points.end());
+  }
+
+  void add_even_points(std::vector<double>& points) const {
+    const double length = derivative_.hi() - derivative_.lo();
+    const double step = std::min(length / 32, plain_ ? length : 2.0 * weight_.scale());
+    const int count = static_cast<int>(std::min(std::ceil(length / step), 4096.0));
+    for (int i = 1; i < count; ++i) points.push_back(derivative_.lo() + length * i / count);
+    sort_distinct(points);
+  }
+
+  void add(double lo, double hi) {
+    const size_t piece = derivative_.piece_of(0.5 * (lo + hi));
+    split(lo, hi, piece, measure(lo, hi, piece), kMaxDepth);
+  }
 
   Moments measure(double lo, double hi, size_t piece) const {
-    return moments_of(nodes_of(derivative_, weight_, lo, hi, piece));
+    const Nodes nodes = plain_ ? nodes_of(derivative_, lo, hi, piece, [](double) { return 1.0; })
+                               : nodes_of(derivative_, weight_, lo, hi, piece);
+    return moments_of(nodes);
   }
 
   void split(double lo, double hi, size_t piece, const Moments& whole, int depth) {
@@ -77,85 +120,43 @@ class PanelBuilder {
     const Moments left = measure(lo, middle, piece);
     const Moments right = measure(middle, hi, piece);
     const Moments change = left + right - whole;
-    const bool settled = std::abs(change.mass) <= tolerance_ * mass_unit_ &&
-                         std::abs(change.first) <= tolerance_ * value_unit_ &&
-                         std::abs(change.second) <= tolerance_ * value_unit_ * value_unit_;
+    const bool settled = std::abs(change.mass) <= kTolerance * unit_.mass &&
+                         std::abs(change.first) <= kTolerance * unit_.first &&
+                         std::abs(change.second) <= kTolerance * unit_.second;
     if (settled || depth == 0) {
-      panels_.push_back({lo, middle, piece, left});
-      panels_.push_back({middle, hi, piece, right});
+      borders_.push_back(middle);
+      borders_.push_back(hi);
       return;
     }
     split(lo, middle, piece, left, depth - 1);
     split(middle, hi, piece, right, depth - 1);
   }
 
- public:
-  void set_units(double mass_unit, double value_unit) {
-    mass_unit_ = mass_unit;
-    value_unit_ = value_unit;
-  }
-
- private:
   const Derivative& derivative_;
   const Weight& weight_;
-  double tolerance_;
-  double mass_unit_ = 1.0;
-  double value_unit_ = 1.0;
-  std::vector<Panel> panels_;
+  bool plain_;
+  Moments unit_;  ///< what rounding is measured against
+  std::vector<double> borders_;
 };
-
-/// Kinks, breaks of the weight, and a first even subdivision.
-std::vector<double> first_borders(const Derivative& derivative, const Weight& weight) {
-  constexpr int kFirstPanels = 32;
-  const double lo = derivative.lo();
-  const double hi = derivative.hi();
-  std::vector<double> borders = derivative.borders();
-  const std::vector<double> breaks = weight.breaks();
-  for (const double x : breaks) {
-    if (x > lo && x < hi) borders.push_back(x);
-  }
-  const double finest = breaks.empty() ? 2.0 * weight.scale() : hi - lo;
-  const double step = std::min((hi - lo) / kFirstPanels, finest);
-  const int count = static_cast<int>(std::min(std::ceil((hi - lo) / step), 4096.0));
-  for (int i = 1; i < count; ++i) borders.push_back(lo + (hi - lo) * i / count);
-  std::sort(borders.begin(), borders.end());
-  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
-  return borders;
-}
-
-double value_unit(const Derivative& derivative) {
-  return std::max(std::abs(derivative.min_value()), std::abs(derivative.max_value()));
-}
 
 }  // namespace
 
 PrefixIntegral::PrefixIntegral(const Derivative& derivative, const Weight& weight)
-    : derivative_(derivative), weight_(weight) {
-  const std::vector<double> first = first_borders(derivative, weight);
-  double peak = 0.0;
-  for (size_t i = 0; i + 1 < first.size(); ++i) {
-    const double middle = 0.5 * (first[i] + first[i + 1]);
-    peak = std::max(peak, weight.density(middle) * (first[i + 1] - first[i]));
-  }
-  PanelBuilder builder(derivative, weight, 4e-16);
-  builder.set_units(peak, peak * value_unit(derivative));
-  for (size_t i = 0; i + 1 < first.size(); ++i) {
-    builder.add(first[i], first[i + 1], derivative.piece_of(0.5 * (first[i] + first[i + 1])));
-  }
+    : derivative_(derivative), weight_(weight), borders_(Mesh(derivative, weight).take()) {
   // Sums in long double, so that a prefix is right to the last bit or two of a double.
   long double mass = 0.0L;
-  long double moment = 0.0L;
-  long double square = 0.0L;
-  borders_.push_back(derivative.lo());
+  long double first = 0.0L;
+  long double second = 0.0L;
   prefix_.push_back({});
-  for (const Panel& panel : builder.take()) {
-    mass += panel.moments.mass;
-    moment += panel.moments.first;
-    square += panel.moments.second;
-    borders_.push_back(panel.hi);
-    pieces_.push_back(panel.piece);
+  for (size_t i = 0; i + 1 < borders_.size(); ++i) {
+    pieces_.push_back(derivative.piece_of(0.5 * (borders_[i] + borders_[i + 1])));
+    const Moments panel =
+        moments_of(nodes_of(derivative, weight, borders_[i], borders_[i + 1], pieces_[i]));
+    mass += panel.mass;
+    first += panel.first;
+    second += panel.second;
     prefix_.push_back(
-        {static_cast<double>(mass), static_cast<double>(moment), static_cast<double>(square)});
+        {static_cast<double>(mass), static_cast<double>(first), static_cast<double>(second)});
   }
 }
 

@@ -31,6 +31,7 @@ class ClippedWeight : public Weight {
   }
   double scale() const override { return weight_->scale(); }
   bool is_even() const override { return weight_->is_even() && domain_.lo == -domain_.hi; }
+  bool is_piecewise_constant() const override { return weight_->is_piecewise_constant(); }
   bool is_integrable() const override { return true; }
 
  private:

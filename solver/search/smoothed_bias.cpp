@@ -23,10 +23,15 @@ double smooth_at(const StepFunction& step, const SmoothingNode& node) {
   return sum;
 }
 
-double rms(const std::vector<SmoothingNode>& nodes, const std::vector<double>& bias) {
+// Rounding of sums of levels is no bias: the same files on every machine.
+constexpr double kRounding = 1e-14;
+
+double rms(const std::vector<SmoothingNode>& nodes, const std::vector<double>& bias,
+           const std::vector<double>& levels) {
   double sum = 0.0;
   for (size_t j = 0; j < nodes.size(); ++j) sum += nodes[j].mass * bias[j] * bias[j];
-  return std::sqrt(sum);
+  const double largest = std::max(std::abs(levels.front()), std::abs(levels.back()));
+  return sum < std::pow(kRounding * largest, 2) ? 0.0 : std::sqrt(sum);
 }
 
 // Where f' crosses `level`.
@@ -66,9 +71,8 @@ double rms_bias_of_expectation(const Table& table, const SmoothedDerivative& tar
   const auto missing = [&](std::span<double> values) {
     for (double& value : values) value = std::clamp(value, lowest, highest) - value;
   };
-  const double bias =
-      rms(target.nodes(), convolve(target.derivative(), panels, target.nodes(), missing));
-  return bias < 1e-15 * (highest - lowest) ? 0.0 : bias;
+  return rms(target.nodes(), convolve(target.derivative(), panels, target.nodes(), missing),
+             table.levels);
 }
 
 }  // namespace
@@ -97,7 +101,7 @@ double rms_smoothed_bias(const StepFunction& step, const SmoothedDerivative& tar
   for (size_t j = 0; j < target.nodes().size(); ++j) {
     bias.push_back(smooth_at(step, target.nodes()[j]) - target.values()[j]);
   }
-  return rms(target.nodes(), bias);
+  return rms(target.nodes(), bias, step.levels);
 }
 
 double rms_smoothed_bias(const Table& table, const SmoothedDerivative& target) {

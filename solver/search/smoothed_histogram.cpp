@@ -1,8 +1,8 @@
 // Follows W. Gautschi, "Orthogonal Polynomials: Computation and Approximation", 2.2.3 (discretised
 // Stieltjes procedure) and 3.1.1 (Golub and Welsch). Linear in the number of bins: a data set's
-// thousand bins become some seventy points without loss on the scale that the smoothing sees.
-// Invariant: every bin's share of a stretch enters as seven Gauss-Legendre points, so the moments
-// that the six-point rule must match (degree 11) are those of the density itself.
+// thousand bins become some eighty points without loss on the scale that the smoothing sees.
+// Invariant: every bin's share of a stretch enters as eight Gauss-Legendre points, so the moments
+// that the eight-point rule must match (degree 15) are those of the density itself.
 #include "search/smoothed_histogram.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace fewbit::solver {
 namespace {
 
-constexpr int kPointsPerStretch = 6;
-constexpr int kPointsPerBin = 7;
+constexpr int kPointsPerStretch = 8;
+constexpr int kPointsPerBin = 8;
 
 using Points = std::vector<MassPoint>;
 

@@ -7,7 +7,7 @@
 namespace fewbit::solver {
 
 struct SolveOptions {
-  double target_gap = 2e-10;  ///< stop refining once relative_gap is at most this
+  double target_gap = 8e-10;  ///< stop refining once relative_gap is at most this
   double time_limit = 1.0;    ///< seconds for one table's refinement; the gap says what was reached
 };
 

@@ -1,13 +1,8 @@
 #pragma once
 
-#include "verify/line.hpp"
+#include "verify/part_cost.hpp"
 
 namespace fewbit::solver {
-
-enum class PartCost {
-  spread,  ///< min over y of the integral of (v - y)^2: one level per part
-  coding,  ///< the integral of (v - a)(b - v): values between the levels a and b, at random
-};
 
 struct BoundRequest {
   PartCost cost = PartCost::spread;

@@ -30,6 +30,9 @@ class Line {
   /// The value about which the points' moments are taken.
   virtual double center() const = 0;
 
+  /// f' is monotone all along the line.
+  virtual bool monotone() const = 0;
+
   /// How far f' swings between two points.
   virtual double swing(const Point& a, const Point& b) const = 0;
 };
@@ -40,6 +43,7 @@ class XLine : public Line {
   std::vector<Point> fixed_points() const override;
   Point point(double at) const override;
   double center() const override { return axis_.center(); }
+  bool monotone() const override { return turns_.empty(); }
   double swing(const Point& a, const Point& b) const override {
     const auto [smallest, largest] = axis_.range(a.at, b.at);
     return std::max(0.0, largest - smallest);
@@ -56,6 +60,7 @@ class ValueLine : public Line {
   std::vector<Point> fixed_points() const override;
   Point point(double at) const override { return {at, values_.below(at, true), 0, 0}; }
   double center() const override { return values_.center(); }
+  bool monotone() const override { return true; }
   double swing(const Point& a, const Point& b) const override { return b.at - a.at; }
 
  private:

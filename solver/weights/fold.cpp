@@ -39,6 +39,7 @@ class Folded final : public Weight {
 
   double scale() const override { return weight_->scale(); }
   bool is_even() const override { return false; }
+  bool is_piecewise_constant() const override { return weight_->is_piecewise_constant(); }
   bool is_integrable() const override { return weight_->is_integrable(); }
 
  private:

@@ -63,6 +63,7 @@ class Histogram final : public Weight {
            std::equal(densities_.begin(), densities_.end(), densities_.rbegin());
   }
 
+  bool is_piecewise_constant() const override { return true; }
   bool is_integrable() const override { return true; }
 
  private:

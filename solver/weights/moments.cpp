@@ -8,21 +8,21 @@ namespace fewbit::solver {
 
 void Moments::add(std::span<const double> block) {
   if (block.empty()) return;
+  if (count_ == 0) least_ = greatest_ = origin_ = block.front();
   const auto [low, high] = std::minmax_element(block.begin(), block.end());
-  least_ = count_ == 0 ? *low : std::min(least_, *low);
-  greatest_ = count_ == 0 ? *high : std::max(greatest_, *high);
+  least_ = std::min(least_, *low);
+  greatest_ = std::max(greatest_, *high);
 
   const auto added = static_cast<double>(block.size());
-  // Distances from any point near the block, here its first number, lose no digits.
-  const double origin = block.front();
   double sum = 0.0;
-  for (const double value : block) sum += value - origin;
-  const double mean = origin + sum / added;
+  for (const double value : block) sum += value - origin_;
+  const double mean = sum / added;
   double squares = 0.0;
   double rest = 0.0;
   for (const double value : block) {
-    squares += (value - mean) * (value - mean);
-    rest += value - mean;
+    const double distance = (value - origin_) - mean;
+    squares += distance * distance;
+    rest += distance;
   }
   squares -= rest * rest / added;
 

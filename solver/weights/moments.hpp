@@ -17,7 +17,7 @@ class Moments {
   size_t count() const { return count_; }
   double least() const { return least_; }
   double greatest() const { return greatest_; }
-  double mean() const { return mean_; }
+  double mean() const { return origin_ + mean_; }
   /// Standard deviation of the samples as they are (divided by n).
   double spread() const;
 
@@ -25,7 +25,8 @@ class Moments {
   size_t count_ = 0;
   double least_ = 0.0;
   double greatest_ = 0.0;
-  double mean_ = 0.0;
+  double origin_ = 0.0;   ///< the first number: near the others, unlike 0
+  double mean_ = 0.0;     ///< less the origin
   double squares_ = 0.0;  ///< sum of squared distances from the mean
 };
 

@@ -16,6 +16,7 @@ class Uniform final : public Weight {
   Domain support() const override { return {-kInfinity, kInfinity}; }
   double scale() const override { return kInfinity; }
   bool is_even() const override { return true; }
+  bool is_piecewise_constant() const override { return true; }
   bool is_integrable() const override { return false; }
 };
 

@@ -27,6 +27,9 @@ class Weight {
   /// w(-x) == w(x) for all x.
   virtual bool is_even() const = 0;
 
+  /// Constant between neighbouring breaks.
+  virtual bool is_piecewise_constant() const { return false; }
+
   /// The integral over the whole axis is finite.
   virtual bool is_integrable() const = 0;
 };

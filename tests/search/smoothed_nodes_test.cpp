@@ -63,6 +63,49 @@ TEST(SmoothingNodes, OfANormalWeightIntegrateSquaresOfSmoothedSteps) {
   EXPECT_NEAR(square, 0.25 + std::asin(correlation) / (2.0 * std::numbers::pi), 1e-14);
 }
 
+// A table whose smoothed bias is a hundredth of its error, so that b^2 is a small remainder.
+StepFunction smooth_table() {
+  return {{-0.5237222395, 0.0, 0.5237222395},
+          {0, 1, 2, 3},
+          {-0.0791024214, 0.3020955138, 0.6979044862, 1.0791024214}};
+}
+
+double bias_of_smooth_table(const std::vector<SmoothingNode>& nodes) {
+  return rms_smoothed_bias(smooth_table(), SmoothedDerivative(gelu(), nodes));
+}
+
+TEST(SmoothingNodes, OfANormalWeightAreEnoughForASmallBias) {
+  const double width = std::sqrt(1.0 - kTau * kTau);
+  std::vector<SmoothingNode> fine;
+  double total = 0.0;
+  for (int i = -450; i <= 450; ++i) {
+    fine.push_back({0.02 * i * width, kTau, normal_density(0.02 * i)});
+    total += fine.back().mass;
+  }
+  for (SmoothingNode& node : fine) node.mass /= total;
+  const double expected = bias_of_smooth_table(fine);
+  EXPECT_NEAR(bias_of_smooth_table(smoothing_nodes(normal(0.0, 1.0), kTau)), expected,
+              1e-11 * expected);
+}
+
+TEST(SmoothingNodes, OfAHistogramAreEnoughForASmallBias) {
+  const std::vector<double> edges = {-3.0, -1.0, -0.9, 0.2, 0.7, 2.5};
+  const std::vector<double> masses = {0.2, 0.1, 0.3, 0.25, 0.15};
+  const auto nodes = smoothing_nodes(histogram(edges, masses), kTau);
+  const Totals sum = totals(nodes);
+  std::vector<SmoothingNode> fine;
+  for (size_t bin = 0; bin < masses.size(); ++bin) {
+    const int count = 4000;
+    for (int i = 0; i < count; ++i) {
+      const double x = edges[bin] + (edges[bin + 1] - edges[bin]) * (i + 0.5) / count;
+      fine.push_back({sum.mean + std::sqrt(1.0 - kTau * kTau) * (x - sum.mean),
+                      kTau * std::sqrt(sum.variance), masses[bin] / count});
+    }
+  }
+  const double expected = bias_of_smooth_table(fine);
+  EXPECT_NEAR(bias_of_smooth_table(nodes), expected, 1e-6 * expected);
+}
+
 TEST(SmoothingNodes, OfAMixtureHaveItsVariance) {
   const Totals sum = totals(smoothing_nodes(mixture(0.25, 4.0), kTau));
   EXPECT_NEAR(sum.mass, 1.0, 1e-13);

@@ -63,7 +63,7 @@ TEST(Tidying, JoinsNeighbouringEmptyBins) {
 }
 
 TEST(EdgeIndex, AgreesWithALinearSearch) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     auto numbers =
         *rc::gen::suchThat(rc::gen::container<std::vector<int>>(rc::gen::inRange(-99, 99)),
                            [](const auto& all) { return all.size() > 3; });
@@ -78,7 +78,7 @@ TEST(EdgeIndex, AgreesWithALinearSearch) {
       RC_ASSERT(x <= edges[bin + 1]);
       RC_ASSERT(edges[bin] < x || (bin == 0 && x == edges[0]));
     }
-  });
+  }));
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+#include "search/solve.hpp"
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/parse_options.hpp"
+#include "functions/registry.hpp"
+#include "report/describe.hpp"
+#include "report/names.hpp"
+#include "report/study.hpp"
+#include "report/table_svg.hpp"
+#include "table/json.hpp"
+#include "weights/parse.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+struct Options {
+  std::string function;
+  std::string expression;
+  std::string name;
+  std::string bits;
+  std::string levels;
+  std::string form = "levels";
+  std::string objective = "squared";
+  std::string weight = "uniform";
+  std::string domain;
+  std::string dtype = "exact";
+  std::string output;
+  std::string picture;
+  bool json = false;
+};
+
+/// What is wrong with a function's text is wrong with the command line.
+template <class Read>
+FunctionSpec usage(const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+FunctionSpec function_of(const Options& options) {
+  const bool custom = !options.expression.empty() || !options.name.empty();
+  if (custom == !options.function.empty()) {
+    throw UsageError(custom ? "--fn and --expr exclude each other"
+                            : "nothing to solve: give --fn FUNCTION, or --expr E with --name N "
+                              "(see --help)");
+  }
+  if (!custom) return usage([&] { return parse_function(options.function); });
+  if (options.expression.empty() || options.name.empty()) {
+    throw UsageError("--expr and --name go together: the expression and what to call it");
+  }
+  return usage([&] { return custom_function(options.name, options.expression); });
+}
+
+int size_of(const Options& options) {
+  if (options.bits.empty() == options.levels.empty()) {
+    throw UsageError(options.bits.empty() ? "give --bits 1..8 or --levels 2..256"
+                                          : "--bits and --levels exclude each other");
+  }
+  return options.bits.empty() ? parse_levels(options.levels) : parse_bits(options.bits);
+}
+
+Problem problem_of(const Options& options) {
+  Problem problem;
+  problem.function = function_of(options);
+  problem.levels = size_of(options);
+  problem.form = parse_form(options.form);
+  problem.objective = parse_objective(options.objective);
+  problem.dtype = parse_dtype(options.dtype);
+  if (!options.domain.empty()) problem.domain = parse_domain(options.domain);
+  // Last, because it may read a large file.
+  problem.weight = parse_weight(options.weight);
+  if (options.domain.empty()) problem.domain = default_domain(problem.weight);
+  return problem;
+}
+
+int run(const Options& options) {
+  const Table table = solve(problem_of(options));
+  if (!options.picture.empty()) write_text_file(options.picture, table_picture(table));
+  if (!options.output.empty()) write_table(table, options.output);
+  if (options.json) {
+    print(to_json(table));
+  } else if (options.output.empty()) {
+    print(describe(table, wants_colour()));
+  } else {
+    print(fmt::format("{}: {}, {}, error {}, {}\n", options.output,
+                      function_name(table.problem.function), size_name(table),
+                      short_number(table.error), gap_name(table)));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Subcommand add_solve(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("--fn", options->function,
+                 "Built-in function, with parameters: gelu, elu:alpha=0.5");
+  app.add_option("--expr", options->expression, "A function of your own in terms of x");
+  app.add_option("--name", options->name, "What to call it");
+  app.add_option("--bits", options->bits, "Bits per stored code, 1 to 8");
+  app.add_option("--levels", options->levels, "Instead of --bits: any number, 2 to 256");
+  app.add_option("--form", options->form, "levels (default), intervals or unbiased");
+  app.add_option("--objective", options->objective,
+                 "squared (default) or smoothed[:tau=0.83,lambda=1e-3]");
+  app.add_option("--weight", options->weight,
+                 "uniform (default), normal:MEAN,SIGMA, mixture:SIGMA_MIN,SIGMA_MAX, "
+                 "histogram:FILE, samples:FILE");
+  app.add_option("--domain", options->domain,
+                 "LO,HI, inf allowed; default -10,10, for data its own range");
+  app.add_option("--dtype", options->dtype, "Thresholds for exact (default), fp32, bf16 or fp16");
+  app.add_flag("--json", options->json, "Print the table as JSON");
+  app.add_option("-o,--output", options->output, "Write the table as JSON to this file");
+  app.add_option("--svg", options->picture, "Write a picture of the table to this file");
+  return {&app, [options] { return run(*options); }};
+}
+
+}  // namespace fewbit::solver

@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <regex>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/shipped.hpp"
+#include "report/names.hpp"
+#include "report/parallel.hpp"
+#include "search/solve.hpp"
+#include "table/json.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The slowest machine must find the same tables: time is no limit, the gap is.
+constexpr double kNoHurry = 600.0;
+
+struct Options {
+  std::string folder;
+  bool check = false;
+};
+
+/// Path below the folder -> text.
+using Files = std::map<std::string, std::string>;
+
+Files solve_shipped() {
+  const auto problems = shipped_problems();
+  std::vector<std::pair<std::string, std::string>> solved(problems.size());
+  Progress progress("solving");
+  const auto work = [&](size_t i) {
+    try {
+      const Table table = solve(problems[i], {.time_limit = kNoHurry});
+      solved[i] = {shipped_path(table), to_json(table)};
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}, {}, {} levels: {}", problems[i].function.name,
+                              variant_name(problems[i]), problems[i].levels, error.what()));
+    }
+  };
+  parallel_for(problems.size(), work, [&](size_t done, size_t total) { progress(done, total); });
+  Files files;
+  for (const auto& [path, text] : solved) {
+    const auto [place, fresh] = files.emplace(path, text);
+    // A small range of f' may need fewer bits than were allowed: the same table twice is one file.
+    if (!fresh && place->second != text) throw Error("two different tables for one name", path);
+  }
+  return files;
+}
+
+/// Tables by name in the folder: only what this command could have written counts, so nobody's
+/// other files are touched.
+std::vector<std::string> present(const fs::path& folder) {
+  static const std::regex kName("(intervals|levels|unbiased|smoothed)_[a-z]+_b[1-8]\\.json");
+  std::vector<std::string> names;
+  std::error_code status;
+  for (const auto& entry : fs::directory_iterator(folder, status)) {
+    if (!entry.is_directory()) continue;
+    for (const auto& file : fs::directory_iterator(entry.path())) {
+      const std::string name = file.path().filename().string();
+      if (!std::regex_match(name, kName)) continue;
+      names.push_back(entry.path().filename().string() + "/" + name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+struct Changes {
+  std::vector<std::string> written;
+  std::vector<std::string> stale;
+};
+
+Changes compare(const fs::path& folder, const Files& files) {
+  Changes changes;
+  for (const auto& [path, text] : files) {
+    const fs::path place = folder / path;
+    if (!fs::exists(place) || read_text_file(place.string()) != text) {
+      changes.written.push_back(path);
+    }
+  }
+  for (const auto& path : present(folder)) {
+    if (!files.contains(path)) changes.stale.push_back(path);
+  }
+  return changes;
+}
+
+int run(const Options& options) {
+  const fs::path folder = options.folder;
+  const Files files = solve_shipped();
+  const Changes changes = compare(folder, files);
+  for (const auto& path : changes.written) {
+    if (!options.check) write_text_file((folder / path).string(), files.at(path));
+    print((options.check ? "differs  " : "written  ") + path + "\n");
+  }
+  for (const auto& path : changes.stale) {
+    if (!options.check) fs::remove(folder / path);
+    print((options.check ? "stale    " : "removed  ") + path + "\n");
+  }
+  const size_t count = changes.written.size() + changes.stale.size();
+  print(fmt::format("{} tables, {} {}\n", files.size(), count,
+                    options.check ? "not current" : "changed"));
+  if (!options.check || count == 0) return 0;
+  throw Error(fmt::format("{} of the files are not current: run fewbit-solve tables -o {}", count,
+                          options.folder),
+              options.folder);
+}
+
+}  // namespace
+
+Subcommand add_tables(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("tables", "Solve the whole shipped set");
+  command->add_option("-o,--output", options->folder, "The folder of the tables")->required();
+  command->add_flag("--check", options->check, "Write nothing; fail where a file would change");
+  command->footer(R"(Writes only what changed and removes tables that are no longer shipped.
+Examples:
+  fewbit-solve tables -o tables
+  fewbit-solve tables -o tables --check)");
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace fewbit::solver
