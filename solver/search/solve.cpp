@@ -7,6 +7,7 @@
 #include "search/assemble.hpp"
 #include "search/setting.hpp"
 #include "search/smoothed.hpp"
+#include "search/snap.hpp"
 #include "search/squared.hpp"
 #include "table/rounding.hpp"
 
@@ -34,7 +35,9 @@ StepFunction squared_optimum(const Problem& problem, Form form, const SolveOptio
 }
 
 /// Takes over a step function in x; thresholds in exact pairs around 0 are kept on |x|.
-void set_step(Table& table, const StepFunction& step) {
+void set_step(Table& table, const StepFunction& exact) {
+  const StepLayout raw{exact.thresholds, exact.codes, exact.levels};
+  const StepLayout step = snap_to_decimals(raw, false, false).value_or(raw);
   const size_t count = step.thresholds.size();
   bool even = table.symmetry == Symmetry::even && count % 2 == 0;
   for (size_t i = 0; even && i < count; ++i) {
@@ -99,6 +102,7 @@ Table solve(const Problem& problem, const SolveOptions& options) {
     table = round_thresholds(table, problem.dtype);
     table.error = table_error(table);
   }
+  table.lower_bound = std::min(table.lower_bound, table.error);
   table.relative_gap = table.error > 0.0 ? (table.error - table.lower_bound) / table.error : 0.0;
   table.smoothed_bias = smoothed_bias(table);
   return table;

@@ -7,12 +7,16 @@
 #include "search/newton.hpp"
 #include "search/segment_cost.hpp"
 #include "search/setting.hpp"
+#include "search/snap.hpp"
 #include "search/value_axis.hpp"
 #include "search/x_axis.hpp"
 
 namespace fewbit::solver {
 
 namespace {
+
+/// Rounding to decimals may cost this factor of the error and no more.
+constexpr double kSnapTolerance = 1.0 + 1e-13;
 
 struct Answer {
   StepLayout layout;
@@ -30,8 +34,28 @@ BoundOptions bound_options(int levels, const SolveOptions& options) {
 }
 
 Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) {
-  const double error = layout_error(setting, layout);
+  double error = layout_error(setting, layout);
+  if (const auto snapped = snap_to_decimals(layout, false, setting.folded())) {
+    const double snapped_error = layout_error(setting, *snapped);
+    if (snapped_error <= error * kSnapTolerance) {
+      layout = *snapped;
+      error = snapped_error;
+    }
+  }
   const double residual = layout_residual(setting, layout);
+  return {std::move(layout), error, std::min(lower_bound, error), residual};
+}
+
+Answer answer_of_levels(const Setting& setting, StepLayout layout, double lower_bound) {
+  double error = rounding_error(setting, layout.levels);
+  if (const auto snapped = snap_to_decimals(layout, true, false)) {
+    const double snapped_error = rounding_error(setting, snapped->levels);
+    if (snapped_error <= error * kSnapTolerance) {
+      layout = *snapped;
+      error = snapped_error;
+    }
+  }
+  const double residual = rounding_residual(setting, layout.levels);
   return {std::move(layout), error, std::min(lower_bound, error), residual};
 }
 
@@ -68,9 +92,7 @@ Answer solve_unbiased(const Setting& setting, int levels, const SolveOptions& op
     if (cut > layout.levels.back() && cut < axis.hi()) layout.levels.push_back(cut);
   }
   layout.levels.push_back(axis.hi());
-  const double error = rounding_error(setting, layout.levels);
-  const double residual = rounding_residual(setting, layout.levels);
-  return {std::move(layout), error, std::min(result.lower_bound, error), residual};
+  return answer_of_levels(setting, std::move(layout), result.lower_bound);
 }
 
 void fill(Table& table, Answer answer, bool folded) {

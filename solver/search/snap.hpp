@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+
+#include "search/assemble.hpp"
+
+namespace fewbit::solver {
+
+/// Thresholds and levels rounded to 12 decimals (levels: 12 below the unit of their range). Digits
+/// behind these depend on the machine's mathematical library, and at an optimum they change the
+/// error by their square, that is not at all. `keep_ends` leaves the first and last level alone.
+/// Nothing where rounding would break the order or, for a `folded` axis, give a threshold at 0.
+std::optional<StepLayout> snap_to_decimals(const StepLayout& layout, bool keep_ends, bool folded);
+
+}  // namespace fewbit::solver
