@@ -40,14 +40,15 @@ TEST(Samples, MassesEqualANaiveCount) {
     Numbers samples;
     for (const int value : integers) samples.push_back(value * (value % 50 == 0 ? 1e3 : 1e-3));
     RC_PRE(!samples.empty());
-    const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
-    RC_PRE(*low < *high);
+    const double low = *std::min_element(samples.begin(), samples.end());
+    const double high = *std::max_element(samples.begin(), samples.end());
+    RC_PRE(low < high);
     const auto spec = histogram_of(samples);
-    RC_ASSERT(spec.edges.front() == *low);
-    RC_ASSERT(spec.edges.back() == *high);
+    RC_ASSERT(spec.edges.front() == low);
+    RC_ASSERT(spec.edges.back() == high);
     for (size_t i = 0; i < spec.masses.size(); ++i) {
       const auto count = std::count_if(samples.begin(), samples.end(), [&](double x) {
-        return (x > spec.edges[i] || (i == 0 && x == *low)) && x <= spec.edges[i + 1];
+        return (x > spec.edges[i] || (i == 0 && x == low)) && x <= spec.edges[i + 1];
       });
       RC_ASSERT(spec.masses[i] == static_cast<double>(count) / static_cast<double>(samples.size()));
     }

@@ -14,8 +14,8 @@ double mass_of(const Weight& weight) {
   const auto density = [&](double x) { return weight.density(x); };
   const auto [lo, hi] = weight.support();
   const double middle = 0.5 * (lo + hi);
-  return Quadrature::integrate(density, lo, middle, 20, 1e-14) +
-         Quadrature::integrate(density, middle, hi, 20, 1e-14);
+  return Quadrature::integrate(density, lo, middle, 8, 1e-14) +
+         Quadrature::integrate(density, middle, hi, 8, 1e-14);
 }
 
 double normal_density(double x, double sigma) {
@@ -26,7 +26,7 @@ double normal_density(double x, double sigma) {
 double mixture_by_integration(double x, double low, double high) {
   const auto at = [&](double logarithm) { return normal_density(x, std::exp(logarithm)); };
   const double length = std::log(high / low);
-  return Quadrature::integrate(at, std::log(low), std::log(high), 20, 1e-15) / length;
+  return Quadrature::integrate(at, std::log(low), std::log(high), 5, 1e-14) / length;
 }
 
 TEST(UniformWeight, IsOneEverywhere) {
