@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "functions/registry.hpp"
 #include "search/assemble.hpp"
 #include "search/setting.hpp"
@@ -24,6 +25,24 @@ constexpr double kDefaultTau = 0.83;
 Setting setting_of(const Table& table) {
   const Problem& problem = table.problem;
   return {problem.function, problem.weight, problem.domain, table.symmetry == Symmetry::even};
+}
+
+/// f for integrals over the whole axis: where f does not exist beyond the domain (log on [1, 10])
+/// it goes on as a straight line there.
+Expression extended_expression(const Problem& problem, const Domain& reach) {
+  const Expression f = expression_of(problem.function);
+  const Domain domain = effective_domain(problem.domain, *make_weight(problem.weight));
+  try {
+    const Derivative whole(f, std::min(reach.lo, domain.lo), std::max(reach.hi, domain.hi));
+    return f;
+  } catch (const Error&) {
+    const Derivative inside(f, domain.lo, domain.hi);
+    const std::string text = "where(x < " + shortest(domain.lo) + ", x*" +
+                             shortest(inside.value(domain.lo)) + ", where(x > " +
+                             shortest(domain.hi) + ", x*" + shortest(inside.value(domain.hi)) +
+                             ", " + f.text() + "))";
+    return Expression::parse(text, f.parameters());
+  }
 }
 
 StepFunction squared_optimum(const Problem& problem, Form form, const SolveOptions& options) {
@@ -87,8 +106,9 @@ double table_error(const Table& table) {
 double smoothed_bias(const Table& table) {
   const Objective& objective = table.problem.objective;
   const double tau = objective.smoothed ? objective.tau : kDefaultTau;
-  return rms_smoothed_bias(table, expression_of(table.problem.function),
-                           smoothing_nodes(table.problem.weight, tau, true));
+  const auto nodes = smoothing_nodes(table.problem.weight, tau, true);
+  return rms_smoothed_bias(table, extended_expression(table.problem, smoothing_reach(nodes)),
+                           nodes);
 }
 
 Table solve(const Problem& problem, const SolveOptions& options) {

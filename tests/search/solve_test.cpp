@@ -156,6 +156,23 @@ TEST(Solve, RefusesWhatHasNoAnswer) {
   EXPECT_THROW(solve(problem), Error);
 }
 
+TEST(Solve, FunctionsThatEndAtTheirDomainAreSolvedThere) {
+  Problem problem;
+  problem.function = custom_function("my_log", "log(x)");
+  problem.domain = {0.1, 10.0};
+  problem.levels = 4;
+  const Table table = solve(problem);
+  EXPECT_LE(table.relative_gap, 1e-9);
+  EXPECT_TRUE(std::isfinite(table.smoothed_bias));
+}
+
+TEST(Solve, DigitsThatCarryNoMeaningAreRounded) {
+  const Table table = solve(problem_of("gelu", Form::levels, 4));
+  EXPECT_EQ(table.thresholds[1], 0.0);
+  EXPECT_EQ(table.thresholds[0], -table.thresholds[2]);
+  EXPECT_EQ(table.levels[0] + table.levels[3], 1.0);
+}
+
 TEST(Solve, InfiniteDomainsWorkUnderAnIntegrableWeight) {
   Problem problem = problem_of("gelu", Form::levels, 8, kNormal);
   const Table finite = solve(problem);
