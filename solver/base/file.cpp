@@ -1,9 +1,11 @@
 #include "base/file.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,19 +22,26 @@ namespace {
   throw Error("cannot " + action + ": " + std::strerror(errno), path);
 }
 
-/// A temporary file beside its target; removed unless committed.
+/// New content for `target`, in its folder. Where the system allows it has no name until it is
+/// complete, so that not even a kill leaves anything behind.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target), name_(target + ".tmp." + std::to_string(::getpid())) {
-    handle_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  explicit TemporaryFile(const std::string& target) : target_(target) {
+    static std::atomic<unsigned> count{0};
+    name_ = target + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(++count);
+    const std::string folder = std::filesystem::path(target).parent_path().string();
+    handle_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    named_ = handle_ < 0;
+    if (named_) handle_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (handle_ < 0) fail(target_, "write");
+    struct stat old {};
+    if (::stat(target.c_str(), &old) == 0) std::ignore = ::fchmod(handle_, old.st_mode & 07777U);
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     if (handle_ >= 0) ::close(handle_);
-    if (!committed_) ::unlink(name_.c_str());
+    if (named_) ::unlink(name_.c_str());
   }
 
   void write(const std::string& content) {
@@ -46,19 +55,34 @@ class TemporaryFile {
 
   void commit() {
     if (::fsync(handle_) != 0) fail(target_, "write");
+    if (!named_) {
+      const std::string self = "/proc/self/fd/" + std::to_string(handle_);
+      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+        fail(target_, "write");
+      }
+      named_ = true;
+    }
     const int status = ::close(handle_);
     handle_ = -1;
     if (status != 0) fail(target_, "write");
     if (std::rename(name_.c_str(), target_.c_str()) != 0) fail(target_, "replace");
-    committed_ = true;
+    named_ = false;
   }
 
  private:
   std::string target_;
   std::string name_;
   int handle_ = -1;
-  bool committed_ = false;
+  bool named_ = false;  ///< name_ exists
 };
+
+/// `path`, or where it leads to when it is a link: the link itself stays.
+std::string behind_links(const std::string& path) {
+  std::error_code status;
+  if (!std::filesystem::is_symlink(path, status)) return path;
+  const auto target = std::filesystem::canonical(path, status);
+  return status ? path : target.string();
+}
 
 }  // namespace
 
@@ -73,7 +97,7 @@ std::string read_text_file(const std::string& path, size_t limit) {
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
     content.append(block, 0, static_cast<size_t>(in.gcount()));
     if (content.size() > limit) {
-      throw Error("is larger than " + std::to_string(limit >> 20) + " MiB", path);
+      throw Error("is larger than " + std::to_string(limit) + " bytes", path);
     }
   }
   if (in.bad()) fail(path, "read");
@@ -81,6 +105,7 @@ std::string read_text_file(const std::string& path, size_t limit) {
 }
 
 void write_text_file(const std::string& path, const std::string& content) {
+  if (path.empty()) throw Error("cannot write: the name of the file is empty");
   const auto folder = std::filesystem::path(path).parent_path();
   std::error_code status;
   if (!folder.empty()) std::filesystem::create_directories(folder, status);
@@ -92,7 +117,7 @@ void write_text_file(const std::string& path, const std::string& content) {
     if (!(out << content).flush()) fail(path, "write");
     return;
   }
-  TemporaryFile file(path);
+  TemporaryFile file(behind_links(path));
   file.write(content);
   file.commit();
 }

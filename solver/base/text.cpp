@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 #include "base/error.hpp"
@@ -35,10 +36,17 @@ std::string shortest(double value) {
 }
 
 double parse_number(std::string_view text, std::string_view what) {
-  const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
+  // from_chars knows no plus sign; "+-1" is no number.
+  const bool plus = text.starts_with('+') && !text.starts_with("+-");
+  const std::string_view digits = plus ? text.substr(1) : text;
   double value = 0.0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (status != std::errc{} || end != digits.data() + digits.size()) {
+  const bool whole = end == digits.data() + digits.size();
+  if (whole && status == std::errc::result_out_of_range) {
+    throw Error(std::string(what) + ": '" + std::string(text) +
+                "' is beyond the range of double precision");
+  }
+  if (status != std::errc{} || !whole || std::isnan(value)) {
     throw Error(std::string(what) + ": '" + std::string(text) + "' is not a number");
   }
   return value;

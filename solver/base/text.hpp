@@ -10,7 +10,8 @@ namespace fewbit {
 /// Independent of locale.
 std::string shortest(double value);
 
-/// Reads all of `text` as one number; throws Error naming `what` otherwise. Accepts inf and -inf.
+/// Reads all of `text` as one number; throws Error naming `what` otherwise. Accepts inf and -inf,
+/// refuses nan and what overflows or underflows.
 double parse_number(std::string_view text, std::string_view what);
 
 /// Up to three of `candidates` nearest to `word` by edit distance, nearest first.

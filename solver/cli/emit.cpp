@@ -38,8 +38,9 @@ Subcommand add_emit(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("emit", "Turn a table into one self-contained C++20 or CUDA header");
   command->add_option("FILE", options->file, "A table")->required();
-  command->add_option("--lang", options->language, "cpp (default) or cuda");
-  command->add_option("-o,--output", options->output, "Write here instead of standard output");
+  command->add_option("--lang", options->language, "cpp (default) or cuda")->type_name("LANGUAGE");
+  command->add_option("-o,--output", options->output, "Write here instead of standard output")
+      ->type_name("PATH");
   command->footer(R"(Examples:
   fewbit-solve emit tables/gelu/levels_uniform_b3.json -o gelu_3bit.hpp
   fewbit-solve emit my_act.json --lang cuda -o my_act.cuh)");

@@ -140,21 +140,28 @@ Subcommand add_report(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "report", "Compare tables: errors, gaps, pictures, as Markdown, CSV or HTML");
-  command->add_option("--fn", options->functions,
-                      "Functions with commas between, or all (default)");
-  command->add_option("--bits", options->bits, "Such as 3, 1-4 (default) or 1,2,8");
-  command->add_option("--form", options->forms, "levels (default), intervals, unbiased: a list");
+  command->add_option("--fn", options->functions, "Functions with commas between, or all (default)")
+      ->type_name("LIST");
+  command->add_option("--bits", options->bits, "Such as 3, 1-4 (default) or 1,2,8")
+      ->type_name("LIST");
+  command->add_option("--form", options->forms, "levels (default), intervals, unbiased: a list")
+      ->type_name("LIST");
   command
       ->add_option("--objective", options->objectives,
-                   "squared (default), smoothed[:...]; may be repeated")
-      ->take_all();
-  command->add_option("--weight", options->weights, "As for solving; may be repeated")->take_all();
-  command->add_option("--domain", options->domain, "LO,HI");
-  command->add_option("--format", options->format, "md, csv or html; else by -o's ending");
+                   "squared (default) or smoothed[:...], may be repeated")
+      ->type_name("OBJECTIVE")
+      ->allow_extra_args(false);
+  command->add_option("--weight", options->weights, "As for solving, may be repeated")
+      ->type_name("WEIGHT")
+      ->allow_extra_args(false);
+  command->add_option("--domain", options->domain, "As for solving")->type_name("LO,HI");
+  command->add_option("--format", options->format, "md, csv or html, else by the ending of -o")
+      ->type_name("FORMAT");
   command->add_flag("--table1", options->paper, "The paper's Table 1 beside ours");
   command->add_flag("--regret", options->regret,
                     "What mixture tables lose on inputs of one sigma, for many ranges");
-  command->add_option("-o,--output", options->output, "Write here instead of standard output");
+  command->add_option("-o,--output", options->output, "Write here instead of standard output")
+      ->type_name("PATH");
   command->footer(R"(--table1 and --regret come alone in Markdown and CSV; in HTML they are added.
 Examples:
   fewbit-solve report --table1

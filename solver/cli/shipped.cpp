@@ -24,9 +24,9 @@ WeightSpec uniform() {
 WeightSpec normal() {
   return {"normal", {{"mean", 0.0}, {"sigma", 1.0}}, {}, {}, {}};
 }
-/// The range of the smallest worst-case regret: `fewbit-solve report --regret`.
+/// The range of the smallest worst-case regret, see `fewbit-solve report --regret`.
 WeightSpec mixture() {
-  return {"mixture", {{"sigma_min", 0.25}, {"sigma_max", 4.0}}, {}, {}, {}};
+  return {"mixture", {{"sigma_min", 0.0625}, {"sigma_max", 4.0}}, {}, {}, {}};
 }
 
 std::array<Kind, 6> kinds() {

@@ -36,7 +36,8 @@ Subcommand add_show(CLI::App& app) {
   CLI::App* command = app.add_subcommand("show", "Print a table from its file, or draw it");
   command->add_option("FILE", options->file, "A table")->required();
   command->add_flag("--svg", options->picture, "A picture instead of text");
-  command->add_option("-o,--output", options->output, "Write here instead of standard output");
+  command->add_option("-o,--output", options->output, "Write here instead of standard output")
+      ->type_name("PATH");
   command->footer(R"(Examples:
   fewbit-solve show tables/gelu/levels_uniform_b3.json
   fewbit-solve show tables/gelu/levels_uniform_b3.json --svg -o gelu.svg)");

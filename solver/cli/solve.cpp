@@ -104,24 +104,26 @@ int run(const Options& options) {
 
 Subcommand add_solve(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("--fn", options->function,
-                 "Built-in function, with parameters: gelu, elu:alpha=0.5");
-  app.add_option("--expr", options->expression, "A function of your own in terms of x");
-  app.add_option("--name", options->name, "What to call it");
-  app.add_option("--bits", options->bits, "Bits per stored code, 1 to 8");
-  app.add_option("--levels", options->levels, "Instead of --bits: any number, 2 to 256");
-  app.add_option("--form", options->form, "levels (default), intervals or unbiased");
-  app.add_option("--objective", options->objective,
-                 "squared (default) or smoothed[:tau=0.83,lambda=1e-3]");
-  app.add_option("--weight", options->weight,
-                 "uniform (default), normal:MEAN,SIGMA, mixture:SIGMA_MIN,SIGMA_MAX, "
-                 "histogram:FILE, samples:FILE");
-  app.add_option("--domain", options->domain,
-                 "LO,HI, inf allowed; default -10,10, for data its own range");
-  app.add_option("--dtype", options->dtype, "Thresholds for exact (default), fp32, bf16 or fp16");
-  app.add_flag("--json", options->json, "Print the table as JSON");
-  app.add_option("-o,--output", options->output, "Write the table as JSON to this file");
-  app.add_option("--svg", options->picture, "Write a picture of the table to this file");
+  const auto add = [&](const char* name, const char* value, std::string& place, const char* help) {
+    app.add_option(name, place, help)->type_name(value);
+  };
+  Options& to = *options;
+  add("--fn", "FUNCTION", to.function, "Built-in function, with parameters: gelu, elu:alpha=0.5");
+  add("--expr", "EXPRESSION", to.expression, "A function of your own in terms of x");
+  add("--name", "NAME", to.name, "What to call it");
+  add("--bits", "N", to.bits, "Bits per stored code, 1 to 8");
+  add("--levels", "K", to.levels, "Instead of --bits: any number of levels, 2 to 256");
+  add("--form", "FORM", to.form, "levels (default), intervals or unbiased");
+  add("--objective", "OBJECTIVE", to.objective,
+      "squared (default) or smoothed[:tau=0.83,lambda=1e-3]");
+  add("--weight", "WEIGHT", to.weight,
+      "uniform (default), normal:MEAN,SIGMA, mixture:SIGMA_MIN,SIGMA_MAX, histogram:FILE, "
+      "samples:FILE");
+  add("--domain", "LO,HI", to.domain, "Ends may be inf; default -10,10, for data its own range");
+  add("--dtype", "TYPE", to.dtype, "Thresholds for exact (default), fp32, bf16 or fp16");
+  app.add_flag("--json", to.json, "Print the table as JSON");
+  add("-o,--output", "PATH", to.output, "Write the table as JSON to this file");
+  add("--svg", "PATH", to.picture, "Write a picture of the table to this file");
   return {&app, [options] { return run(*options); }};
 }
 

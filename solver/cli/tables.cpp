@@ -121,7 +121,9 @@ int run(const Options& options) {
 Subcommand add_tables(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("tables", "Solve the whole shipped set");
-  command->add_option("-o,--output", options->folder, "The folder of the tables")->required();
+  command->add_option("-o,--output", options->folder, "The folder of the tables")
+      ->required()
+      ->type_name("FOLDER");
   command->add_flag("--check", options->check, "Write nothing; fail where a file would change");
   command->footer(R"(Writes only what changed and removes tables that are no longer shipped.
 Examples:

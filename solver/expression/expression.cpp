@@ -13,64 +13,100 @@ struct Text {
   int strength;
 };
 
-std::string bracketed(const Text& part, int least) {
-  return part.strength < least ? "(" + part.text + ")" : part.text;
+std::string bracketed(Text part, int least) {
+  return part.strength < least ? "(" + part.text + ")" : std::move(part.text);
 }
 
-Text infix(const Text& a, const char* symbol, const Text& b, int strength, int left, int right) {
-  return {bracketed(a, left) + symbol + bracketed(b, right), strength};
+struct Infix {
+  const char* symbol;
+  int strength;
+  int left;   ///< least strength of the left operand without brackets
+  int right;  ///< the same on the right
+};
+
+Infix infix_of(Op op) {
+  switch (op) {
+    case Op::add:
+      return {" + ", 2, 2, 3};
+    case Op::subtract:
+      return {" - ", 2, 2, 3};
+    case Op::multiply:
+      return {" * ", 3, 3, 4};
+    case Op::divide:
+      return {" / ", 3, 3, 4};
+    case Op::power:
+      return {"^", 5, 6, 4};
+    case Op::less:
+      return {" < ", 1, 2, 2};
+    case Op::less_equal:
+      return {" <= ", 1, 2, 2};
+    case Op::greater:
+      return {" > ", 1, 2, 2};
+    case Op::greater_equal:
+      return {" >= ", 1, 2, 2};
+    case Op::equal:
+      return {" == ", 1, 2, 2};
+    default:
+      return {" != ", 1, 2, 2};
+  }
 }
 
-Text call(const Node& node, const std::vector<Text>& parts) {
+const char* function_name(Op op) {
   for (const OpInfo& info : function_operations()) {
-    if (info.op != node.op) continue;
-    std::string text = std::string(info.name) + "(" + parts[static_cast<size_t>(node.a)].text;
-    if (node.b >= 0) text += ", " + parts[static_cast<size_t>(node.b)].text;
-    if (node.c >= 0) text += ", " + parts[static_cast<size_t>(node.c)].text;
+    if (info.op == op) return info.name;
+  }
+  return nullptr;
+}
+
+/// Writes node by node. The text of a node is handed on, not copied, to the last that needs it:
+/// a long sum takes linear time.
+class Writer {
+ public:
+  explicit Writer(const Expression& f) : f_(f), uses_(f.nodes().size()) {
+    for (const Node& node : f.nodes()) {
+      for (const int operand : {node.a, node.b, node.c}) {
+        if (operand >= 0) ++uses_[static_cast<size_t>(operand)];
+      }
+    }
+  }
+
+  std::string write() {
+    for (const Node& node : f_.nodes()) parts_.push_back(text_of(node));
+    return parts_.back().text;
+  }
+
+ private:
+  Text take(int operand) {
+    const auto i = static_cast<size_t>(operand);
+    return --uses_[i] == 0 ? std::move(parts_[i]) : parts_[i];
+  }
+
+  Text text_of(const Node& node) {
+    if (node.op == Op::constant) return {shortest(node.value), node.value < 0.0 ? 4 : 6};
+    if (node.op == Op::variable) return {"x", 6};
+    if (node.op == Op::parameter) {
+      return {f_.parameters()[static_cast<size_t>(node.parameter)].first, 6};
+    }
+    if (node.op == Op::negate) return {"-" + bracketed(take(node.a), 5), 4};
+    if (const char* name = function_name(node.op)) return call(name, node);
+    const Infix infix = infix_of(node.op);
+    std::string text = bracketed(take(node.a), infix.left);
+    text += infix.symbol;
+    text += bracketed(take(node.b), infix.right);
+    return {std::move(text), infix.strength};
+  }
+
+  Text call(const char* name, const Node& node) {
+    std::string text = std::string(name) + "(" + take(node.a).text;
+    if (node.b >= 0) text += ", " + take(node.b).text;
+    if (node.c >= 0) text += ", " + take(node.c).text;
     return {text + ")", 6};
   }
-  return {};
-}
 
-Text text_of(const Node& node, const std::vector<Text>& parts,
-             const std::vector<Expression::Parameter>& parameters) {
-  const auto a = [&]() -> const Text& { return parts[static_cast<size_t>(node.a)]; };
-  const auto b = [&]() -> const Text& { return parts[static_cast<size_t>(node.b)]; };
-  switch (node.op) {
-    case Op::constant:
-      return {shortest(node.value), node.value < 0.0 ? 4 : 6};
-    case Op::variable:
-      return {"x", 6};
-    case Op::parameter:
-      return {parameters[static_cast<size_t>(node.parameter)].first, 6};
-    case Op::negate:
-      return {"-" + bracketed(a(), 5), 4};
-    case Op::add:
-      return infix(a(), " + ", b(), 2, 2, 3);
-    case Op::subtract:
-      return infix(a(), " - ", b(), 2, 2, 3);
-    case Op::multiply:
-      return infix(a(), " * ", b(), 3, 3, 4);
-    case Op::divide:
-      return infix(a(), " / ", b(), 3, 3, 4);
-    case Op::power:
-      return infix(a(), "^", b(), 5, 6, 4);
-    case Op::less:
-      return infix(a(), " < ", b(), 1, 2, 2);
-    case Op::less_equal:
-      return infix(a(), " <= ", b(), 1, 2, 2);
-    case Op::greater:
-      return infix(a(), " > ", b(), 1, 2, 2);
-    case Op::greater_equal:
-      return infix(a(), " >= ", b(), 1, 2, 2);
-    case Op::equal:
-      return infix(a(), " == ", b(), 1, 2, 2);
-    case Op::not_equal:
-      return infix(a(), " != ", b(), 1, 2, 2);
-    default:
-      return call(node, parts);
-  }
-}
+  const Expression& f_;
+  std::vector<int> uses_;
+  std::vector<Text> parts_;
+};
 
 }  // namespace
 
@@ -78,9 +114,7 @@ Expression::Expression(std::vector<Node> nodes, std::vector<Parameter> parameter
     : nodes_(std::move(nodes)), parameters_(std::move(parameters)) {}
 
 std::string Expression::text() const {
-  std::vector<Text> parts;
-  for (const Node& node : nodes_) parts.push_back(text_of(node, parts, parameters_));
-  return parts.back().text;
+  return Writer(*this).write();
 }
 
 }  // namespace fewbit::solver

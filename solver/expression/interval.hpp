@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -36,11 +37,18 @@ struct OutwardRounding {
   static double add_up(double x, double y) { return step_up(x + y); }
   static double sub_down(double x, double y) { return step_down(x - y); }
   static double sub_up(double x, double y) { return step_up(x - y); }
-  static double mul_down(double x, double y) { return step_down(x * y); }
-  static double mul_up(double x, double y) { return step_up(x * y); }
+  static double mul_down(double x, double y) { return step_down(product(x, y)); }
+  static double mul_up(double x, double y) { return step_up(product(x, y)); }
   static double div_down(double x, double y) { return step_down(x / y); }
   static double div_up(double x, double y) { return step_up(x / y); }
   static double median(double x, double y) { return 0.5 * (x + y); }
+
+ private:
+  /// An infinite bound is not reached: zero times it is zero.
+  static double product(double x, double y) {
+    const double result = x * y;
+    return std::isnan(result) && !std::isnan(x) && !std::isnan(y) ? 0.0 : result;
+  }
 };
 
 /// A closed interval of reals; operations enclose the exact result.
@@ -50,6 +58,9 @@ using Interval = boost::numeric::interval<
 
 inline Interval whole_line() {
   return {-INFINITY, INFINITY};
+}
+inline bool is_unknown(const Interval& x) {
+  return std::isnan(x.lower()) || std::isnan(x.upper());
 }
 inline bool is_bounded(const Interval& x) {
   return std::isfinite(x.lower()) && std::isfinite(x.upper());

@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "expression/caret.hpp"
 #include "expression/tape.hpp"
 
 namespace fewbit::solver {
@@ -39,27 +39,19 @@ class Parser {
       throw Error("expression: is longer than " + std::to_string(kMaxLength) + " characters");
     }
     const int root = comparison();
-    if (peek() != '\0') fail("unexpected '" + std::string(1, peek()) + "'");
+    const char next = peek();
+    if (!at_end()) {
+      const bool factor = is_letter(next) || is_digit(next) || next == '(' || next == '.';
+      fail("unexpected " + character_at(text_, position_) + (factor ? " (an operator is missing)" : ""));
+    }
     return tape_.take(root);
   }
 
+  /// A power whose exponent depends on x became exp and log.
+  bool rewrote_power() const { return rewrote_power_; }
+
  private:
-  /// One message, the text around the column, and a caret below it.
-  [[noreturn]] void fail_at(size_t column, const std::string& message) const {
-    constexpr size_t kBefore = 50;
-    constexpr size_t kAfter = 30;
-    const size_t begin = column > kBefore ? column - kBefore : 0;
-    const size_t end = std::min(text_.size(), column + kAfter);
-    const std::string lead = begin > 0 ? "..." : "";
-    std::string window(text_.substr(begin, end - begin));
-    std::replace_if(
-        window.begin(), window.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; },
-        ' ');
-    const std::string tail = end < text_.size() ? "..." : "";
-    throw Error("expression: " + message + "\n  " + lead + window + tail + "\n  " +
-                std::string(lead.size() + column - begin, ' ') + "^");
-  }
-  [[noreturn]] void fail(const std::string& message) const { fail_at(position_, message); }
+  [[noreturn]] void fail(const std::string& message) const { fail_at(text_, position_, message); }
 
   void skip_space() {
     while (position_ < text_.size() &&
@@ -68,10 +60,12 @@ class Parser {
     }
   }
 
+  bool at_end() const { return position_ >= text_.size(); }
+
   /// The next character that is no space; '\0' at the end.
   char peek() {
     skip_space();
-    return position_ < text_.size() ? text_[position_] : '\0';
+    return at_end() ? '\0' : text_[position_];
   }
 
   bool accept(std::string_view token) {
@@ -148,15 +142,10 @@ class Parser {
     }
     const int exponent = unary();
     --depth_;
-    if (!depends_on_x(exponent)) return tape_.apply(Op::power, base, exponent);
+    if (!tape_.depends_on_x(exponent)) return tape_.apply(Op::power, base, exponent);
+    rewrote_power_ = true;
     const int logarithm = tape_.apply(Op::log, base);
     return tape_.apply(Op::exp, tape_.apply(Op::multiply, exponent, logarithm));
-  }
-
-  bool depends_on_x(int index) const {
-    const std::vector<Node> nodes = tape_.take(index);
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [](const Node& node) { return node.op == Op::variable; });
   }
 
   int primary() {
@@ -169,15 +158,18 @@ class Parser {
     }
     if (is_digit(c) || c == '.') return number();
     if (is_letter(c)) return name();
-    if (c == '\0') fail("ends where a number, x, a parameter or a function is expected");
-    fail("unexpected '" + std::string(1, c) + "'");
+    if (at_end()) fail("ends where a number, x, a parameter or a function is expected");
+    fail("unexpected " + character_at(text_, position_));
   }
 
   int number() {
     double value = 0.0;
     const char* begin = text_.data() + position_;
     const auto [end, status] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (status != std::errc{} || !std::isfinite(value)) fail("is not a finite number");
+    if (status == std::errc::result_out_of_range) {
+      fail("this number is beyond the range of double precision");
+    }
+    if (status != std::errc{}) fail("expected a number");
     position_ += static_cast<size_t>(end - begin);
     return tape_.constant(value);
   }
@@ -194,14 +186,14 @@ class Parser {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (parameters_[i].first == word) return tape_.parameter(static_cast<int>(i));
     }
-    unknown_name(word, start);
+    unknown_value(word, start);
   }
 
   int call(const std::string& word, size_t start) {
     const std::vector<OpInfo>& functions = function_operations();
     const auto info = std::find_if(functions.begin(), functions.end(),
                                    [&](const OpInfo& f) { return word == f.name; });
-    if (info == functions.end()) unknown_name(word, start);
+    if (info == functions.end()) unknown_function(word, start);
     ++position_;
     int operands[3] = {-1, -1, -1};
     for (int i = 0; i < info->operands; ++i) {
@@ -213,14 +205,40 @@ class Parser {
     return tape_.apply(info->op, operands[0], operands[1], operands[2]);
   }
 
-  [[noreturn]] void unknown_name(const std::string& word, size_t start) const {
-    std::vector<std::string> known{"x"};
+  bool is_value(const std::string& word) const {
+    return word == "x" || std::any_of(parameters_.begin(), parameters_.end(),
+                                      [&](const auto& p) { return p.first == word; });
+  }
+
+  [[noreturn]] void unknown_function(const std::string& word, size_t start) const {
+    if (is_value(word)) fail_at(text_, start, "'" + word + "' is no function (an operator is missing)");
+    unknown(word, start, "function", function_names());
+  }
+
+  [[noreturn]] void unknown_value(const std::string& word, size_t start) const {
+    std::vector<std::string> known = function_names();
+    if (std::find(known.begin(), known.end(), word) != known.end()) {
+      fail_at(text_, start, "'" + word + "' is a function: expected '(' behind it");
+    }
+    known.emplace_back("x");
     for (const auto& parameter : parameters_) known.push_back(parameter.first);
-    for (const OpInfo& f : function_operations()) known.emplace_back(f.name);
-    std::string message = "unknown name '" + word + "'";
-    const std::vector<std::string> near = nearest_names(word, known);
+    unknown(word, start, "name", known);
+  }
+
+  static std::vector<std::string> function_names() {
+    std::vector<std::string> names;
+    for (const OpInfo& f : function_operations()) names.emplace_back(f.name);
+    return names;
+  }
+
+  [[noreturn]] void unknown(const std::string& word, size_t start, const std::string& kind,
+                            const std::vector<std::string>& known) const {
+    constexpr size_t kShown = 40;
+    std::string message = "unknown " + kind + " '" + word.substr(0, kShown);
+    message += word.size() > kShown ? "...'" : "'";
+    const std::vector<std::string> near = nearest_names(word.substr(0, 2 * kShown), known);
     for (size_t i = 0; i < near.size(); ++i) message += (i == 0 ? " (nearest: " : ", ") + near[i];
-    fail_at(start, message + (near.empty() ? "" : ")"));
+    fail_at(text_, start, message + (near.empty() ? "" : ")"));
   }
 
   std::string_view text_;
@@ -228,13 +246,23 @@ class Parser {
   TapeBuilder tape_;
   size_t position_ = 0;
   int depth_ = 0;
+  bool rewrote_power_ = false;
 };
 
 }  // namespace
 
 Expression Expression::parse(std::string_view text, std::vector<Parameter> parameters) {
-  std::vector<Node> nodes = Parser(text, parameters).parse();
-  return Expression(std::move(nodes), std::move(parameters));
+  Parser parser(text, parameters);
+  std::vector<Node> nodes = parser.parse();
+  Expression result(std::move(nodes), std::move(parameters));
+  // What is read can be written down and read again.
+  const std::string written = result.text();
+  if (written.size() > kMaxLength) {
+    throw Error("expression: is longer than " + std::to_string(kMaxLength) +
+                " characters when written out");
+  }
+  if (parser.rewrote_power()) Parser(written, result.parameters()).parse();
+  return result;
 }
 
 }  // namespace fewbit::solver

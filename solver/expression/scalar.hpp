@@ -64,15 +64,16 @@ T gauss(const T& x) {
 
 // ---- intervals ------------------------------------------------------------------------------
 
-/// libm errs by a few units in the last place at most.
-inline double widen_down(double x) {
-  return x - 8e-16 * std::abs(x) - 5e-324;
+/// libm errs by a few units in the last place at most, subnormal results included.
+inline double widen_down(double x, double relative = 8e-16) {
+  return x - relative * std::abs(x) - 5e-323;
 }
-inline double widen_up(double x) {
-  return x + 8e-16 * std::abs(x) + 5e-324;
+inline double widen_up(double x, double relative = 8e-16) {
+  return x + relative * std::abs(x) + 5e-323;
 }
 
-/// Image of an ascending function that stays within [least, most].
+/// Image of an ascending function that stays within [least, most]. Where the function is not
+/// defined (nan) nothing is known.
 template <class F>
 Interval lift_ascending(const Interval& x, double least, double most, const F& f) {
   const double lo = widen_down(f(x.lower()));
@@ -84,6 +85,7 @@ Interval lift_ascending(const Interval& x, double least, double most, const F& f
 /// Image of a non-negative even function that descends with |x|, f(0) at most `most`.
 template <class F>
 Interval lift_bell(const Interval& x, double most, const F& f) {
+  if (is_unknown(x)) return {0.0, most};
   const double near = x.lower() <= 0.0 && x.upper() >= 0.0
                           ? 0.0
                           : std::min(std::abs(x.lower()), std::abs(x.upper()));
@@ -97,13 +99,21 @@ inline Interval exp(const Interval& x) {
 inline Interval expm1(const Interval& x) {
   return lift_ascending(x, -1.0, INFINITY, [](double v) { return std::expm1(v); });
 }
-inline Interval log(const Interval& x) {
+/// The part of x on which a function of x - `first` >= 0 is defined: rounding outward must not take
+/// a number that touches its border out of it. All of x when it lies outside.
+inline Interval clip(const Interval& x, double first) {
+  return x.lower() < first && x.upper() >= first ? Interval(first, x.upper()) : x;
+}
+inline Interval log(const Interval& interval) {
+  const Interval x = clip(interval, 0.0);
   return lift_ascending(x, -INFINITY, INFINITY, [](double v) { return std::log(v); });
 }
-inline Interval log1p(const Interval& x) {
+inline Interval log1p(const Interval& interval) {
+  const Interval x = clip(interval, -1.0);
   return lift_ascending(x, -INFINITY, INFINITY, [](double v) { return std::log1p(v); });
 }
-inline Interval sqrt(const Interval& x) {
+inline Interval sqrt(const Interval& interval) {
+  const Interval x = clip(interval, 0.0);
   return lift_ascending(x, 0.0, INFINITY, [](double v) { return std::sqrt(v); });
 }
 inline Interval tanh(const Interval& x) {
@@ -118,8 +128,13 @@ inline Interval sigmoid(const Interval& x) {
 inline Interval softplus(const Interval& x) {
   return lift_ascending(x, 0.0, INFINITY, [](double v) { return softplus(v); });
 }
+/// erfc errs by five units, and its argument, rounded twice, by as many as x^2 / 2 in the tail.
 inline Interval normcdf(const Interval& x) {
-  return lift_ascending(x, 0.0, 1.0, [](double v) { return normcdf(v); });
+  const auto error = [](double v) { return 1.5e-15 + (v < 0.0 ? 3e-16 * v * v : 0.0); };
+  const auto down = [&](double v) { return widen_down(normcdf(v), error(v)); };
+  const auto up = [&](double v) { return widen_up(normcdf(v), error(v)); };
+  if (!is_bounded(x)) return {std::isinf(x.lower()) ? 0.0 : std::max(0.0, down(x.lower())), 1.0};
+  return {std::max(0.0, down(x.lower())), std::min(1.0, up(x.upper()))};
 }
 inline Interval logistic_density(const Interval& x) {
   return lift_bell(x, 0.25, [](double v) { return logistic_density(v); });
@@ -127,14 +142,23 @@ inline Interval logistic_density(const Interval& x) {
 inline Interval sech_squared(const Interval& x) {
   return lift_bell(x, 1.0, [](double v) { return sech_squared(v); });
 }
+/// The square is rounded outward first: its rounding alone is many units of the result.
 inline Interval gauss(const Interval& x) {
-  return lift_bell(x, 1.0, [](double v) { return std::exp(-v * v); });
+  if (is_unknown(x)) return {0.0, 1.0};
+  const double far = magnitude(x);
+  const double near = x.lower() <= 0.0 && x.upper() >= 0.0
+                          ? 0.0
+                          : std::min(std::abs(x.lower()), std::abs(x.upper()));
+  return {std::max(0.0, widen_down(std::exp(-step_up(far * far)))),
+          std::min(1.0, widen_up(std::exp(-step_down(near * near))))};
 }
 
 /// x^c for a constant c; negative x only for integer c.
-inline Interval pow(const Interval& x, double c) {
+inline Interval pow(const Interval& interval, double c) {
   const auto power = [c](double v) { return std::pow(v, c); };
   if (c == 0.0) return Interval(1.0);
+  if (is_unknown(interval)) return whole_line();
+  const Interval x = c == std::floor(c) ? interval : clip(interval, 0.0);
   if (x.lower() >= 0.0) {
     if (c > 0.0) return lift_ascending(x, 0.0, INFINITY, power);
     const Interval inverse =

@@ -5,7 +5,13 @@ namespace fewbit::solver {
 int TapeBuilder::add(const Node& node) {
   const Key key{node.op, node.a, node.b, node.c, node.value, node.parameter};
   const auto [place, fresh] = known_.try_emplace(key, static_cast<int>(nodes_.size()));
-  if (fresh) nodes_.push_back(node);
+  if (!fresh) return place->second;
+  bool varies = node.op == Op::variable;
+  for (const int operand : {node.a, node.b, node.c}) {
+    varies = varies || (operand >= 0 && depends_on_x(operand));
+  }
+  nodes_.push_back(node);
+  varies_.push_back(varies);
   return place->second;
 }
 

@@ -22,6 +22,7 @@ class TapeBuilder {
 
   const Node& operator[](int index) const { return nodes_[static_cast<size_t>(index)]; }
   size_t size() const { return nodes_.size(); }
+  bool depends_on_x(int index) const { return varies_[static_cast<size_t>(index)]; }
 
   /// The nodes that `root` needs, in order, `root` last.
   std::vector<Node> take(int root) const;
@@ -29,6 +30,7 @@ class TapeBuilder {
  private:
   using Key = std::tuple<Op, int, int, int, double, int>;
   std::vector<Node> nodes_;
+  std::vector<bool> varies_;
   std::map<Key, int> known_;
 };
 

@@ -46,7 +46,8 @@ std::vector<double> Axis::ticks(int count) const {
   std::vector<double> values;
   const double slack = 1e-9 * step;
   for (double i = std::ceil((lo_ - slack) / step); i * step <= hi_ + slack; i += 1.0) {
-    values.push_back(log_ ? std::pow(10.0, i * step) : i * step);
+    // Adding zero turns -0 into 0.
+    values.push_back(log_ ? std::pow(10.0, i * step) : i * step + 0.0);
   }
   return values;
 }

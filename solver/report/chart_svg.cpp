@@ -40,10 +40,7 @@ std::string error_chart(const std::string& label, const std::vector<Series>& ser
       if (one.y[i] > 0.0) errors.add(one.y[i]);
     }
   }
-  if (errors.empty()) {
-    svg.text("ink", (kLeft + kRight) / 2, 100, "middle", "error 0: the table is exact");
-    return svg.str(false);
-  }
+  if (errors.empty()) return svg.str(false);
   const Axis x = Axis::linear(bits.lo - 0.3, bits.hi + 0.3, kLeft, kRight);
   const Axis y = Axis::logarithmic(errors.lo, errors.hi, kBottom, kTop);
   for (const double value : y.ticks(6)) {
@@ -59,10 +56,10 @@ std::string error_chart(const std::string& label, const std::vector<Series>& ser
     for (size_t i = 0; i < one.x.size(); ++i) {
       if (one.y[i] > 0.0) points.push_back({x.pixel(one.x[i]), y.pixel(one.y[i])});
     }
-    svg.polyline(fmt::format("l{}", one.style % 6), points);
+    svg.polyline(fmt::format("l{}", one.style % kSeriesStyles), points);
     for (size_t i = 0; i < one.x.size(); ++i) {
       if (one.y[i] > 0.0) {
-        svg.marker(fmt::format("m{}", one.style % 6), one.style, x.pixel(one.x[i]),
+        svg.marker(fmt::format("m{}", one.style % kSeriesStyles), one.style, x.pixel(one.x[i]),
                    y.pixel(one.y[i]),
                    fmt::format("{}, {} bits: {}", one.name, one.x[i], short_number(one.y[i])));
       }
@@ -97,8 +94,9 @@ std::string dot_chart(const std::string& label, const std::vector<std::string>& 
   }
   for (const auto& one : series) {
     for (size_t i = 0; i < one.x.size(); ++i) {
-      svg.marker(fmt::format("m{}", one.style % 6), one.style, x.pixel(std::max(one.x[i], floor)),
-                 centre(one.y[i]), fmt::format("{}: {}", one.name, short_number(one.x[i])));
+      svg.marker(fmt::format("m{}", one.style % kSeriesStyles), one.style,
+                 x.pixel(std::max(one.x[i], floor)), centre(one.y[i]),
+                 fmt::format("{}: {}", one.name, short_number(one.x[i])));
     }
   }
   return svg.str(false);

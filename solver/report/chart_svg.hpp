@@ -5,7 +5,7 @@
 
 namespace fewbit::solver {
 
-/// One line or group of dots; `style` chooses colour and marker (0 to 5, wrapping).
+/// One line or group of dots; `style` chooses colour and marker (see kSeriesStyles, wrapping).
 struct Series {
   std::string name;
   size_t style;

@@ -10,6 +10,7 @@
 #include "report/curve.hpp"
 #include "report/names.hpp"
 #include "report/terminal_plot.hpp"
+#include "search/solve.hpp"
 #include "weights/weight.hpp"
 
 namespace fewbit::solver {
@@ -63,9 +64,9 @@ std::string interval_row(const Table& table, size_t i) {
       i > 0 ? fmt::format("{:.8g}", table.thresholds[i - 1]) : std::string(even ? "0" : "-inf");
   const std::string hi = i < last ? fmt::format("{:.8g}", table.thresholds[i]) : "inf";
   const int code = table.codes[i];
-  return fmt::format("  {} {:>13}, {:>13} {} {:>5} {:>{}} {:>15.8g}\n", i == 0 && even ? "[" : "(",
-                     lo, hi, i < last ? "]" : ")", code, fmt::format("{:0{}b}", code, table.bits()),
-                     std::max(8, table.bits()), table.levels[static_cast<size_t>(code)]);
+  return fmt::format("  {:>15}, {:<15} {:>5} {:>8} {:>15.8g}\n", (i == 0 && even ? "[" : "(") + lo,
+                     hi + (i < last ? "]" : ")"), code, fmt::format("{:0{}b}", code, table.bits()),
+                     table.levels[static_cast<size_t>(code)]);
 }
 
 std::string level_row(const Table& table, size_t i) {
@@ -95,7 +96,8 @@ std::string body(const Table& table) {
            "Each x takes one of the two levels around f'(x) at random; the expectation is f'(x).\n";
   }
   const char* of = table.symmetry == Symmetry::even ? "|x| in" : "x in";
-  std::string text = fmt::format("  {:<32} {:>5} {:>8} {:>15}\n", of, "code", "bits", "level");
+  std::string text =
+      fmt::format("  {:>15}  {:<15} {:>5} {:>8} {:>15}\n", of, "", "code", "bits", "level");
   return text + rows(table.codes.size(), [&](size_t i) { return interval_row(table, i); });
 }
 
@@ -125,6 +127,21 @@ std::string proof(const Table& table) {
   return text;
 }
 
+/// For a table fitted to data: what the table for no particular data does on the same inputs.
+std::string beside_default(const Table& table) {
+  Problem problem = table.problem;
+  if (problem.weight.kind != "histogram") return {};
+  problem.weight = {};
+  problem.domain = {};
+  problem.objective = {};
+  Table other = solve(problem);
+  other.problem.weight = table.problem.weight;
+  other.problem.domain = table.problem.domain;
+  const double error = table_error(other);
+  return fmt::format("{:<18}{} on the same inputs ({:+.0f} %)\n", "uniform table", shortest(error),
+                     100.0 * (error / table.error - 1.0));
+}
+
 }  // namespace
 
 double rms_error(const Table& table) {
@@ -134,8 +151,8 @@ double rms_error(const Table& table) {
 
 std::string describe(const Table& table, bool colour) {
   const char* legend = table.codes.empty() ? "f'(x)" : "f'(x) thin, the table bold";
-  return header(table) + "\n" + body(table) + "\n" + proof(table) + "\n" + legend + "\n" +
-         terminal_plot(sample_curve(table, 480), colour);
+  return header(table) + "\n" + body(table) + "\n" + proof(table) + beside_default(table) + "\n" +
+         legend + "\n" + terminal_plot(sample_curve(table, 480), colour);
 }
 
 }  // namespace fewbit::solver

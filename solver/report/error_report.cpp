@@ -43,7 +43,7 @@ class NameList {
   std::vector<std::string> names_;
 };
 
-/// The same results by function (row group), variant (colour) and size.
+/// The results that have tables by function (row group), variant (colour) and size.
 struct Index {
   NameList functions;
   NameList variants;
@@ -52,6 +52,7 @@ struct Index {
 
   explicit Index(const std::vector<Result>& results) {
     for (const auto& result : results) {
+      if (!result.table) continue;
       const size_t function = functions.add(function_name(result.problem.function));
       const size_t variant = variants.add(variant_name(result.problem));
       sizes.insert(result.problem.levels);
@@ -81,7 +82,7 @@ Grid digest_grid(const Index& index) {
     for (const int levels : index.sizes) {
       Cell cell{"-"};
       for (const Result* result : results) {
-        if (result->problem.levels == levels && result->table) {
+        if (result->problem.levels == levels) {
           cell = {short_number(result->table->error)};
         }
       }
@@ -90,6 +91,21 @@ Grid digest_grid(const Index& index) {
     grid.rows.push_back(std::move(row));
   }
   return grid;
+}
+
+std::vector<Series> error_lines(const Index& index, size_t function) {
+  std::vector<Series> lines;
+  for (size_t v = 0; v < index.variants.all().size(); ++v) {
+    const auto found = index.cells.find({function, v});
+    if (found == index.cells.end()) continue;
+    Series line{index.variants.all()[v], v, {}, {}};
+    for (const Result* result : found->second) {
+      line.x.push_back(asked_bits(result->problem));
+      line.y.push_back(result->table->error);
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 Section digest_section(const Index& index) {
@@ -101,23 +117,21 @@ Section digest_section(const Index& index) {
   section.legend = index.legend();
   section.grid = digest_grid(index);
   section.in_csv = false;
+  std::string exact;
   for (size_t f = 0; f < index.functions.all().size(); ++f) {
-    std::vector<Series> lines;
-    for (size_t v = 0; v < index.variants.all().size(); ++v) {
-      Series line{index.variants.all()[v], v, {}, {}};
-      const auto found = index.cells.find({f, v});
-      if (found == index.cells.end()) continue;
-      for (const Result* result : found->second) {
-        if (!result->table) continue;
-        line.x.push_back(asked_bits(result->problem));
-        line.y.push_back(result->table->error);
-      }
-      lines.push_back(std::move(line));
-    }
     const std::string& name = index.functions.all()[f];
+    const auto lines = error_lines(index, f);
+    const bool zero = std::all_of(lines.begin(), lines.end(), [](const Series& line) {
+      return std::all_of(line.y.begin(), line.y.end(), [](double error) { return error == 0.0; });
+    });
+    if (zero) {
+      exact += (exact.empty() ? "" : ", ") + name;
+      continue;
+    }
     section.figures.push_back(
         {name, "error against bits", error_chart(name + ": error against bits", lines)});
   }
+  if (!exact.empty()) section.notes.push_back("Exact, with error 0: " + exact + ".");
   return section;
 }
 
@@ -135,7 +149,7 @@ Section gap_section(const Index& index) {
   for (const auto& [key, results] : index.cells) {
     for (const Result* result : results) {
       // The bound of a smoothed table is the squared optimum's: the distance is no gap in a proof.
-      if (!result->table || result->problem.objective.smoothed) continue;
+      if (result->problem.objective.smoothed) continue;
       worst = std::max(worst, result->table->relative_gap);
       ++tables;
       groups[key.second].x.push_back(result->table->relative_gap);
@@ -177,6 +191,17 @@ std::vector<Cell> table_row(const Table& table) {
           number(table.relative_gap, 2)};
 }
 
+/// One sentence for all problems that failed for the same reason.
+std::string failure_note(const std::string& reason, const std::vector<const Result*>& failed) {
+  NameList names;
+  for (const Result* result : failed) {
+    names.add(function_name(result->problem.function) + " (" + variant_name(result->problem) + ")");
+  }
+  std::string list;
+  for (const auto& name : names.all()) list += (list.empty() ? "" : ", ") + name;
+  return fmt::format("No table for {}: {}.", list, reason);
+}
+
 Section table_section(const std::vector<Result>& results) {
   Section section;
   section.id = "tables";
@@ -198,11 +223,10 @@ Section table_section(const std::vector<Result>& results) {
                           {"smoothed bias", true},
                           {"lower bound", true},
                           {"relative gap", true}};
+  std::map<std::string, std::vector<const Result*>> failures;
   for (const auto& result : results) {
     if (!result.table) {
-      section.notes.push_back(
-          fmt::format("No table for {}, {}, {} levels: {}", function_name(result.problem.function),
-                      variant_name(result.problem), result.problem.levels, result.failure));
+      failures[result.failure].push_back(&result);
       continue;
     }
     const Table& table = *result.table;
@@ -213,6 +237,8 @@ Section table_section(const std::vector<Result>& results) {
                      short_number(table.error), short_number(table.smoothed_bias, 2)),
          table_thumbnail(table)});
   }
+  for (const auto& [reason, problems] : failures)
+    section.notes.push_back(failure_note(reason, problems));
   return section;
 }
 

@@ -64,7 +64,7 @@ std::string legend_of(const std::vector<Key>& keys) {
   std::string text = "<ul class=\"key\">";
   for (const auto& key : keys) {
     Svg svg(14, 14, key.name);
-    svg.marker(fmt::format("m{}", key.style % 6), key.style, 7, 7);
+    svg.marker(fmt::format("m{}", key.style % kSeriesStyles), key.style, 7, 7);
     text += "<li>" + svg.str(false) + escape_xml(key.name) + "</li>";
   }
   return text + "</ul>\n";

@@ -1,5 +1,6 @@
 #include "report/paper_table.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -38,14 +39,14 @@ const Table& solved(const Result& result) {
 
 std::vector<Cell> row_of(const char* function, int bits, double paper, const Table& intervals,
                          const Table& levels) {
-  const double less = paper > 0.0 ? 1.0 - levels.error / paper : 0.0;
+  const double less = intervals.error > 0.0 ? 1.0 - levels.error / intervals.error : 0.0;
   return {{function},
           {std::to_string(bits)},
           {fmt::format("{:.4f}", paper)},
           {fmt::format("{:.5f}", intervals.error), shortest(intervals.error)},
           {intervals.error <= paper + kPrinted ? "yes" : "no"},
           {fmt::format("{:.5f}", levels.error), shortest(levels.error)},
-          {fmt::format("{:.0f} %", 100.0 * less), shortest(less)},
+          {fmt::format("{:.1f} %", std::max(0.0, 100.0 * less)), shortest(less)},
           {fmt::format("{:.1e}", intervals.relative_gap), shortest(intervals.relative_gap)},
           {fmt::format("{:.1e}", levels.relative_gap), shortest(levels.relative_gap)}};
 }
@@ -75,7 +76,7 @@ Section paper_section(const ProgressCall& progress) {
                           {"intervals", true},
                           {"reached"},
                           {"levels", true},
-                          {"levels below paper", true},
+                          {"levels below intervals", true},
                           {"gap, intervals", true},
                           {"gap, levels", true}};
   size_t at = 0;

@@ -12,8 +12,9 @@ namespace fewbit::solver {
 struct RegretStudy {
   std::vector<FunctionSpec> functions;
   std::vector<int> levels{2, 4, 8, 16};
-  std::vector<Domain> ranges{{0.5, 2},  {0.5, 4},   {0.25, 2}, {0.25, 4},
-                             {0.25, 8}, {0.125, 4}, {0.125, 8}};  ///< sigma_min, sigma_max
+  std::vector<Domain> ranges{{0.5, 2},    {0.5, 4},    {0.25, 2},  {0.25, 4},
+                             {0.25, 8},   {0.125, 2},  {0.125, 4}, {0.125, 8},
+                             {0.0625, 2}, {0.0625, 4}, {0.0625, 8}};  ///< sigma_min, sigma_max
   std::vector<double> sigmas{0.25, 0.5, 1, 2, 4};
 };
 

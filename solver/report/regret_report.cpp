@@ -63,7 +63,7 @@ Section by_sigma(const RegretStudy& study, const std::vector<Regret>& regrets) {
     const Regret* all = worst(regrets, [&](const Regret& r) { return r.range == i; });
     if (all == nullptr) continue;
     std::vector<Cell> row{
-        {range_name(study.ranges[i]) + (i == chosen ? " (chosen)" : ""),
+        {range_name(study.ranges[i]) + (i == chosen ? " (smallest)" : ""),
          range_name(study.ranges[i])},
         percent(all->value),
         {fmt::format("{}, {} levels, sigma {}", function_name(study.functions[all->function]),

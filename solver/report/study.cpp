@@ -10,21 +10,30 @@ Domain default_domain(const WeightSpec& weight) {
   return {weight.edges.front(), weight.edges.back()};
 }
 
+namespace {
+
+/// Forms that go with an objective: the smoothed one is defined for levels alone.
+std::vector<Form> forms_for(const Objective& objective, const std::vector<Form>& asked) {
+  return objective.smoothed ? std::vector<Form>{Form::levels} : asked;
+}
+
+}  // namespace
+
 std::vector<Problem> problems_of(const Study& study) {
   std::vector<Problem> problems;
   for (const auto& function : study.functions) {
     for (const auto& weight : study.weights) {
+      Problem problem;
+      problem.function = function;
+      problem.weight = weight;
+      problem.domain = study.domain.value_or(default_domain(weight));
       for (const auto& objective : study.objectives) {
-        for (const Form form : study.forms) {
+        problem.objective = objective;
+        for (const Form form : forms_for(objective, study.forms)) {
+          problem.form = form;
           for (const int levels : study.levels) {
-            Problem problem;
-            problem.function = function;
-            problem.form = form;
-            problem.objective = objective;
             problem.levels = levels;
-            problem.weight = weight;
-            problem.domain = study.domain.value_or(default_domain(weight));
-            problems.push_back(std::move(problem));
+            problems.push_back(problem);
           }
         }
       }

@@ -29,7 +29,8 @@ struct Result {
 /// The range of the data for a histogram, [-10, 10] for every other weight.
 Domain default_domain(const WeightSpec& weight);
 
-/// All combinations: functions outermost, sizes innermost.
+/// All combinations: functions outermost, sizes innermost. The smoothed objective goes with the
+/// levels form whatever `forms` says.
 std::vector<Problem> problems_of(const Study& study);
 
 /// Solves in parallel; the order is that of `problems`. A problem without an answer is kept with

@@ -18,10 +18,12 @@ std::string pixels(double value) {
 
 constexpr std::string_view kLight =
     "--ink:#1f2328;--soft:#59636e;--rule:#d1d9e0;--faint:#afb8c1;--curve:#0969da;--step:#bc4c00;"
-    "--s0:#0969da;--s1:#bc4c00;--s2:#1a7f37;--s3:#8250df;--s4:#9a6700;--s5:#bf3989";
+    "--s0:#0969da;--s1:#bc4c00;--s2:#1a7f37;--s3:#8250df;--s4:#9a6700;--s5:#bf3989;--s6:#1b7c83;--"
+    "s7:#57606a";
 constexpr std::string_view kDark =
     "--ink:#e6edf3;--soft:#9198a1;--rule:#3d444d;--faint:#656c76;--curve:#58a6ff;--step:#ffa657;"
-    "--s0:#58a6ff;--s1:#ffa657;--s2:#56d364;--s3:#d2a8ff;--s4:#e3b341;--s5:#ff9bce";
+    "--s0:#58a6ff;--s1:#ffa657;--s2:#56d364;--s3:#d2a8ff;--s4:#e3b341;--s5:#ff9bce;--s6:#39c5cf;--"
+    "s7:#afb8c1";
 
 constexpr std::string_view kClasses =
     ".t{font:12px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:var(--soft)}"
@@ -39,7 +41,7 @@ constexpr std::string_view kClasses =
 
 std::string series_classes() {
   std::string css;
-  for (int i = 0; i < 6; ++i) {
+  for (size_t i = 0; i < kSeriesStyles; ++i) {
     css += fmt::format(
         ".m{0}{{fill:var(--s{0})}}.l{0}{{fill:none;stroke:var(--s{0});"
         "stroke-width:1.75}}",

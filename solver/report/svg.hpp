@@ -8,6 +8,9 @@
 
 namespace fewbit::solver {
 
+/// Classes m0, m1, ... (markers) and l0, l1, ... (lines) that svg_style knows.
+constexpr size_t kSeriesStyles = 8;
+
 /// `text` with &, <, >, " replaced: safe inside XML and HTML, attributes too.
 std::string escape_xml(std::string_view text);
 

@@ -25,6 +25,7 @@ struct Frame {
 /// More level labels than this would not be readable.
 constexpr size_t kMostLabels = 16;
 constexpr double kLabelHeight = 13.0;
+constexpr double kLabelWidth = 98.0;
 
 class Picture {
  public:
@@ -88,7 +89,9 @@ class Picture {
     for (size_t i = 0; i < count; ++i) {
       svg_.polyline("lead", {{frame_.right + 2, places[i]}, {frame_.right + 14, labels[i]}});
       svg_.text("code", frame_.right + 18, labels[i] + 4, "start",
-                fmt::format("{:0{}b} {:>7.4f}", i, table_.bits(), table_.levels[i]));
+                fmt::format("{:0{}b}", i, table_.bits()));
+      svg_.text("code", frame_.right + kLabelWidth, labels[i] + 4, "end",
+                fmt::format("{:.4f}", table_.levels[i]));
     }
   }
 
@@ -138,7 +141,7 @@ void draw_legend(Svg& svg, const Table& table, double x, double y) {
   const bool unbiased = table.codes.empty();
   svg.line(unbiased ? "level" : "step", x + 128, y - 4, x + 154, y - 4);
   svg.text("", x + 161, y, "start",
-           fmt::format("{} in {}", unbiased ? "levels" : "the table", size_name(table)));
+           fmt::format("{}, {}", unbiased ? "levels" : "table", size_name(table)));
 }
 
 }  // namespace
@@ -154,13 +157,13 @@ std::string table_picture(const Table& table) {
            fmt::format("{} form, weight {}", to_string(table.problem.form),
                        weight_name(table.problem.weight)) +
                " on " + domain_name(table.problem.domain));
-  draw_legend(svg, table, 470, 32);
+  draw_legend(svg, table, 492, 32);
   const bool labels = table.levels.size() <= kMostLabels;
-  Picture picture(svg, table, {58, 92, labels ? 648.0 : 736.0, 392});
+  Picture picture(svg, table, {58, 92, labels ? 646.0 : 740.0, 392});
   picture.draw_axes(10, 7);
   picture.draw_table();
   picture.draw_codes();
-  svg.text("", (58 + 648) / 2.0, 431, "middle", "x");
+  svg.text("", (58 + 646) / 2.0, 431, "middle", "x");
   return svg.str(true);
 }
 

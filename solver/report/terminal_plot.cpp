@@ -127,7 +127,8 @@ std::string terminal_plot(const Curve& curve, bool colour) {
     text += trimmed(plot.label(row) + " ┤" + canvas.row(row, colour));
   }
   std::string axis = std::string(kMargin, ' ') + " └";
-  for (int i = 0; i < kColumns; ++i) axis += i % 15 == 14 ? "┴" : "─";
+  for (int i = 0; i < kColumns; ++i)
+    axis += i == 0 || i == kColumns / 2 || i == kColumns - 1 ? "┴" : "─";
   text += axis + "\n";
   const std::string left = short_number(curve.lo, 3);
   const std::string middle = short_number((curve.lo + curve.hi) / 2, 3);

@@ -9,6 +9,10 @@
 
 namespace fewbit::solver {
 
+namespace {
+constexpr double kMostParts = 4096;  // of one stretch, to begin with
+}
+
 Moments& Moments::operator+=(const Moments& other) {
   mass += other.mass;
   first += other.first;
@@ -104,7 +108,7 @@ std::vector<double> Axis::cuts() const {
     for (size_t i = 0; i < count; ++i) cuts.push_back(-cuts[i]);
   }
   for (const Branch& branch : derivative_->branches()) cuts.push_back(branch.lo);
-  cuts.push_back(hi());
+  cuts.insert(cuts.end(), {0.0, hi()});
   std::erase_if(cuts, [&](double x) { return !(x >= lo() && x <= hi()); });
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
@@ -121,7 +125,8 @@ void Axis::lay_panels() {
     const double a = ends[i];
     const double width = ends[i + 1] - a;
     const size_t piece = derivative_->piece_of(a + width / 2);
-    const double parts = weight_touches(a, a + width) ? std::ceil(width / longest) : 1.0;
+    const double wanted = weight_touches(a, a + width) ? std::ceil(width / longest) : 1.0;
+    const double parts = std::min(wanted, kMostParts);
     for (double part = 0.0; part < parts; ++part) {
       const double from = a + width * part / parts;
       const double to = part + 1.0 == parts ? ends[i + 1] : a + width * (part + 1.0) / parts;

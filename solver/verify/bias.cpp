@@ -29,20 +29,23 @@ double named(const WeightSpec& weight, const char* name) {
 /// The error of a table at the nodes of a fine quadrature over [lo, hi].
 class ErrorNodes {
  public:
-  ErrorNodes(const Table& table, const Derivative& f, double lo, double hi, double width) {
+  ErrorNodes(const Table& table, const Derivative& f, double lo, double hi, double spread) {
     std::vector<double> cuts = f.borders();
     for (const double t : table.thresholds) {
       cuts.push_back(t);
       if (table.symmetry == Symmetry::even) cuts.push_back(-t);
     }
-    cuts.insert(cuts.end(), {lo, hi, table.problem.domain.lo, table.problem.domain.hi});
+    if (table.problem.form == Form::unbiased) add_crossings(table, f, cuts);
+    cuts.insert(cuts.end(), {lo, hi});
     std::erase_if(cuts, [&](double x) { return !(x >= lo && x <= hi); });
     std::sort(cuts.begin(), cuts.end());
     for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-      const double parts = std::ceil((cuts[i + 1] - cuts[i]) / width);
-      for (double part = 0.0; part < parts; ++part) {
-        const double step = (cuts[i + 1] - cuts[i]) / parts;
-        add_panel(table, f, cuts[i] + step * part, step);
+      for (double from = cuts[i]; from < cuts[i + 1];) {
+        // f' changes over lengths of about 1 near zero, of a share of |x| far out.
+        const double width = 0.5 * std::min(spread, std::max(1.0, std::fabs(from) / 16));
+        const double to = cuts[i + 1] - from < 1.5 * width ? cuts[i + 1] : from + width;
+        add_panel(table, f, from, to - from);
+        from = to;
       }
     }
   }
@@ -63,6 +66,16 @@ class ErrorNodes {
     double x;
     double error;  ///< times the quadrature's weight
   };
+
+  /// Where f' leaves the range of the levels: the error bends there.
+  static void add_crossings(const Table& table, const Derivative& f, std::vector<double>& cuts) {
+    for (const Branch& branch : f.branches()) {
+      const auto [small, large] = std::minmax(branch.value_lo, branch.value_hi);
+      for (const double level : {table.levels.front(), table.levels.back()}) {
+        if (small < level && level < large) cuts.push_back(f.solve(branch, level));
+      }
+    }
+  }
 
   void add_panel(const Table& table, const Derivative& f, double lo, double width) {
     const GaussRule& rule = gauss_rule();
@@ -87,80 +100,86 @@ class ErrorNodes {
   std::vector<Node> nodes_;
 };
 
-double panel_width(double spread) {
-  return 0.5 * std::min(spread, 1.0);
-}
+using Units = std::vector<UnitSpec>;
 
-/// Mean of b^2 for inputs N(mean, sigma^2).
-double normal_mean_square(const Table& table, const Derivative& f, double mean, double sigma) {
-  const double tau =
-      table.problem.objective.smoothed ? table.problem.objective.tau : Objective{}.tau;
+/// Units of inputs N(mean, sigma^2).
+void add_normal(Units& units, double mean, double sigma, double tau, double mass) {
   const double spread = tau * sigma;
   const double means = std::sqrt(1.0 - tau * tau) * sigma;
-  const double reach = kReach * (spread + means);
-  const ErrorNodes nodes(table, f, std::max(f.lo(), mean - reach), std::min(f.hi(), mean + reach),
-                         panel_width(spread));
   const double width = 1.0 / std::sqrt(1.0 / (means * means) + 2.0 / (spread * spread));
   const double step = 2.0 * std::numbers::pi * width / std::sqrt(80.0);
-  double sum = 0.0;
-  double mass = 0.0;
   const int count = static_cast<int>(std::ceil(kReach * means / step));
+  const double share = step / (means * std::sqrt(2.0 * std::numbers::pi));
   for (int i = -count; i <= count; ++i) {
     const double z = step * i / means;
-    const double density = std::exp(-0.5 * z * z);
-    const double bias = nodes.bias(mean + step * i, spread);
-    sum += density * bias * bias;
-    mass += density;
+    units.push_back({mean + step * i, spread, mass * share * std::exp(-0.5 * z * z)});
   }
-  return sum / mass;
 }
 
-double mixture_mean_square(const Table& table, const Derivative& f, double smallest,
-                           double largest) {
+Units units_of_mixture(double smallest, double largest, double tau) {
   constexpr int kPanels = 3;
   const GaussRule& rule = gauss_rule();
-  double sum = 0.0;
+  Units units;
   for (int panel = 0; panel < kPanels; ++panel) {
     for (size_t i = 0; i < GaussRule::kNodes; ++i) {
       const double share = (panel + (1.0 + rule.nodes[i]) / 2) / kPanels;
       const double sigma = smallest * std::pow(largest / smallest, share);
-      sum += rule.weights[i] / 2 / kPanels * normal_mean_square(table, f, 0.0, sigma);
+      add_normal(units, 0.0, sigma, tau, rule.weights[i] / 2 / kPanels);
     }
   }
-  return sum;
+  return units;
 }
 
-double units_mean_square(const Table& table, const Derivative& f) {
-  double sum = 0.0;
+/// The unit model of a histogram that does not tell its units apart: their means follow the
+/// histogram drawn together about its mean, so that with the scatter tau sigma of each the inputs
+/// have the histogram's spread. Three Gauss points stand for a bin.
+Units units_of_bins(const WeightSpec& weight, double tau) {
+  Units units;
   double mass = 0.0;
-  for (const UnitSpec& unit : table.problem.weight.units) {
-    const double reach = kReach * unit.spread;
-    const ErrorNodes nodes(table, f, std::max(f.lo(), unit.mean - reach),
-                           std::min(f.hi(), unit.mean + reach), panel_width(unit.spread));
-    const double bias = nodes.bias(unit.mean, unit.spread);
-    sum += unit.mass * bias * bias;
-    mass += unit.mass;
+  double mean = 0.0;
+  for (size_t i = 0; i < weight.masses.size(); ++i) {
+    if (!(weight.masses[i] > 0.0)) continue;
+    const double half = (weight.edges[i + 1] - weight.edges[i]) / 2;
+    const double middle = weight.edges[i] + half;
+    const double off = half * std::sqrt(0.6);
+    units.push_back({middle - off, 0.0, weight.masses[i] * 5 / 18});
+    units.push_back({middle, 0.0, weight.masses[i] * 8 / 18});
+    units.push_back({middle + off, 0.0, weight.masses[i] * 5 / 18});
+    mass += weight.masses[i];
+    mean += weight.masses[i] * middle;
   }
-  return sum / mass;
+  mean /= mass;
+  double variance = 0.0;
+  for (const UnitSpec& unit : units) {
+    variance += unit.mass / mass * (unit.mean - mean) * (unit.mean - mean);
+  }
+  for (UnitSpec& unit : units) {
+    unit.mean = mean + std::sqrt(1.0 - tau * tau) * (unit.mean - mean);
+    unit.spread = tau * std::sqrt(variance);
+  }
+  return units;
 }
 
-/// Where the inputs of all units are.
-Domain reach_of(const WeightSpec& weight) {
-  const double far = 1.5 * kReach;  // tau sigma and sqrt(1 - tau^2) sigma together
+Units units_of(const WeightSpec& weight, double tau) {
+  if (weight.kind == "histogram") {
+    return weight.units.empty() ? units_of_bins(weight, tau) : weight.units;
+  }
   if (weight.kind == "mixture") {
-    const double largest = named(weight, "sigma_max");
-    return {-far * largest, far * largest};
+    return units_of_mixture(named(weight, "sigma_min"), named(weight, "sigma_max"), tau);
   }
-  if (weight.kind == "normal") {
-    const double mean = named(weight, "mean");
-    const double sigma = named(weight, "sigma");
-    return {mean - far * sigma, mean + far * sigma};
-  }
-  if (weight.units.empty()) return {-far, far};
+  const bool normal = weight.kind == "normal";  // uniform: as if the inputs were N(0, 1)
+  Units units;
+  add_normal(units, normal ? named(weight, "mean") : 0.0, normal ? named(weight, "sigma") : 1.0,
+             tau, 1.0);
+  return units;
+}
+
+/// Where the inputs of units [first, last) are.
+Domain reach_of(Units::const_iterator first, Units::const_iterator last) {
   Domain reach = {HUGE_VAL, -HUGE_VAL};
-  for (const UnitSpec& unit : weight.units) {
-    reach.lo = std::min(reach.lo, unit.mean - kReach * unit.spread);
-    reach.hi = std::max(reach.hi, unit.mean + kReach * unit.spread);
+  for (; first != last; ++first) {
+    reach.lo = std::min(reach.lo, first->mean - kReach * first->spread);
+    reach.hi = std::max(reach.hi, first->mean + kReach * first->spread);
   }
   return reach;
 }
@@ -168,22 +187,27 @@ Domain reach_of(const WeightSpec& weight) {
 }  // namespace
 
 double recompute_bias(const Table& table) {
-  const WeightSpec& weight = table.problem.weight;
+  const Objective& objective = table.problem.objective;
   const auto& function = table.problem.function;
-  const Domain reach = reach_of(weight);
-  const Derivative f(Expression::parse(function.expression, function.parameters), reach.lo,
-                     reach.hi);
-  double square = 0.0;
-  if (weight.kind == "mixture") {
-    square = mixture_mean_square(table, f, named(weight, "sigma_min"), named(weight, "sigma_max"));
-  } else if (weight.kind == "normal") {
-    square = normal_mean_square(table, f, named(weight, "mean"), named(weight, "sigma"));
-  } else if (!weight.units.empty()) {
-    square = units_mean_square(table, f);
-  } else {
-    square = normal_mean_square(table, f, 0.0, 1.0);
+  const Units units =
+      units_of(table.problem.weight, objective.smoothed ? objective.tau : Objective{}.tau);
+  const Domain all = reach_of(units.begin(), units.end());
+  const Derivative f(Expression::parse(function.expression, function.parameters), all.lo, all.hi);
+  double sum = 0.0;
+  double mass = 0.0;
+  for (auto unit = units.begin(); unit != units.end();) {
+    // Units of one spread share their nodes.
+    const auto other = [&](const UnitSpec& next) { return next.spread != unit->spread; };
+    const auto last = std::find_if(unit, units.end(), other);
+    const Domain reach = reach_of(unit, last);
+    const ErrorNodes nodes(table, f, reach.lo, reach.hi, unit->spread);
+    for (; unit != last; ++unit) {
+      const double bias = nodes.bias(unit->mean, unit->spread);
+      sum += unit->mass * bias * bias;
+      mass += unit->mass;
+    }
   }
-  return std::sqrt(square);
+  return std::sqrt(sum / mass);
 }
 
 }  // namespace fewbit::solver

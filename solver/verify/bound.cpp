@@ -1,6 +1,6 @@
 // Lower bound for cutting a line into parts, by dynamic programs on ever finer cells.
 //
-// Invariant: there is an optimal cut whose k-th point lies in a cell that `survivors_[k]` holds.
+// Invariant: there is an optimal cut whose k-th point lies in a cell that layer k holds.
 // Rounding. Let a cell hold the mass m of values that swing by osc.
 //   spread: an optimal cut inside a cell can be taken to lie at s with f'(s) = (y + y') / 2, where
 //     y and y' are the levels of its sides: otherwise it moves to an end of the cell at no cost.

@@ -24,7 +24,7 @@ class IntervalCheck {
     const auto& f = axis.derivative();
     span_ = f.max_value() - f.min_value();
     size_ = std::max(std::fabs(f.max_value()), std::fabs(f.min_value()));
-    slack_ = table.problem.dtype == DataType::exact ? table.residual * span_ : 0.0;
+    slack_ = table.residual * span_;
     cuts_ = table.thresholds;
     cuts_.insert(cuts_.begin(), axis.lo());
     cuts_.push_back(axis.hi());
@@ -130,13 +130,13 @@ class IntervalCheck {
     const bool kink = piece + 1 < f.piece_count() && f.borders()[piece + 1] == s;
     double low = f.value(s, piece);
     double high = kink ? f.value(s, piece + 1) : low;
+    if (low > high) std::swap(low, high);
     const double next = std::min(next_value(s, table_.problem.dtype), axis_.hi());
     if (next > s) {
       const auto [smallest, largest] = axis_.range(s, next);
       low = std::min(low, smallest);
       high = std::max(high, largest);
     }
-    if (low > high) std::swap(low, high);
     const double miss = std::max({0.0, low - middle, middle - high});
     const double accepted = slack_ + 1e-14 * size_ + slope_rounding(i + 1);
     const double near = 1e-9 * (axis_.hi() - axis_.lo());

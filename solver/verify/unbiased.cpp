@@ -10,7 +10,7 @@ namespace fewbit::solver {
 
 namespace {
 
-constexpr double kUnresolved = 1e-13;
+constexpr double kUnresolved = 1e-12;
 
 /// What lies between two neighbouring levels.
 struct Gap {

@@ -39,8 +39,8 @@ class Verifier {
                       1e-11 * measured.error + 1e-15 * largest_);
     if (squared_ && table_.problem.dtype == DataType::exact) {
       // Below its rounding a residual is noise: any value up to there will do.
-      const double nearest =
-          std::clamp(table_.residual, measured.residual - measured.rounding, measured.residual);
+      const double nearest = std::clamp(table_.residual, measured.residual - measured.rounding,
+                                        measured.residual + measured.rounding);
       findings_.compare("residual", table_.residual, nearest, 1e-12 + 0.01 * measured.residual);
     }
     gap();

@@ -20,7 +20,7 @@ struct Pair {
 };
 
 constexpr std::array kPairs = {Pair{"normal", {"mean", "sigma"}, {0.0, 1.0}},
-                               Pair{"mixture", {"sigma_min", "sigma_max"}, {0.25, 4.0}}};
+                               Pair{"mixture", {"sigma_min", "sigma_max"}, {0.0625, 4.0}}};
 
 std::vector<std::string_view> split_at_commas(std::string_view text) {
   std::vector<std::string_view> fields;

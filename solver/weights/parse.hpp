@@ -9,7 +9,7 @@ namespace fewbit::solver {
 
 /// Reads the `--weight` argument:
 ///   uniform | normal[:mean,sigma] | mixture[:sigma_min,sigma_max] | histogram:FILE | samples:FILE
-/// "normal" alone is 0,1 and "mixture" alone 0.25,4. Files are read here; `samples` become a
+/// "normal" alone is 0,1 and "mixture" alone 0.0625,4. Files are read here; `samples` become a
 /// histogram. Throws UsageError where the text is wrong, Error where a file is (see
 /// histogram_file.hpp, samples.hpp). What it returns, make_weight accepts.
 WeightSpec parse_weight(std::string_view text);

@@ -13,7 +13,7 @@ TEST(ParseWeight, KnowsEveryKindWithAndWithoutValues) {
   EXPECT_EQ(parse_weight("uniform"), WeightSpec{});
   EXPECT_EQ(parse_weight("normal"), normal_spec(0.0, 1.0));
   EXPECT_EQ(parse_weight("normal:-0.5,2"), normal_spec(-0.5, 2.0));
-  EXPECT_EQ(parse_weight("mixture"), mixture_spec(0.25, 4.0));
+  EXPECT_EQ(parse_weight("mixture"), mixture_spec(0.0625, 4.0));
   EXPECT_EQ(parse_weight("mixture:0.5,1e1"), mixture_spec(0.5, 10.0));
 }
 

@@ -1,0 +1,45 @@
+#include <filesystem>
+
+#include "tests/cli/program.hpp"
+
+namespace fewbit {
+
+using Tables = Program;
+using testing::HasSubstr;
+
+TEST_F(Tables, WritesOnlyWhatChangedAndRemovesWhatIsStale) {
+  const Outcome first = run("tables -o tables");
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.err, "");
+  EXPECT_THAT(first.out, HasSubstr("written  gelu/levels_uniform_b3.json\n"));
+  EXPECT_THAT(first.out, HasSubstr("written  gelu/smoothed_normal_b1.json\n"));
+  EXPECT_THAT(first.out, HasSubstr("written  relu/levels_uniform_b1.json\n"));
+
+  const std::string good = read("tables/gelu/levels_uniform_b3.json");
+  write("tables/gelu/levels_uniform_b3.json", "damaged");
+  write("tables/gelu/levels_uniform_b9.json", "not a name of ours");
+  write("tables/gelu/levels_uniform_b8.json", "stale");
+  write("tables/gelu/notes.txt", "somebody's");
+  const std::filesystem::path untouched = path("tables/gelu/levels_uniform_b2.json");
+  const auto time = std::filesystem::last_write_time(untouched);
+
+  const Outcome check = run("tables -o tables --check");
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out, HasSubstr("differs  gelu/levels_uniform_b3.json\nstale    "));
+  EXPECT_EQ(read("tables/gelu/levels_uniform_b3.json"), "damaged");
+
+  const Outcome second = run("tables -o tables");
+  EXPECT_THAT(second.out, HasSubstr("tables, 2 changed\n"));
+  EXPECT_EQ(read("tables/gelu/levels_uniform_b3.json"), good);
+  EXPECT_FALSE(exists("tables/gelu/levels_uniform_b8.json"));
+  EXPECT_TRUE(exists("tables/gelu/levels_uniform_b9.json"));
+  EXPECT_TRUE(exists("tables/gelu/notes.txt"));
+  EXPECT_EQ(std::filesystem::last_write_time(untouched), time);
+  EXPECT_EQ(run("tables -o tables --check").code, 0);
+}
+
+TEST_F(Tables, NeedsAFolder) {
+  expect_refused("tables", 2, "output");
+}
+
+}  // namespace fewbit

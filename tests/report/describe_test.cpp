@@ -1,0 +1,85 @@
+#include "report/describe.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/curve.hpp"
+#include "report/names.hpp"
+#include "report/terminal_plot.hpp"
+#include "tests/report/support.hpp"
+
+namespace fewbit::solver {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Describe, NamesProblemTableAndProof) {
+  const std::string text = describe(solved("gelu", 8), false);
+  for (const char* part :
+       {"gelu: f(x) = ", "levels form, squared error, weight uniform, domain [-10, 10]",
+        "3 bits, 9 thresholds", "(-inf, -2.34", "squared error     0.00809365", "lower bound",
+        "relative gap", "smoothed bias"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(Describe, EvenTableSpeaksOfTheMagnitude) {
+  const std::string text = describe(solved("tanh", 4), false);
+  EXPECT_THAT(text, HasSubstr("|x| in"));
+  EXPECT_THAT(text, HasSubstr("[0, "));
+}
+
+TEST(Describe, SmoothedTableSaysThatItIsALocalOptimum) {
+  Problem problem;
+  problem.function = parse_function("gelu");
+  problem.levels = 4;
+  problem.weight = {"normal", {{"mean", 0}, {"sigma", 1}}, {}, {}, {}};
+  problem.objective.smoothed = true;
+  const std::string text = describe(solve(problem), false);
+  EXPECT_THAT(text, HasSubstr("local optimum"));
+  EXPECT_THAT(text, HasSubstr("% over the proven squared optimum"));
+  EXPECT_THAT(text, Not(HasSubstr("no table of this form and size is better")));
+}
+
+TEST(Describe, ManyIntervalsAreAbbreviated) {
+  const std::string text = describe(solved("gelu", 256), false);
+  EXPECT_THAT(text, HasSubstr("more rows: --json prints all"));
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 80);
+}
+
+TEST(Describe, ColourIsOnlyThereWhenAsked) {
+  const Table table = solved("gelu", 4);
+  EXPECT_THAT(describe(table, false), Not(HasSubstr("\033")));
+  EXPECT_THAT(describe(table, true), HasSubstr("\033[33m"));
+}
+
+TEST(TerminalPlot, HasFifteenRowsAndTwoOfAxis) {
+  const std::string text = terminal_plot(sample_curve(solved("silu", 8), 480), false);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 17);
+  EXPECT_THAT(text, Not(HasSubstr(" \n")));
+}
+
+TEST(RmsError, IsTheRootOfTheMeanOverTheDomain) {
+  const Table table = solved("gelu", 8);
+  EXPECT_NEAR(rms_error(table), std::sqrt(table.error / 20.0), 1e-9);
+}
+
+TEST(RmsError, UsesTheMassInsideTheDomain) {
+  Problem problem;
+  problem.function = parse_function("gelu");
+  problem.weight = {"normal", {{"mean", 0}, {"sigma", 1}}, {}, {}, {}};
+  problem.domain = {-1, 1};
+  const Table table = solve(problem);
+  EXPECT_NEAR(rms_error(table), std::sqrt(table.error / 0.6826894921370859), 1e-7);
+}
+
+TEST(Names, ParametersAndEndsAreWritten) {
+  EXPECT_EQ(function_name(parse_function("elu:alpha=0.5")), "elu(alpha=0.5)");
+  EXPECT_EQ(domain_name({-HUGE_VAL, 3}), "(-inf, 3]");
+  EXPECT_EQ(weight_name({"normal", {{"mean", 0}, {"sigma", 1}}, {}, {}, {}}), "normal(0, 1)");
+}
+
+}  // namespace fewbit::solver
