@@ -21,10 +21,14 @@ class Differentiator {
  private:
   int of_term(Term term, int index) {
     switch (term.kind) {
-      case Kind::variable: return f_.constant(1.0);
-      case Kind::negate: return f_.negate(of(term.a));
-      case Kind::add: return f_.add(of(term.a), of(term.b));
-      case Kind::subtract: return f_.subtract(of(term.a), of(term.b));
+      case Kind::variable:
+        return f_.constant(1.0);
+      case Kind::negate:
+        return f_.negate(of(term.a));
+      case Kind::add:
+        return f_.add(of(term.a), of(term.b));
+      case Kind::subtract:
+        return f_.subtract(of(term.a), of(term.b));
       case Kind::multiply:
         if (term.a == term.b) {
           return f_.multiply(f_.constant(2.0), f_.multiply(of(term.a), term.a));
@@ -33,15 +37,18 @@ class Differentiator {
           return f_.multiply(f_.call(Kind::mish_slope, term.a), of(term.a));
         }
         return f_.add(f_.multiply(of(term.a), term.b), f_.multiply(term.a, of(term.b)));
-      case Kind::divide: return of_quotient(term, index);
-      case Kind::power: return of_power(term, index);
+      case Kind::divide:
+        return of_quotient(term, index);
+      case Kind::power:
+        return of_power(term, index);
       case Kind::select:
         return of_select(f_[term.a], term.a, of(term.b), of(term.c));
       case Kind::abs: {
         const int positive = from_left(f_.compare(Kind::greater, term.a, f_.constant(0.0)));
         return f_.select(positive, of(term.a), f_.negate(of(term.a)));
       }
-      default: return f_.multiply(outer(term, index), of(term.a));
+      default:
+        return f_.multiply(outer(term, index), of(term.a));
     }
   }
 
@@ -71,21 +78,31 @@ class Differentiator {
   int outer(const Term& term, int index) {
     const int u = term.a;
     switch (term.kind) {
-      case Kind::sqrt: return f_.divide(f_.constant(0.5), index);
-      case Kind::exp: return index;
-      case Kind::expm1: return f_.call(Kind::exp, u);
-      case Kind::log: return f_.divide(f_.constant(1.0), u);
-      case Kind::log1p: return f_.divide(f_.constant(1.0), f_.add(f_.constant(1.0), u));
-      case Kind::tanh: return f_.call(Kind::sech2, u);
-      case Kind::sigmoid: return f_.call(Kind::sigmoid_slope, u);
-      case Kind::softplus: return f_.call(Kind::sigmoid, u);
+      case Kind::sqrt:
+        return f_.divide(f_.constant(0.5), index);
+      case Kind::exp:
+        return index;
+      case Kind::expm1:
+        return f_.call(Kind::exp, u);
+      case Kind::log:
+        return f_.divide(f_.constant(1.0), u);
+      case Kind::log1p:
+        return f_.divide(f_.constant(1.0), f_.add(f_.constant(1.0), u));
+      case Kind::tanh:
+        return f_.call(Kind::sech2, u);
+      case Kind::sigmoid:
+        return f_.call(Kind::sigmoid_slope, u);
+      case Kind::softplus:
+        return f_.call(Kind::sigmoid, u);
       case Kind::tanh_softplus:
         return f_.call(Kind::tanh_softplus_slope, u);
-      case Kind::normcdf: return f_.call(Kind::normpdf, u);
+      case Kind::normcdf:
+        return f_.call(Kind::normpdf, u);
       case Kind::tanh_squared:
         return f_.multiply(f_.constant(2.0),
                            f_.multiply(f_.call(Kind::tanh, u), f_.call(Kind::sech2, u)));
-      case Kind::normpdf: return f_.negate(f_.multiply(u, index));
+      case Kind::normpdf:
+        return f_.negate(f_.multiply(u, index));
       default: {  // erf: 2 / sqrt(pi) e^(-u^2) = 2 sqrt(2) normpdf(sqrt(2) u)
         const int scaled = f_.multiply(f_.constant(1.4142135623730951), u);
         return f_.multiply(f_.constant(2.8284271247461903), f_.call(Kind::normpdf, scaled));
@@ -105,12 +122,16 @@ class Differentiator {
       return f_.select(from_left(f_.compare(above, u, condition.b)), out, left);
     };
     switch (condition.kind) {
-      case Kind::greater: return outside(Kind::greater, Kind::less, first, second);
+      case Kind::greater:
+        return outside(Kind::greater, Kind::less, first, second);
       case Kind::greater_equal:
         return outside(Kind::greater_equal, Kind::less_equal, first, second);
-      case Kind::less: return outside(Kind::greater_equal, Kind::less_equal, second, first);
-      case Kind::less_equal: return outside(Kind::greater, Kind::less, second, first);
-      default: return f_.select(from_left(index), first, second);
+      case Kind::less:
+        return outside(Kind::greater_equal, Kind::less_equal, second, first);
+      case Kind::less_equal:
+        return outside(Kind::greater, Kind::less, second, first);
+      default:
+        return f_.select(from_left(index), first, second);
     }
   }
 
@@ -122,9 +143,12 @@ class Differentiator {
     const bool rising = sign_of(f_, slope) > 0;
     const bool falling = sign_of(f_, slope) < 0;
     switch (term.kind) {
-      case Kind::equal: return f_.constant(0.0);
-      case Kind::not_equal: return f_.constant(1.0);
-      case Kind::less: case Kind::less_equal:
+      case Kind::equal:
+        return f_.constant(0.0);
+      case Kind::not_equal:
+        return f_.constant(1.0);
+      case Kind::less:
+      case Kind::less_equal:
         if (rising) return f_.compare(Kind::less_equal, term.a, term.b);
         return falling ? f_.compare(Kind::less, term.a, term.b) : condition;
       default:
@@ -139,6 +163,8 @@ class Differentiator {
 
 }  // namespace
 
-int differentiate(Formula& formula, int index) { return Differentiator(formula).of(index); }
+int differentiate(Formula& formula, int index) {
+  return Differentiator(formula).of(index);
+}
 
 }  // namespace fewbit::codegen

@@ -13,11 +13,41 @@ namespace fewbit::codegen {
 /// What a term is. The functions beyond the expression language are those that derivatives and
 /// accurate float code need; codegen/templates/math.hpp has one primitive for each.
 enum class Kind {
-  constant, variable, parameter,
-  negate, add, subtract, multiply, divide, power,
-  less, less_equal, greater, greater_equal, equal, not_equal, select,
-  abs, sqrt, exp, expm1, log, log1p, tanh, tanh_squared, sech2, sigmoid, sigmoid_slope,
-  softplus, tanh_softplus, tanh_softplus_slope, mish_slope, softsign_slope, erf, normcdf, normpdf,
+  constant,
+  variable,
+  parameter,
+  negate,
+  add,
+  subtract,
+  multiply,
+  divide,
+  power,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  not_equal,
+  select,
+  abs,
+  sqrt,
+  exp,
+  expm1,
+  log,
+  log1p,
+  tanh,
+  tanh_squared,
+  sech2,
+  sigmoid,
+  sigmoid_slope,
+  softplus,
+  tanh_softplus,
+  tanh_softplus_slope,
+  mish_slope,
+  softsign_slope,
+  erf,
+  normcdf,
+  normpdf,
 };
 
 /// Operands are indices of earlier terms (-1: none).
@@ -26,8 +56,8 @@ struct Term {
   int a = -1;
   int b = -1;
   int c = -1;
-  double value = 0.0;  ///< of a constant
-  int parameter = -1;  ///< index into Formula::parameters()
+  double value = 0.0;   ///< of a constant
+  int parameter = -1;   ///< index into Formula::parameters()
   bool varies = false;  ///< depends on x
   auto key() const { return std::tie(kind, a, b, c, value, parameter); }
 };
@@ -41,7 +71,8 @@ class Formula {
 
   explicit Formula(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {}
 
-  const Term& operator[](int index) const { return terms_[static_cast<size_t>(index)]; }
+  /// A copy: making a term moves the others.
+  Term operator[](int index) const { return terms_[static_cast<size_t>(index)]; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   int size() const { return static_cast<int>(terms_.size()); }
 

@@ -1,5 +1,5 @@
-// Comparisons. What is linear in x is solved for x in double: x + 3 > 6 in float would be decided by
-// the rounding of the sum.
+// Comparisons. What is linear in x is solved for x in double: x + 3 > 6 in float would be decided
+// by the rounding of the sum.
 #include <cmath>
 #include <limits>
 
@@ -11,23 +11,34 @@ namespace {
 
 bool holds(Kind kind, double a, double b) {
   switch (kind) {
-    case Kind::less: return a < b;
-    case Kind::less_equal: return a <= b;
-    case Kind::greater: return a > b;
-    case Kind::greater_equal: return a >= b;
-    case Kind::equal: return a == b;
-    default: return a != b;
+    case Kind::less:
+      return a < b;
+    case Kind::less_equal:
+      return a <= b;
+    case Kind::greater:
+      return a > b;
+    case Kind::greater_equal:
+      return a >= b;
+    case Kind::equal:
+      return a == b;
+    default:
+      return a != b;
   }
 }
 
 /// The kind that holds for (b, a) where `kind` holds for (a, b).
 Kind mirrored(Kind kind) {
   switch (kind) {
-    case Kind::less: return Kind::greater;
-    case Kind::less_equal: return Kind::greater_equal;
-    case Kind::greater: return Kind::less;
-    case Kind::greater_equal: return Kind::less_equal;
-    default: return kind;
+    case Kind::less:
+      return Kind::greater;
+    case Kind::less_equal:
+      return Kind::greater_equal;
+    case Kind::greater:
+      return Kind::less;
+    case Kind::greater_equal:
+      return Kind::less_equal;
+    default:
+      return kind;
   }
 }
 
@@ -56,13 +67,18 @@ bool Formula::find_line(int index, Line& line) const {
   Line left;
   Line right;
   switch (term.kind) {
-    case Kind::constant: line = {0.0, term.value}; return true;
-    case Kind::variable: line = {1.0, 0.0}; return true;
+    case Kind::constant:
+      line = {0.0, term.value};
+      return true;
+    case Kind::variable:
+      line = {1.0, 0.0};
+      return true;
     case Kind::negate:
       if (!find_line(term.a, left)) return false;
       line = {-left.slope, -left.offset};
       return true;
-    case Kind::add: case Kind::subtract: {
+    case Kind::add:
+    case Kind::subtract: {
       if (!find_line(term.a, left) || !find_line(term.b, right)) return false;
       const double sign = term.kind == Kind::add ? 1.0 : -1.0;
       line = {left.slope + sign * right.slope, left.offset + sign * right.offset};
@@ -76,7 +92,8 @@ bool Formula::find_line(int index, Line& line) const {
       if (!is_constant(term.b) || !find_line(term.a, left)) return false;
       line = {left.slope / (*this)[term.b].value, left.offset / (*this)[term.b].value};
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -99,12 +99,13 @@ int Formula::distribute(const Product& product) {
     const Term second = (*this)[sum.b];
     if (!is_constant(sum.a) || second.kind != Kind::multiply || !is_constant(second.a)) continue;
     const int scale = constant(product.coefficient);
-    const int scaled = intern({.kind = sum.kind, .a = multiply(scale, sum.a),
-                               .b = multiply(scale, sum.b)});
+    const int scaled =
+        intern({.kind = sum.kind, .a = multiply(scale, sum.a), .b = multiply(scale, sum.b)});
     Product rest = product;
     rest.coefficient = 1.0;
-    const auto same = [base](const auto& factor) { return factor.first == base; };
-    std::find_if(rest.factors.begin(), rest.factors.end(), same)->first = scaled;
+    for (auto& factor : rest.factors) {
+      if (factor.first == base) factor.first = scaled;
+    }
     return build(std::move(rest));
   }
   return -1;

@@ -57,8 +57,8 @@ int Formula::factor_out(int a, int b, double sign) {
   if (!is_call(a, Kind::variable) || !is_call(b, Kind::multiply)) return -1;
   const int rest = divide(b, a);
   if (is_call(rest, Kind::divide) || !is_call((*this)[rest].a, Kind::constant)) return -1;
-  const int factor = intern({.kind = sign > 0.0 ? Kind::add : Kind::subtract,
-                             .a = constant(1.0), .b = rest});
+  const int factor =
+      intern({.kind = sign > 0.0 ? Kind::add : Kind::subtract, .a = constant(1.0), .b = rest});
   return multiply(a, factor);
 }
 

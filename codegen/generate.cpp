@@ -46,7 +46,9 @@ std::vector<std::string> level_literals(const Table& table) {
   return hex_literals(levels);
 }
 
-std::string quoted(const std::string& text) { return fmt::format("\"{}\"", text); }
+std::string quoted(const std::string& text) {
+  return fmt::format("\"{}\"", text);
+}
 
 std::string table_struct(const Table& table, const std::string& stem) {
   const auto pointer = [&stem](bool exists, const char* part) {
@@ -103,18 +105,18 @@ std::string function_header(const FunctionInfo& info, const std::vector<Table>& 
   }
   if (!text.empty()) text = "\nnamespace tables {\n" + text + "\n}  // namespace tables\n";
   const FunctionCode code = write_function(expression_of(info), Parameters::arguments);
-  return render("function.in",
-                {{"NAME", info.name}, {"FUNCTION", code.text}, {"TABLES", text}});
+  return render("function.in", {{"NAME", info.name}, {"FUNCTION", code.text}, {"TABLES", text}});
 }
 
 std::string registry_include(const std::vector<Table>& tables) {
-  std::string text = "// " + kNotice +
-                     "//\n"
-                     "// FEWBIT_FUNCTION(name, default parameters...), FEWBIT_TABLE(function, "
-                     "table): define what you\n"
-                     "// need before including this file; both are undefined after it.\n"
-                     "#if !defined(FEWBIT_FUNCTION)\n#define FEWBIT_FUNCTION(...)\n#endif\n"
-                     "#if !defined(FEWBIT_TABLE)\n#define FEWBIT_TABLE(function, table)\n#endif\n\n";
+  std::string text =
+      "// " + kNotice +
+      "//\n"
+      "// FEWBIT_FUNCTION(name, default parameters...), FEWBIT_TABLE(function, "
+      "table): define what you\n"
+      "// need before including this file; both are undefined after it.\n"
+      "#if !defined(FEWBIT_FUNCTION)\n#define FEWBIT_FUNCTION(...)\n#endif\n"
+      "#if !defined(FEWBIT_TABLE)\n#define FEWBIT_TABLE(function, table)\n#endif\n\n";
   for (const FunctionInfo& info : solver::registry()) {
     text += "FEWBIT_FUNCTION(" + info.name;
     for (const auto& parameter : info.parameters) {
@@ -131,7 +133,8 @@ std::string registry_include(const std::vector<Table>& tables) {
 
 std::string functions_include() {
   std::string text = "// " + kNotice + "#pragma once\n\n";
-  for (const FunctionInfo& info : solver::registry()) text += "#include \"" + info.name + ".hpp\"\n";
+  for (const FunctionInfo& info : solver::registry())
+    text += "#include \"" + info.name + ".hpp\"\n";
   return text;
 }
 

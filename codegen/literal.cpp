@@ -1,11 +1,11 @@
 #include "codegen/literal.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace fewbit::codegen {
 
@@ -32,7 +32,9 @@ std::string decimal_literal(float value) {
   return std::isfinite(value) ? decimal(value) + "f" : special(value);
 }
 
-std::string double_literal(double value) { return decimal(value); }
+std::string double_literal(double value) {
+  return decimal(value);
+}
 
 std::string hex_literal(float value) {
   if (!std::isfinite(value)) return special(value);
@@ -49,7 +51,7 @@ std::string comma_list(const std::vector<std::string>& items, size_t indent) {
   size_t column = 101;
   for (size_t i = 0; i < items.size(); ++i) {
     const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
-    if (column + 1 + item.size() > 100) {
+    if (column + 1 + item.size() > 98) {
       if (!text.empty()) text += '\n';
       text.append(indent, ' ').append(item);
       column = indent + item.size();

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "codegen/sync.hpp"
@@ -25,9 +25,12 @@ struct Options {
 
 const char* describe(Difference::Kind kind) {
   switch (kind) {
-    case Difference::Kind::missing: return "missing";
-    case Difference::Kind::changed: return "differs";
-    default: return "stale";
+    case Difference::Kind::missing:
+      return "missing";
+    case Difference::Kind::changed:
+      return "differs";
+    default:
+      return "stale";
   }
 }
 

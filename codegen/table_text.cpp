@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 #include "codegen/literal.hpp"
 #include "table/rounding.hpp"
@@ -50,17 +52,19 @@ std::string weight_text(const solver::WeightSpec& weight) {
 
 std::vector<std::string> table_summary(const Table& table) {
   const auto& [lo, hi] = table.problem.domain;
-  std::string first = std::string("form ") + solver::to_string(table.problem.form) +
-                      ", weight " + weight_text(table.problem.weight) + ", domain [" +
-                      shortest(lo) + ", " + shortest(hi) + "]";
-  if (table.problem.objective.smoothed) {
-    first += ", smoothed objective (tau " + shortest(table.problem.objective.tau) + ", lambda " +
-             shortest(table.problem.objective.lambda) + "), rms smoothed bias " +
-             shortest(table.smoothed_bias);
+  std::vector<std::string> lines = {
+      fmt::format("form {}, weight {}, domain [{}, {}]", solver::to_string(table.problem.form),
+                  weight_text(table.problem.weight), shortest(lo), shortest(hi))};
+  const solver::Objective& objective = table.problem.objective;
+  if (objective.smoothed) {
+    lines.push_back(fmt::format("smoothed objective (tau {}, lambda {}), rms smoothed bias {}",
+                                shortest(objective.tau), shortest(objective.lambda),
+                                shortest(table.smoothed_bias)));
   }
-  return {first, "squared error " + shortest(table.error) + ", lower bound " +
-                     shortest(table.lower_bound) + ", relative gap " +
-                     shortest(table.relative_gap)};
+  lines.push_back(fmt::format("squared error {}, lower bound {}", shortest(table.error),
+                              shortest(table.lower_bound)));
+  lines.push_back(fmt::format("relative gap {}", shortest(table.relative_gap)));
+  return lines;
 }
 
 std::string decimal_comment(const std::string& name, const std::vector<double>& values,

@@ -19,7 +19,7 @@ std::vector<std::string> hex_literals(const std::vector<float>& values);
 /// "gelu", "elu, alpha = 0.5".
 std::string function_title(const solver::Table& table);
 
-/// Form, objective, weight and domain in one line; error, lower bound and gap in the next.
+/// Form, weight and domain; objective; error and lower bound; gap: three or four lines.
 std::vector<std::string> table_summary(const solver::Table& table);
 
 /// The values in shortest decimals after `name`, as comment lines of at most 100 columns.

@@ -23,17 +23,35 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-std::vector<Section> sections_of_math() {
-  std::vector<Section> sections;
+/// The files that math.hpp includes, in that order.
+std::vector<std::string> math_files() {
+  constexpr std::string_view kInclude = "#include \"codegen/templates/";
+  std::vector<std::string> files;
   std::istringstream in{std::string(template_text("math.hpp"))};
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(kInclude)) continue;
+    files.push_back(line.substr(kInclude.size(), line.size() - kInclude.size() - 1));
+  }
+  return files;
+}
+
+void add_sections(const std::string& file, std::vector<Section>& sections) {
+  std::istringstream in{std::string(template_text(file))};
+  bool is_inside = false;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with(kMarker)) {
       std::vector<std::string> words = words_of(line.substr(kMarker.size()));
       sections.push_back({words[0], {words.begin() + 1, words.end()}, {}});
-    } else if (!sections.empty() && !line.starts_with("}  // namespace")) {
+      is_inside = true;
+    } else if (is_inside && !line.starts_with("}  // namespace")) {
       sections.back().text += line + "\n";
     }
   }
+}
+
+std::vector<Section> sections_of_math() {
+  std::vector<Section> sections;
+  for (const std::string& file : math_files()) add_sections(file, sections);
   return sections;
 }
 
@@ -71,12 +89,14 @@ std::string math_sections(const std::set<std::string>& primitives) {
 }
 
 std::string math_header() {
+  const std::string basic(template_text(math_files().front()));
   std::string text;
-  std::istringstream in{std::string(template_text("math.hpp"))};
-  for (std::string line; std::getline(in, line);) {
+  std::istringstream head(basic.substr(0, basic.find(kMarker)));
+  for (std::string line; std::getline(head, line);) {
     if (!line.starts_with("//@")) text += line + "\n";
   }
-  return text;
+  for (const Section& section : sections_of_math()) text += section.text;
+  return text + "}  // namespace fewbit::generated::math\n";
 }
 
 }  // namespace fewbit::codegen

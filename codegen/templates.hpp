@@ -13,11 +13,11 @@ std::string_view template_text(std::string_view name);
 /// The template with every @KEY@ replaced. Throws std::logic_error for a key without a value.
 std::string render(std::string_view name, const std::map<std::string, std::string>& values);
 
-/// The sections of math.hpp that `primitives` need, in the file's order, without marker lines and
+/// The sections of math/*.hpp that `primitives` need, in the file's order, without marker lines and
 /// the surrounding namespace.
 std::string math_sections(const std::set<std::string>& primitives);
 
-/// All of math.hpp as it is, markers removed.
+/// All primitives as one header.
 std::string math_header();
 
 }  // namespace fewbit::codegen

@@ -1,5 +1,7 @@
 #include "codegen/write_code.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "codegen/literal.hpp"
@@ -18,34 +20,57 @@ struct Text {
 
 const char* function_name(Kind kind) {
   switch (kind) {
-    case Kind::exp: return "exp";
-    case Kind::expm1: return "expm1";
-    case Kind::log: return "log";
-    case Kind::log1p: return "log1p";
-    case Kind::tanh: return "tanh";
-    case Kind::sech2: return "sech2";
-    case Kind::sigmoid: return "sigmoid";
-    case Kind::sigmoid_slope: return "sigmoid_slope";
-    case Kind::softplus: return "softplus";
-    case Kind::tanh_softplus: return "tanh_softplus";
-    case Kind::tanh_softplus_slope: return "tanh_softplus_slope";
-    case Kind::mish_slope: return "mish_slope";
-    case Kind::tanh_squared: return "tanh_squared";
-    case Kind::softsign_slope: return "softsign_slope";
-    case Kind::erf: return "erf";
-    case Kind::normcdf: return "normcdf";
-    default: return "normpdf";
+    case Kind::exp:
+      return "exp";
+    case Kind::expm1:
+      return "expm1";
+    case Kind::log:
+      return "log";
+    case Kind::log1p:
+      return "log1p";
+    case Kind::tanh:
+      return "tanh";
+    case Kind::sech2:
+      return "sech2";
+    case Kind::sigmoid:
+      return "sigmoid";
+    case Kind::sigmoid_slope:
+      return "sigmoid_slope";
+    case Kind::softplus:
+      return "softplus";
+    case Kind::tanh_softplus:
+      return "tanh_softplus";
+    case Kind::tanh_softplus_slope:
+      return "tanh_softplus_slope";
+    case Kind::mish_slope:
+      return "mish_slope";
+    case Kind::tanh_squared:
+      return "tanh_squared";
+    case Kind::softsign_slope:
+      return "softsign_slope";
+    case Kind::erf:
+      return "erf";
+    case Kind::normcdf:
+      return "normcdf";
+    default:
+      return "normpdf";
   }
 }
 
 const char* comparison_sign(Kind kind) {
   switch (kind) {
-    case Kind::less: return " < ";
-    case Kind::less_equal: return " <= ";
-    case Kind::greater: return " > ";
-    case Kind::greater_equal: return " >= ";
-    case Kind::equal: return " == ";
-    default: return " != ";
+    case Kind::less:
+      return " < ";
+    case Kind::less_equal:
+      return " <= ";
+    case Kind::greater:
+      return " > ";
+    case Kind::greater_equal:
+      return " >= ";
+    case Kind::equal:
+      return " == ";
+    default:
+      return " != ";
   }
 }
 
@@ -103,14 +128,23 @@ class Writer {
       case Kind::constant:
         return {decimal_literal(static_cast<float>(term.value)),
                 term.value < 0.0 ? kPrefix : kPrimary};
-      case Kind::variable: return {"x", kPrimary};
-      case Kind::parameter: return {f_.parameters()[size_t(term.parameter)].first, kPrimary};
-      case Kind::negate: return {fmt::format("-{}", write(term.a, kPrimary)), kPrefix};
-      case Kind::add: case Kind::subtract: return write_sum(term);
-      case Kind::multiply: return {binary(term, " * ", kProduct, kPrefix), kProduct};
-      case Kind::divide: return {binary(term, " / ", kProduct, kPrefix), kProduct};
-      case Kind::select: return write_select(term);
-      default: break;
+      case Kind::variable:
+        return {"x", kPrimary};
+      case Kind::parameter:
+        return {f_.parameters()[size_t(term.parameter)].first, kPrimary};
+      case Kind::negate:
+        return {fmt::format("-{}", write(term.a, kPrimary)), kPrefix};
+      case Kind::add:
+      case Kind::subtract:
+        return write_sum(term);
+      case Kind::multiply:
+        return {binary(term, " * ", kProduct, kPrefix), kProduct};
+      case Kind::divide:
+        return {binary(term, " / ", kProduct, kPrefix), kProduct};
+      case Kind::select:
+        return write_select(term);
+      default:
+        break;
     }
     if (term.kind >= Kind::less && term.kind <= Kind::not_equal) {
       return {binary(term, comparison_sign(term.kind), kSum, kSum), kComparison};
@@ -131,16 +165,30 @@ class Writer {
     return fmt::format("math::fma({}{}, {}, {})", sign, first, second, addend);
   }
 
-  /// a * b + c is rounded once.
+  /// What a constant loses as a float, where that is more than a quarter of its last place.
+  double rounding_rest(int index) const {
+    if (!f_.is_constant(index)) return 0.0;
+    const double value = f_[index].value;
+    const double rest = value - static_cast<double>(static_cast<float>(value));
+    return std::abs(rest) > 0x1p-26 * std::abs(value) ? rest : 0.0;
+  }
+
+  /// a * b + c is rounded once. A constant c that is no float comes in two parts.
   Text write_sum(const Term& term) {
     const bool is_add = term.kind == Kind::add;
     if (is_inline_product(term.b)) {
+      const double rest = rounding_rest(term.a);
+      if (rest != 0.0) {
+        const std::string low = decimal_literal(static_cast<float>(rest));
+        const std::string product = fused(f_[term.b], is_add ? "" : "-", low);
+        return {fmt::format("{} + {}", write(term.a, kSum), product), kSum};
+      }
       const std::string addend = write(term.a, kConditional);
       return {fused(f_[term.b], is_add ? "" : "-", addend), kPrimary};
     }
     if (is_inline_product(term.a)) {
-      const std::string addend = is_add ? write(term.b, kConditional)
-                                        : fmt::format("-{}", write(term.b, kPrimary));
+      const std::string addend =
+          is_add ? write(term.b, kConditional) : fmt::format("-{}", write(term.b, kPrimary));
       return {fused(f_[term.a], "", addend), kPrimary};
     }
     return {binary(term, is_add ? " + " : " - ", kSum, kProduct), kSum};
@@ -149,7 +197,8 @@ class Writer {
   Text write_select(const Term& term) {
     const std::string condition = write(term.a, kComparison);
     const std::string first = write(term.b, kSum);
-    return {fmt::format("{} ? {} : {}", condition, first, write(term.c, kConditional)), kConditional};
+    return {fmt::format("{} ? {} : {}", condition, first, write(term.c, kConditional)),
+            kConditional};
   }
 
   std::string write_call(const Term& term) {

@@ -5,8 +5,8 @@
 namespace fewbit::generated {
 
 /// A solved few-bit derivative q(x) = levels[codes[i]], i the number of thresholds t with x > t
-/// (|x| > t where `even`). Unbiased tables have neither thresholds nor codes: x takes one of the two
-/// levels around f'(x) at random so that the expectation is f'(x).
+/// (|x| > t where `even`). Unbiased tables have neither thresholds nor codes: x takes one of the
+/// two levels around f'(x) at random so that the expectation is f'(x).
 struct StepTable {
   const char* name;    ///< the table's file: "levels_uniform_b3"
   const char* form;    ///< "intervals", "levels", "unbiased"

@@ -1,11 +1,11 @@
 // The committed function code against the expression in double: at most 2 ulp of the result or
 // 2^-24 max(1, |x|) off, whichever is larger. All values of both 16-bit types, floats at a stride,
 // and every float near a kink.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "expression/derivative.hpp"
 #include "expression/evaluate.hpp"
@@ -26,9 +26,11 @@ struct Case {
   float (*derivative)(float);
 };
 
-void PrintTo(const Case& function, std::ostream* out) { *out << function.name; }
+void PrintTo(const Case& function, std::ostream* out) {
+  *out << function.name;
+}
 
-#define FEWBIT_FUNCTION(name, ...)                                                                \
+#define FEWBIT_FUNCTION(name, ...)                                                               \
   Case{#name, [](float x) { return generated::name::activation(x __VA_OPT__(, ) __VA_ARGS__); }, \
        [](float x) { return generated::name::derivative(x __VA_OPT__(, ) __VA_ARGS__); }},
 const Case kCases[] = {
@@ -88,11 +90,10 @@ class Worst {
 };
 
 float from_half(uint32_t bits) {
-  const float magnitude =
-      (bits & 0x7c00u) == 0
-          ? std::ldexp(static_cast<float>(bits & 0x3ffu), -24)
-          : std::ldexp(static_cast<float>(0x400u | (bits & 0x3ffu)),
-                       static_cast<int>((bits & 0x7c00u) >> 10) - 25);
+  const float magnitude = (bits & 0x7c00u) == 0
+                              ? std::ldexp(static_cast<float>(bits & 0x3ffu), -24)
+                              : std::ldexp(static_cast<float>(0x400u | (bits & 0x3ffu)),
+                                           static_cast<int>((bits & 0x7c00u) >> 10) - 25);
   return (bits & 0x8000u) != 0 ? -magnitude : magnitude;
 }
 

@@ -25,6 +25,7 @@ void write_all(const std::string& folder) {
     const Table table = fewbit::test::ladder(bits, Form::levels);
     write_both(table, folder, "gelu_b" + std::to_string(bits));
   }
+  write_both(fewbit::test::repeating_levels_b3(), folder, "gelu_repeats");
   Table unbiased = fewbit::test::ladder(2, Form::unbiased);
   unbiased.problem.function = fewbit::solver::parse_function("silu");
   write_both(unbiased, folder, "silu_unbiased");

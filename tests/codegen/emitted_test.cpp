@@ -1,11 +1,10 @@
 // The emitted C++ headers, compiled, against the tables they were made from.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
 #include <vector>
 
-#include "fixtures.hpp"
+#include <gtest/gtest.h>
+
 #include "emitted/elu_half.hpp"
 #include "emitted/gelu_b1.hpp"
 #include "emitted/gelu_b2.hpp"
@@ -15,7 +14,9 @@
 #include "emitted/gelu_b6.hpp"
 #include "emitted/gelu_b7.hpp"
 #include "emitted/gelu_b8.hpp"
+#include "emitted/gelu_repeats.hpp"
 #include "emitted/tanh_even.hpp"
+#include "fixtures.hpp"
 
 namespace fewbit {
 
@@ -34,12 +35,14 @@ struct Emitted {
   void (*backward)(const float*, const uint8_t*, float*, size_t);
 };
 
-void PrintTo(const Emitted& header, std::ostream* out) { *out << header.bits << " bits"; }
+void PrintTo(const Emitted& header, std::ostream* out) {
+  *out << header.bits << " bits";
+}
 
-#define EMITTED(space)                                                                        \
-  Emitted {                                                                                   \
-    space::kBits, space::encode, space::decode, space::activation, space::code_bytes,         \
-        space::forward, space::backward                                                       \
+#define EMITTED(space)                                                                \
+  Emitted {                                                                           \
+    space::kBits, space::encode, space::decode, space::activation, space::code_bytes, \
+        space::forward, space::backward                                               \
   }
 const Emitted kWidths[] = {EMITTED(fewbit_gelu_b1), EMITTED(fewbit_gelu_b2),
                            EMITTED(fewbit_gelu_b3), EMITTED(fewbit_gelu_b4),
@@ -82,7 +85,9 @@ class EmittedWidth : public testing::TestWithParam<Emitted> {
   Table table_ = test::ladder(static_cast<int>(GetParam().bits), Form::levels);
 };
 
-TEST_P(EmittedWidth, EncodesAsTheTableDoes) { expect_codes(GetParam(), table_); }
+TEST_P(EmittedWidth, EncodesAsTheTableDoes) {
+  expect_codes(GetParam(), table_);
+}
 
 TEST_P(EmittedWidth, DecodesEveryCodeAsItsLevel) {
   for (size_t code = 0; code < table_.levels.size(); ++code) {
@@ -130,10 +135,14 @@ INSTANTIATE_TEST_SUITE_P(OneToEightBits, EmittedWidth, testing::ValuesIn(kWidths
                          [](const auto& width) { return std::to_string(width.param.bits); });
 
 TEST(EmittedEven, ComparesTheMagnitude) {
-  Table table = test::make_table("tanh", Form::levels, {0.4, 0.9, 1.7}, {3, 2, 1, 0},
-                                 {0.02, 0.3, 0.6, 0.95});
+  Table table =
+      test::make_table("tanh", Form::levels, {0.4, 0.9, 1.7}, {3, 2, 1, 0}, {0.02, 0.3, 0.6, 0.95});
   table.symmetry = solver::Symmetry::even;
   expect_codes(EMITTED(fewbit_tanh_b2), table);
+}
+
+TEST(EmittedLevels, MayRepeatACode) {
+  expect_codes(EMITTED(fewbit_quick_gelu_b3), test::repeating_levels_b3());
 }
 
 TEST(EmittedParameters, AreThoseOfTheTable) {

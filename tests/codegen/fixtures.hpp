@@ -31,8 +31,14 @@ inline solver::Table make_table(const std::string& function, solver::Form form,
 inline solver::Table gelu_levels_b3() {
   return make_table("gelu", solver::Form::levels,
                     {-2.1, -1.4, -0.6, -0.2, 0.1, 0.35, 0.7, 1.3, 2.2},
-                    {2, 1, 0, 2, 3, 4, 5, 6, 7, 6},
-                    {-0.1, -0.05, 0.02, 0.3, 0.55, 0.75, 1.0, 1.1});
+                    {2, 1, 0, 2, 3, 4, 5, 6, 7, 6}, {-0.1, -0.05, 0.02, 0.3, 0.55, 0.75, 1.0, 1.1});
+}
+
+/// The same for quick_gelu, whose namespace is its own.
+inline solver::Table repeating_levels_b3() {
+  solver::Table table = gelu_levels_b3();
+  table.problem.function = solver::parse_function("quick_gelu");
+  return table;
 }
 
 /// 2^bits levels with thresholds that are no floats, evenly spread over (-3, 3).

@@ -1,9 +1,11 @@
 // What the simplification is for: forms that lose digits must not appear in the code.
-#include <gtest/gtest.h>
+#include "codegen/formula.hpp"
 
+#include <cmath>
 #include <string>
 
-#include "codegen/formula.hpp"
+#include <gtest/gtest.h>
+
 #include "codegen/function_code.hpp"
 #include "codegen/guards.hpp"
 #include "codegen/write_code.hpp"
@@ -42,8 +44,8 @@ TEST(Formula, ReplacesDifferencesFromOne) {
   EXPECT_EQ(value_code("1/(1+exp(-x))"), "  return math::sigmoid(x);\n");
   EXPECT_EQ(value_code("x*tanh(softplus(x))"), "  return x * math::tanh_softplus(x);\n");
   EXPECT_EQ(value_code("0.5*x*(1+erf(x/1.4142135623730951))"), "  return x * math::normcdf(x);\n");
-  EXPECT_EQ(slope_code("x-tanh(x)"),
-            "  const float t0 = math::tanh(x);\n  return t0 * t0;\n");
+  EXPECT_EQ(slope_code("x-tanh(x)"), "  return math::tanh_squared(x);\n");
+  EXPECT_EQ(slope_code("x/(1+abs(x))"), "  return math::softsign_slope(x);\n");
 }
 
 TEST(Formula, NamesWhatIsUsedTwice) {
@@ -53,21 +55,42 @@ TEST(Formula, NamesWhatIsUsedTwice) {
 
 TEST(Formula, TakesFactorsIntoTheBranches) {
   EXPECT_EQ(value_code("x*clamp(x+3,0,6)/6"),
-            "  const float t0 = x + 3.0f;\n"
-            "  return t0 < 0.0f ? 0.0f : t0 > 6.0f ? x : x * t0 / 6.0f;\n");
+            "  return x < -3.0f ? 0.0f : x > 3.0f ? x : x * (x + 3.0f) / 6.0f;\n");
+}
+
+TEST(Formula, SolvesLinearComparisonsForX) {
+  EXPECT_EQ(value_code("where(2*x-1>0, x, 0)"), "  return x > 0.5f ? x : 0.0f;\n");
+  EXPECT_EQ(value_code("where(1-x<0, x, 0)"), "  return x > 1.0f ? x : 0.0f;\n");
+}
+
+TEST(Formula, RoundsTheBoundOfAComparisonSoThatItsMeaningStays) {
+  const double third = 1.0 / 3.0;  // its nearest float is above it
+  const float below = std::nextafter(static_cast<float>(third), 0.0f);
+  EXPECT_EQ(value_code("where(x>alpha, x, 0)", {"alpha", third}),
+            "  return x > alpha ? x : 0.0f;\n");
+  const std::string code = value_code("where(x>1/3, x, 0)");
+  EXPECT_EQ(std::stof(code.substr(code.find("x > ") + 4)), below) << code;
+}
+
+TEST(Formula, FusesProductsInSums) {
+  EXPECT_EQ(value_code("2+x*exp(x)"), "  return math::fma(x, math::exp(x), 2.0f);\n");
+  EXPECT_EQ(value_code("2-x*exp(x)"), "  return math::fma(-x, math::exp(x), 2.0f);\n");
+  EXPECT_EQ(value_code("alpha*(x+0.5*x^3)"),
+            "  return alpha * x * math::fma(0.5f, x * x, 1.0f);\n");
 }
 
 TEST(Derivative, AtAKinkIsTheOneOnTheLeft) {
   EXPECT_EQ(slope_code("where(x>=0, x, 0)"), "  return x > 0.0f ? 1.0f : 0.0f;\n");
   EXPECT_EQ(slope_code("where(x<1, x, 0)"), "  return x <= 1.0f ? 1.0f : 0.0f;\n");
-  EXPECT_EQ(slope_code("where(-x>0, x, 0)"), "  return -x >= 0.0f ? 1.0f : 0.0f;\n");
+  EXPECT_EQ(slope_code("where(-x>0, x, 0)"), "  return x <= 0.0f ? 1.0f : 0.0f;\n");
   EXPECT_EQ(slope_code("abs(x)"), "  return x > 0.0f ? 1.0f : -1.0f;\n");
+  EXPECT_EQ(slope_code("where(abs(x)>1, x, 0)"),
+            "  return x > 1.0f ? 1.0f : x <= -1.0f ? 1.0f : 0.0f;\n");
 }
 
 TEST(Derivative, OfAnyPowerIsWritten) {
   EXPECT_EQ(slope_code("x^3"), "  return 3.0f * (x * x);\n");
-  EXPECT_EQ(slope_code("(2+x)^alpha"),
-            "  return alpha * std::pow(2.0f + x, alpha - 1.0f);\n");
+  EXPECT_EQ(slope_code("(2+x)^alpha"), "  return alpha * std::pow(2.0f + x, alpha - 1.0f);\n");
 }
 
 TEST(Guards, KeepNanAndLimits) {

@@ -1,12 +1,13 @@
-#include <gtest/gtest.h>
+#include "codegen/sync.hpp"
 
 #include <filesystem>
 #include <locale>
 
+#include <gtest/gtest.h>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "codegen/emit.hpp"
-#include "codegen/sync.hpp"
 #include "fixtures.hpp"
 #include "table/json.hpp"
 

@@ -1,9 +1,9 @@
 // The emitted header of an unbiased table.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "emitted/silu_unbiased.hpp"
 
@@ -69,7 +69,9 @@ TEST(Unbiased, OffsetContinuesTheStream) {
   EXPECT_TRUE(std::equal(rest.begin(), rest.begin() + 15, whole.begin() + 10));
 }
 
-TEST(Unbiased, GivesNanCodeZero) { EXPECT_EQ(silu::encode(NAN, 0.0f), 0u); }
+TEST(Unbiased, GivesNanCodeZero) {
+  EXPECT_EQ(silu::encode(NAN, 0.0f), 0u);
+}
 
 }  // namespace
 
