@@ -3,12 +3,13 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
-# quietly COMMAND...: shows the command's output only when it fails.
+# quietly COMMAND...: shows the command's output only when it fails, without ninja's list of what
+# went well.
 quietly() {
   local log status=0
   log=$(mktemp)
   "$@" >"$log" 2>&1 || status=$?
-  [ "$status" -eq 0 ] || cat "$log" >&2
+  [ "$status" -eq 0 ] || grep -v '^\[[0-9]*/[0-9]*\] ' "$log" >&2 || true
   rm -f "$log"
   return "$status"
 }

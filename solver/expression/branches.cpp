@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace fewbit::solver {
 
@@ -11,8 +15,10 @@ constexpr double kFlat = 1e-16;
 
 class BranchFinder {
  public:
-  BranchFinder(const Derivative& derivative, double range)
-      : derivative_(derivative), flat_(kFlat * range) {}
+  BranchFinder(const Derivative& derivative, double range, double largest)
+      : derivative_(derivative),
+        // The swing of a constant f' is nothing but rounding.
+        flat_(kFlat * (range > 1e-9 * largest ? range : std::max(largest, 1e-280))) {}
 
   std::vector<Branch> run() {
     const std::vector<double>& borders = derivative_.borders();
@@ -27,6 +33,10 @@ class BranchFinder {
 
  private:
   void search(double lo, double hi, size_t piece) {
+    if (++evaluations_ > kMostEvaluations) {
+      throw Error("expression: cannot bound the second derivative near x = " + shortest(lo) +
+                  ": too much cancellation");
+    }
     const Interval slope = derivative_.slope_bounds(lo, hi, piece);
     const double middle = 0.5 * (lo + hi);
     int direction = 0;
@@ -80,16 +90,18 @@ class BranchFinder {
     branches_.push_back(leaf);
   }
 
+  static constexpr int kMostEvaluations = 500000;
   const Derivative& derivative_;
   double flat_;
+  int evaluations_ = 0;
   std::vector<Branch> leaves_;  ///< of the current piece
   std::vector<Branch> branches_;
 };
 
 }  // namespace
 
-std::vector<Branch> find_branches(const Derivative& derivative, double range) {
-  return BranchFinder(derivative, range).run();
+std::vector<Branch> find_branches(const Derivative& derivative, double range, double largest) {
+  return BranchFinder(derivative, range, largest).run();
 }
 
 }  // namespace fewbit::solver

@@ -7,7 +7,8 @@
 namespace fewbit::solver {
 
 /// Monotone and flat branches of f' by bisection of interval bounds of f''. `range` is the swing of
-/// f' over the whole domain: what moves less than rounding of it is flat.
-std::vector<Branch> find_branches(const Derivative& derivative, double range);
+/// f' over the whole domain, `largest` its largest magnitude: what moves less than rounding is
+/// flat. Throws Error when the bounds are too loose to decide.
+std::vector<Branch> find_branches(const Derivative& derivative, double range, double largest);
 
 }  // namespace fewbit::solver

@@ -8,6 +8,7 @@
 #include "expression/block.hpp"
 #include "expression/branches.hpp"
 #include "expression/evaluate.hpp"
+#include "expression/finite.hpp"
 #include "expression/pieces.hpp"
 
 namespace fewbit::solver {
@@ -18,67 +19,24 @@ Jet<Interval> jet_over(const Expression& f, double a, double b) {
   return f.evaluate(Jet<Interval>{{a, b}, Interval(1.0), Interval(0.0)});
 }
 
-[[noreturn]] void refuse(const Expression& f, double x, bool finite) {
-  throw Error("expression: " + std::string(finite ? "not differentiable" : "not finite") +
-              " at x = " + shortest(x) + ": " + f.text());
-}
-
-void check_point(const Expression& original, const Expression& piece, double x) {
-  double value = 0.0;
-  double first = 0.0;
-  double second = 0.0;
-  evaluate_block(piece, &x, 1, &value, &first, &second);
-  if (!std::isfinite(value)) refuse(original, x, false);
-  if (!std::isfinite(first) || !std::isfinite(second)) refuse(original, x, true);
-}
-
-/// Looks for a pole between the samples: interval bounds that stay infinite down to a tiny cell.
-class PoleSearch {
- public:
-  PoleSearch(const Expression& original, const Expression& piece, double width)
-      : original_(original), piece_(piece), tiny_(1e-10 * width) {}
-
-  void search(double a, double b) {
-    if (++evaluations_ > kMaxEvaluations) return;
-    const Jet<Interval> jet = jet_over(piece_, a, b);
-    const bool finite = is_bounded(jet.value);
-    if (finite && is_bounded(jet.first)) return;
-    const double middle = 0.5 * (a + b);
-    check_point(original_, piece_, middle);
-    if (b - a < tiny_) refuse(original_, middle, finite);
-    search(a, middle);
-    search(middle, b);
-  }
-
- private:
-  static constexpr int kMaxEvaluations = 20000;
-  const Expression& original_;
-  const Expression& piece_;
-  double tiny_;
-  int evaluations_ = 0;
-};
-
-void check_piece(const Expression& original, const Piece& piece) {
-  constexpr int kSamples = 256;
-  for (int i = 0; i <= kSamples; ++i) {
-    const double x = i == kSamples ? piece.hi : piece.lo + (piece.hi - piece.lo) * i / kSamples;
-    check_point(original, piece.smooth, x);
-  }
-  PoleSearch(original, piece.smooth, piece.hi - piece.lo).search(piece.lo, piece.hi);
-}
-
-/// Compares f' at x and -x at irregular points.
-bool looks_even(const Expression& f, double end, double largest) {
+/// Compares f' at x and -x at irregular points and between the kinks, however near they are.
+bool looks_even(const Expression& f, const std::vector<double>& borders, double largest) {
   constexpr int kPoints = 1000;
   constexpr double kGoldenRatio = 0.61803398874989484820;
+  std::vector<double> cuts{0.0};
+  for (const double border : borders) cuts.push_back(std::abs(border));
+  std::sort(cuts.begin(), cuts.end());
+  std::vector<double> points;
+  for (size_t i = 0; i + 1 < cuts.size(); ++i) points.push_back(0.5 * (cuts[i] + cuts[i + 1]));
   for (int i = 1; i <= kPoints; ++i) {
     const double part = i * kGoldenRatio - std::floor(i * kGoldenRatio);
-    const double x = end * part * part;
+    points.push_back(cuts.back() * part * part);
+  }
+  return std::all_of(points.begin(), points.end(), [&](double x) {
     const double right = f.evaluate(Jet<double>{x, 1.0, 0.0}).first;
     const double left = f.evaluate(Jet<double>{-x, 1.0, 0.0}).first;
-    if (!(std::abs(right - left) <= 1e-14 * largest)) return false;
-  }
-  return true;
+    return std::abs(right - left) <= 1e-14 * largest || x == 0.0;
+  });
 }
 
 }  // namespace
@@ -88,7 +46,7 @@ Derivative::Derivative(const Expression& f, double lo, double hi) {
     throw Error("domain: [" + shortest(lo) + ", " + shortest(hi) + "] is not a finite interval");
   }
   for (const Piece& piece : split_at_kinks(f, lo, hi)) {
-    check_piece(f, piece);
+    check_finite(f, piece);
     borders_.push_back(piece.lo);
     pieces_.push_back(piece.smooth);
   }
@@ -103,9 +61,9 @@ Derivative::Derivative(const Expression& f, double lo, double hi) {
       largest = std::max(largest, v);
     }
   }
-  branches_ = find_branches(*this, largest - smallest);
-  even_ = looks_even(f, std::max(std::abs(lo), std::abs(hi)),
-                     std::max(std::abs(smallest), std::abs(largest)));
+  const double most = std::max(std::abs(smallest), std::abs(largest));
+  branches_ = find_branches(*this, std::max(largest - smallest, 0.0), most);
+  even_ = looks_even(f, borders_, most);
 }
 
 size_t Derivative::piece_of(double x) const {

@@ -42,7 +42,8 @@ class Parser {
     const char next = peek();
     if (!at_end()) {
       const bool factor = is_letter(next) || is_digit(next) || next == '(' || next == '.';
-      fail("unexpected " + character_at(text_, position_) + (factor ? " (an operator is missing)" : ""));
+      fail("unexpected " + character_at(text_, position_) +
+           (factor ? " (an operator is missing)" : ""));
     }
     return tape_.take(root);
   }
@@ -211,7 +212,8 @@ class Parser {
   }
 
   [[noreturn]] void unknown_function(const std::string& word, size_t start) const {
-    if (is_value(word)) fail_at(text_, start, "'" + word + "' is no function (an operator is missing)");
+    if (is_value(word))
+      fail_at(text_, start, "'" + word + "' is no function (an operator is missing)");
     unknown(word, start, "function", function_names());
   }
 

@@ -14,10 +14,8 @@ struct Piece {
 };
 
 /// Cuts [lo, hi] where a condition of f changes. A kink at a number of few digits comes out as
-/// exactly that number. Neighbours whose expressions are the same are one piece.
+/// exactly that number. Neighbours whose expressions are the same are one piece. Throws Error where
+/// a condition is not a number, and when there are too many kinks to tell them apart.
 std::vector<Piece> split_at_kinks(const Expression& f, double lo, double hi);
-
-/// Ascending points in (lo, hi) where a smooth g changes its sign, to the last bit.
-std::vector<double> sign_changes(const Expression& g, double lo, double hi);
 
 }  // namespace fewbit::solver

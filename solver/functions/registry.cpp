@@ -98,7 +98,8 @@ std::string range_of(const ParameterInfo& info) {
   return "from " + shortest(info.lo) + " to " + shortest(info.hi);
 }
 
-void set_parameter(const FunctionInfo& info, FunctionSpec& spec, std::string_view item) {
+void set_parameter(const FunctionInfo& info, FunctionSpec& spec, std::vector<bool>& seen,
+                   std::string_view item) {
   const size_t equals = item.find('=');
   if (equals == std::string_view::npos) {
     throw Error("function " + info.name + ": '" + std::string(item) + "' is not NAME=VALUE");
@@ -118,7 +119,10 @@ void set_parameter(const FunctionInfo& info, FunctionSpec& spec, std::string_vie
     throw Error("function " + info.name + ": " + name + " = " + shortest(value) +
                 " is out of range (" + range_of(*known) + ")");
   }
-  spec.parameters[static_cast<size_t>(known - info.parameters.begin())].second = value;
+  const auto index = static_cast<size_t>(known - info.parameters.begin());
+  if (seen[index]) throw Error("function " + info.name + ": " + name + " is given twice");
+  seen[index] = true;
+  spec.parameters[index].second = value;
 }
 
 void check_together(const FunctionSpec& spec) {
@@ -160,8 +164,10 @@ const FunctionInfo& find_function(std::string_view name) {
     names.insert(names.end(), info.aliases.begin(), info.aliases.end());
   }
   const std::vector<std::string> near = nearest_names(name, names);
+  constexpr size_t kShown = 64;
   throw Error(
-      "unknown function '" + std::string(name) + "'" +
+      "unknown function '" + std::string(name.substr(0, kShown)) +
+      (name.size() > kShown ? "...'" : "'") +
       (near.empty() ? " (fewbit-solve list shows all)" : " (nearest: " + list_of(near) + ")"));
 }
 
@@ -170,14 +176,11 @@ FunctionSpec parse_function(std::string_view text) {
   const FunctionInfo& info = find_function(text.substr(0, colon));
   FunctionSpec spec{info.name, {}, info.expression};
   for (const ParameterInfo& p : info.parameters) spec.parameters.emplace_back(p.name, p.initial);
-  std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-  if (colon != std::string_view::npos && rest.empty()) {
-    throw Error("function " + info.name + ": no parameters behind ':'");
-  }
-  while (!rest.empty()) {
-    const size_t comma = rest.find(',');
-    set_parameter(info, spec, rest.substr(0, comma));
-    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
+  std::vector<bool> seen(info.parameters.size());
+  for (size_t end = colon; end != std::string_view::npos;) {
+    const size_t begin = end + 1;
+    end = text.find(',', begin);
+    set_parameter(info, spec, seen, text.substr(begin, end - begin));
   }
   check_together(spec);
   return spec;
@@ -185,7 +188,7 @@ FunctionSpec parse_function(std::string_view text) {
 
 FunctionSpec custom_function(std::string_view name, std::string_view expression) {
   if (!is_identifier(name)) {
-    throw Error("name '" + std::string(name) +
+    throw Error("name '" + std::string(name.substr(0, 65)) +
                 "' is not an identifier (letters, digits and _, at most 64, no digit first)");
   }
   if (lookup(name) != nullptr) {

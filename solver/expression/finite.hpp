@@ -1,0 +1,12 @@
+#pragma once
+
+#include "expression/pieces.hpp"
+
+namespace fewbit::solver {
+
+/// Throws Error naming an x of the piece at which f, f' or f'' is not finite; `original` is what
+/// the message shows. Samples, the zeros of denominators and the like, and where interval bounds
+/// stay infinite down to neighbouring doubles.
+void check_finite(const Expression& original, const Piece& piece);
+
+}  // namespace fewbit::solver

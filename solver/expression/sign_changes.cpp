@@ -1,0 +1,131 @@
+// Bisection of interval bounds until g has no zero in a cell or is monotone there, then bisection
+// of values. Work is bounded; invariant: cells are visited from left to right.
+
+#include "expression/sign_changes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "expression/evaluate.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+class Search {
+ public:
+  Search(const Expression& g, double lo, double hi)
+      : g_(g), least_(1e-13 * (hi - lo)), budget_(1000 + 4000000 / g.nodes().size()) {
+    search(lo, hi);
+  }
+  SignChanges take() { return std::move(found_); }
+
+ private:
+  void search(double lo, double hi) {
+    if (budget_ == 0) found_.complete = false;
+    if (!found_.complete) return;
+    --budget_;
+    const Jet<Interval> jet = g_.evaluate(Jet<Interval>{{lo, hi}, Interval(1.0), Interval(0.0)});
+    if (excludes_zero(jet.value)) return;
+    const double middle = 0.5 * (lo + hi);
+    const Interval at_middle = g_.evaluate(Interval(middle));
+    const Interval swing = jet.first * (Interval(lo, hi) - Interval(middle));
+    if (excludes_zero(at_middle + swing)) return;
+    if (is_same_throughout(lo, hi)) return;
+    const bool monotone = jet.first.lower() > 0.0 || jet.first.upper() < 0.0;
+    // Below this splitting shows nothing but rounding.
+    const bool rounding =
+        is_bounded(at_middle) && magnitude(swing) <= at_middle.upper() - at_middle.lower();
+    const bool tiny = hi - lo < least_ || middle <= lo || middle >= hi;
+    if (monotone || rounding || tiny) {
+      bisect(lo, hi);
+      return;
+    }
+    search(lo, middle);
+    search(middle, hi);
+  }
+
+  static bool excludes_zero(const Interval& value) {
+    return value.lower() > 0.0 || value.upper() < 0.0;
+  }
+
+  /// Zero, or not defined, on the whole cell; irregular points tell.
+  bool is_same_throughout(double lo, double hi) {
+    const double first = g_.evaluate(lo);
+    if (first != 0.0 && !std::isnan(first)) return false;
+    for (const double part : {0.38196601, 0.61803399, 0.85410197, 1.0}) {
+      const double value = g_.evaluate(lo + part * (hi - lo));
+      if (std::isnan(first) ? !std::isnan(value) : value != 0.0) return false;
+    }
+    if (first == 0.0) {
+      add(lo);
+      add(hi);
+    }
+    return true;
+  }
+
+  void bisect(double lo, double hi) {
+    const double at_lo = g_.evaluate(lo);
+    const double at_hi = g_.evaluate(hi);
+    if (at_lo == 0.0) add(lo);
+    if ((at_lo < 0.0 && at_hi > 0.0) || (at_lo > 0.0 && at_hi < 0.0)) {
+      for (;;) {
+        const double middle = 0.5 * (lo + hi);
+        if (middle <= lo || middle >= hi) break;
+        const double value = g_.evaluate(middle);
+        if (value == 0.0) {
+          lo = hi = middle;
+          break;
+        }
+        ((value > 0.0) == (at_hi > 0.0) ? hi : lo) = middle;
+      }
+      add(simplest_near(polished(hi)));
+    }
+    if (at_hi == 0.0) add(hi);
+  }
+
+  /// Several doubles round to g = 0: one Newton step in wider arithmetic finds the nearest.
+  double polished(double x) const {
+    const auto wide = static_cast<double>(static_cast<long double>(x) -
+                                          g_.evaluate(static_cast<long double>(x)) /
+                                              g_.evaluate(Jet<long double>{x, 1.0L, 0.0L}).first);
+    const bool near = std::abs(wide - x) <= 2e-15 * std::abs(x);
+    return near && std::abs(g_.evaluate(wide)) <= std::abs(g_.evaluate(x)) ? wide : x;
+  }
+
+  /// The number of fewest digits beside x at which g is no farther from 0.
+  double simplest_near(double x) const {
+    const double reached = std::abs(g_.evaluate(x));
+    for (int digits = 1; digits <= 15; ++digits) {
+      char buffer[40];
+      const auto end = std::to_chars(buffer, buffer + sizeof buffer, x,
+                                     std::chars_format::scientific, digits - 1)
+                           .ptr;
+      double candidate = x;
+      std::from_chars(buffer, end, candidate);
+      if (std::abs(candidate - x) <= 8e-16 * std::abs(x) + 1e-300 &&
+          std::abs(g_.evaluate(candidate)) <= reached) {
+        return candidate;
+      }
+    }
+    return x;
+  }
+
+  void add(double x) {
+    if (found_.points.empty() || x > found_.points.back()) found_.points.push_back(x);
+  }
+
+  const Expression& g_;
+  double least_;
+  size_t budget_;
+  SignChanges found_;
+};
+
+}  // namespace
+
+SignChanges sign_changes(const Expression& g, double lo, double hi) {
+  return Search(g, lo, hi).take();
+}
+
+}  // namespace fewbit::solver
