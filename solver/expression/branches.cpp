@@ -13,12 +13,15 @@ namespace {
 
 constexpr double kFlat = 1e-16;
 
+/// Thrown at the x where the bounds do not decide.
+struct TooLoose {
+  double x;
+};
+
 class BranchFinder {
  public:
-  BranchFinder(const Derivative& derivative, double range, double largest)
-      : derivative_(derivative),
-        // The swing of a constant f' is nothing but rounding.
-        flat_(kFlat * (range > 1e-9 * largest ? range : std::max(largest, 1e-280))) {}
+  BranchFinder(const Derivative& derivative, double flat, bool tight, size_t most)
+      : derivative_(derivative), flat_(flat), tight_(tight), most_(most) {}
 
   std::vector<Branch> run() {
     const std::vector<double>& borders = derivative_.borders();
@@ -33,11 +36,9 @@ class BranchFinder {
 
  private:
   void search(double lo, double hi, size_t piece) {
-    if (++evaluations_ > kMostEvaluations) {
-      throw Error("expression: cannot bound the second derivative near x = " + shortest(lo) +
-                  ": too much cancellation");
-    }
-    const Interval slope = derivative_.slope_bounds(lo, hi, piece);
+    if (++evaluations_ > most_) throw TooLoose{lo};
+    const Interval slope = tight_ ? derivative_.tight_slope_bounds(lo, hi, piece)
+                                  : derivative_.slope_bounds(lo, hi, piece);
     const double middle = 0.5 * (lo + hi);
     int direction = 0;
     if ((hi - lo) * magnitude(slope) > flat_ && middle > lo && middle < hi) {
@@ -90,18 +91,31 @@ class BranchFinder {
     branches_.push_back(leaf);
   }
 
-  static constexpr int kMostEvaluations = 500000;
   const Derivative& derivative_;
   double flat_;
-  int evaluations_ = 0;
+  bool tight_;
+  size_t most_;
+  size_t evaluations_ = 0;
   std::vector<Branch> leaves_;  ///< of the current piece
   std::vector<Branch> branches_;
 };
 
 }  // namespace
 
-std::vector<Branch> find_branches(const Derivative& derivative, double range, double largest) {
-  return BranchFinder(derivative, range, largest).run();
+std::vector<Branch> find_branches(const Derivative& derivative, double range, double largest,
+                                  size_t nodes) {
+  // The swing of a constant f' is nothing but rounding.
+  const double flat = kFlat * (range > 1e-9 * largest ? range : std::max(largest, 1e-280));
+  try {
+    return BranchFinder(derivative, flat, false, 1000 + 200000 / nodes).run();
+  } catch (const TooLoose&) {
+  }
+  try {
+    return BranchFinder(derivative, flat, true, 1000 + 2500000 / nodes).run();
+  } catch (const TooLoose& loose) {
+    throw Error("expression: cannot bound the second derivative near x = " + shortest(loose.x) +
+                ": too much cancellation (sigmoid, softplus, tanh and expm1 cancel less than exp)");
+  }
 }
 
 }  // namespace fewbit::solver

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "expression/evaluate.hpp"
+#include "expression/rewrite.hpp"
 #include "expression/tape.hpp"
 
 namespace fewbit::solver {
@@ -99,7 +100,7 @@ Expression simplify(const Expression& f) {
     } else if (copy.op == Op::where && tape[copy.a].op == Op::constant) {
       place.push_back(tape[copy.a].value != 0.0 ? copy.b : copy.c);
     } else {
-      place.push_back(tape.add(copy));
+      place.push_back(add_rewritten(tape, copy));
     }
   }
   return Expression(tape.take(place.back()));

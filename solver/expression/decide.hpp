@@ -4,7 +4,7 @@
 
 namespace fewbit::solver {
 
-/// Folds constants (parameters become numbers) and drops what nothing needs.
+/// Folds constants (parameters become numbers), drops what nothing needs and rewrites what cancels.
 Expression simplify(const Expression& f);
 
 /// The switching node to decide first: one that the value of f needs for sure, so that a branch

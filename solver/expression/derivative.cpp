@@ -10,6 +10,7 @@
 #include "expression/evaluate.hpp"
 #include "expression/finite.hpp"
 #include "expression/pieces.hpp"
+#include "expression/third_order.hpp"
 
 namespace fewbit::solver {
 
@@ -17,6 +18,13 @@ namespace {
 
 Jet<Interval> jet_over(const Expression& f, double a, double b) {
   return f.evaluate(Jet<Interval>{{a, b}, Interval(1.0), Interval(0.0)});
+}
+
+/// Both enclose the same.
+Interval common_part(const Interval& x, const Interval& y) {
+  const double lower = std::max(x.lower(), y.lower());
+  const double upper = std::min(x.upper(), y.upper());
+  return lower <= upper ? Interval(lower, upper) : x;
 }
 
 /// Compares f' at x and -x at irregular points and between the kinks, however near they are.
@@ -45,8 +53,11 @@ Derivative::Derivative(const Expression& f, double lo, double hi) {
   if (!(lo < hi) || !std::isfinite(lo) || !std::isfinite(hi)) {
     throw Error("domain: [" + shortest(lo) + ", " + shortest(hi) + "] is not a finite interval");
   }
+  long work = 2000000;
+  size_t nodes = 0;
   for (const Piece& piece : split_at_kinks(f, lo, hi)) {
-    check_finite(f, piece);
+    check_finite(f, piece, work);
+    nodes = std::max(nodes, piece.smooth.nodes().size());
     borders_.push_back(piece.lo);
     pieces_.push_back(piece.smooth);
   }
@@ -62,7 +73,7 @@ Derivative::Derivative(const Expression& f, double lo, double hi) {
     }
   }
   const double most = std::max(std::abs(smallest), std::abs(largest));
-  branches_ = find_branches(*this, std::max(largest - smallest, 0.0), most);
+  branches_ = find_branches(*this, std::max(largest - smallest, 0.0), most, nodes);
   even_ = looks_even(f, borders_, most);
 }
 
@@ -98,13 +109,19 @@ Interval Derivative::bounds(double a, double b, size_t piece) const {
   const double middle = 0.5 * (a + b);
   const Interval at_middle = jet_over(pieces_[piece], middle, middle).first;
   const Interval mean_form = at_middle + jet.second * (Interval(a, b) - Interval(middle));
-  const double lower = std::max(jet.first.lower(), mean_form.lower());
-  const double upper = std::min(jet.first.upper(), mean_form.upper());
-  return lower <= upper ? Interval(lower, upper) : jet.first;
+  return common_part(jet.first, mean_form);
 }
 
 Interval Derivative::slope_bounds(double a, double b, size_t piece) const {
   return jet_over(pieces_[piece], a, b).second;
+}
+
+Interval Derivative::tight_slope_bounds(double a, double b, size_t piece) const {
+  const double middle = 0.5 * (a + b);
+  const Interval at_middle = jet_over(pieces_[piece], middle, middle).second;
+  const Interval third = third_derivative(pieces_[piece], Interval(a, b));
+  return common_part(slope_bounds(a, b, piece),
+                     at_middle + third * (Interval(a, b) - Interval(middle)));
 }
 
 double Derivative::solve(const Branch& branch, double value) const {

@@ -21,7 +21,8 @@ struct Branch {
 };
 
 /// f' on the finite interval [lo, hi], cut into pieces at the kinks of f. Within a piece all
-/// conditions are decided, so f is smooth there and one-sided values at its ends are exact.
+/// conditions are decided, so f is smooth there and one-sided values at its ends are exact. Parts
+/// of f without x are rounded to double once; bounds enclose what remains.
 class Derivative {
  public:
   /// Throws Error naming the x where f, f' or f'' is not finite. A jump of f at a condition
@@ -52,6 +53,9 @@ class Derivative {
   Interval bounds(double a, double b, size_t piece) const;
   /// Encloses f'' on [a, b] within one piece.
   Interval slope_bounds(double a, double b, size_t piece) const;
+  /// The same, narrower where terms cancel; the width is O((b - a)^2) beside the true swing.
+  /// Slower.
+  Interval tight_slope_bounds(double a, double b, size_t piece) const;
 
   /// Maximal monotone or flat branches, in order, covering [lo, hi]; computed once.
   const std::vector<Branch>& branches() const { return branches_; }

@@ -144,87 +144,95 @@ struct Arithmetic<Jet<T>> {
 
 }  // namespace detail
 
+namespace detail {
+
+/// 1 or 0 for a comparison, -1 for any other operation.
+inline int truth(Op op, double a, double b) {
+  switch (op) {
+    case Op::less:
+      return a < b;
+    case Op::less_equal:
+      return a <= b;
+    case Op::greater:
+      return a > b;
+    case Op::greater_equal:
+      return a >= b;
+    case Op::equal:
+      return a == b;
+    case Op::not_equal:
+      return a != b;
+    default:
+      return -1;
+  }
+}
+
+/// Nodes that choose between values: abs to where. `at(i)` is the value of node i.
+template <class Scalar, class At>
+Scalar choose(const Node& n, const At& at) {
+  using A = Arithmetic<Scalar>;
+  const double a = A::decide(at(n.a));
+  switch (n.op) {
+    case Op::abs:
+      return a < 0.0 ? A::negate(at(n.a)) : at(n.a);
+    case Op::sign:
+      return A::constant((a > 0.0) - (a < 0.0));
+    case Op::min:
+      return A::decide(at(n.b)) < a ? at(n.b) : at(n.a);
+    case Op::max:
+      return A::decide(at(n.b)) > a ? at(n.b) : at(n.a);
+    case Op::clamp:
+      return a < A::decide(at(n.b)) ? at(n.b) : a > A::decide(at(n.c)) ? at(n.c) : at(n.a);
+    default:
+      return a != 0.0 ? at(n.b) : at(n.c);
+  }
+}
+
+/// Nodes of arithmetic and the functions of one value.
+template <class Scalar, class At>
+Scalar compute(const Node& n, const At& at) {
+  using A = Arithmetic<Scalar>;
+  switch (n.op) {
+    case Op::negate:
+      return A::negate(at(n.a));
+    case Op::add:
+      return A::add(at(n.a), at(n.b));
+    case Op::subtract:
+      return A::subtract(at(n.a), at(n.b));
+    case Op::multiply:
+      return A::multiply(at(n.a), at(n.b));
+    case Op::divide:
+      return A::divide(at(n.a), at(n.b));
+    case Op::power:
+      return A::power(at(n.a), A::decide(at(n.b)));
+    default:
+      return A::apply(n.op, at(n.a));
+  }
+}
+
+}  // namespace detail
+
 template <class Scalar>
 Scalar Expression::evaluate(const Scalar& x) const {
   using A = detail::Arithmetic<Scalar>;
-  std::vector<Scalar> v;
-  v.reserve(nodes_.size());
-  const auto truth = [](bool c) { return A::constant(c ? 1.0 : 0.0); };
+  std::vector<Scalar> values;
+  values.reserve(nodes_.size());
+  const auto at = [&](int i) -> const Scalar& { return values[static_cast<size_t>(i)]; };
   for (const Node& n : nodes_) {
-    const auto a = [&]() -> const Scalar& { return v[static_cast<size_t>(n.a)]; };
-    const auto b = [&]() -> const Scalar& { return v[static_cast<size_t>(n.b)]; };
-    const auto c = [&]() -> const Scalar& { return v[static_cast<size_t>(n.c)]; };
-    switch (n.op) {
-      case Op::constant:
-        v.push_back(A::constant(n.value));
-        break;
-      case Op::variable:
-        v.push_back(x);
-        break;
-      case Op::parameter:
-        v.push_back(A::constant(parameters_[static_cast<size_t>(n.parameter)].second));
-        break;
-      case Op::negate:
-        v.push_back(A::negate(a()));
-        break;
-      case Op::add:
-        v.push_back(A::add(a(), b()));
-        break;
-      case Op::subtract:
-        v.push_back(A::subtract(a(), b()));
-        break;
-      case Op::multiply:
-        v.push_back(A::multiply(a(), b()));
-        break;
-      case Op::divide:
-        v.push_back(A::divide(a(), b()));
-        break;
-      case Op::power:
-        v.push_back(A::power(a(), A::decide(b())));
-        break;
-      case Op::less:
-        v.push_back(truth(A::decide(a()) < A::decide(b())));
-        break;
-      case Op::less_equal:
-        v.push_back(truth(A::decide(a()) <= A::decide(b())));
-        break;
-      case Op::greater:
-        v.push_back(truth(A::decide(a()) > A::decide(b())));
-        break;
-      case Op::greater_equal:
-        v.push_back(truth(A::decide(a()) >= A::decide(b())));
-        break;
-      case Op::equal:
-        v.push_back(truth(A::decide(a()) == A::decide(b())));
-        break;
-      case Op::not_equal:
-        v.push_back(truth(A::decide(a()) != A::decide(b())));
-        break;
-      case Op::abs:
-        v.push_back(A::decide(a()) < 0.0 ? A::negate(a()) : a());
-        break;
-      case Op::sign:
-        v.push_back(A::constant((A::decide(a()) > 0.0) - (A::decide(a()) < 0.0)));
-        break;
-      case Op::min:
-        v.push_back(A::decide(b()) < A::decide(a()) ? b() : a());
-        break;
-      case Op::max:
-        v.push_back(A::decide(b()) > A::decide(a()) ? b() : a());
-        break;
-      case Op::clamp:
-        v.push_back(A::decide(a()) < A::decide(b())   ? b()
-                    : A::decide(a()) > A::decide(c()) ? c()
-                                                      : a());
-        break;
-      case Op::where:
-        v.push_back(A::decide(a()) != 0.0 ? b() : c());
-        break;
-      default:
-        v.push_back(A::apply(n.op, a()));
+    if (n.op == Op::constant) {
+      values.push_back(A::constant(n.value));
+    } else if (n.op == Op::variable) {
+      values.push_back(x);
+    } else if (n.op == Op::parameter) {
+      values.push_back(A::constant(parameters_[static_cast<size_t>(n.parameter)].second));
+    } else if (n.op >= Op::less && n.op <= Op::not_equal) {
+      values.push_back(A::constant(detail::truth(n.op, A::decide(at(n.a)), A::decide(at(n.b)))));
+    } else if (n.op >= Op::abs && n.op <= Op::where) {
+      values.push_back(detail::choose<Scalar>(n, at));
+    } else {
+      values.push_back(detail::compute<Scalar>(n, at));
     }
   }
-  return v.back();
+  return values.back();
 }
 
 }  // namespace fewbit::solver

@@ -25,8 +25,8 @@ class Splitter {
     const std::vector<double> borders = borders_of(f, index, lo, hi);
     for (size_t i = 0; i + 1 < borders.size(); ++i) {
       const double middle = 0.5 * (borders[i] + borders[i + 1]);
-      work_ += f.nodes().size();
-      if (work_ > kMostWork) refuse();
+      work_ -= static_cast<long>(f.nodes().size());
+      if (work_ < 0) refuse();
       split(decide(f, index, middle), borders[i], borders[i + 1]);
     }
   }
@@ -35,18 +35,22 @@ class Splitter {
 
  private:
   static constexpr size_t kMostPieces = 4096;
-  static constexpr size_t kMostWork = 3000000;
+  static constexpr long kMostWork = 3000000;
+  static constexpr long kMostForOne = 200000;
 
   [[noreturn]] void refuse() const {
     throw Error("expression: has too many kinks in [" + shortest(lo_) + ", " + shortest(hi_) + "]");
   }
 
-  std::vector<double> borders_of(const Expression& f, size_t index, double lo, double hi) const {
+  std::vector<double> borders_of(const Expression& f, size_t index, double lo, double hi) {
     std::vector<double> borders{lo, hi};
     const int parts = f.nodes()[index].op == Op::clamp ? 2 : 1;
     for (int part = 0; part < parts; ++part) {
       const Expression condition = condition_of(f, index, part);
-      const SignChanges changes = sign_changes(condition, lo, hi);
+      long work = std::min(work_, kMostForOne);
+      work_ -= work;
+      const SignChanges changes = sign_changes(condition, lo, hi, work);
+      work_ += work;
       if (!changes.complete) {
         throw Error("expression: cannot tell where the sign of a condition changes: " +
                     condition.text());
@@ -71,7 +75,7 @@ class Splitter {
 
   double lo_;
   double hi_;
-  size_t work_ = 0;
+  long work_ = kMostWork;  ///< nodes that may still be visited
   std::vector<Piece> pieces_;
 };
 

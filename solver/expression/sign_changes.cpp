@@ -15,17 +15,17 @@ namespace {
 
 class Search {
  public:
-  Search(const Expression& g, double lo, double hi)
-      : g_(g), least_(1e-13 * (hi - lo)), budget_(1000 + 4000000 / g.nodes().size()) {
+  Search(const Expression& g, double lo, double hi, long& work)
+      : g_(g), least_(1e-13 * (hi - lo)), least_unit_(std::min(1.0, hi - lo)), work_(work) {
     search(lo, hi);
   }
   SignChanges take() { return std::move(found_); }
 
  private:
   void search(double lo, double hi) {
-    if (budget_ == 0) found_.complete = false;
+    work_ -= static_cast<long>(g_.nodes().size());
+    if (work_ < 0) found_.complete = false;
     if (!found_.complete) return;
-    --budget_;
     const Jet<Interval> jet = g_.evaluate(Jet<Interval>{{lo, hi}, Interval(1.0), Interval(0.0)});
     if (excludes_zero(jet.value)) return;
     const double middle = 0.5 * (lo + hi);
@@ -85,18 +85,20 @@ class Search {
     if (at_hi == 0.0) add(hi);
   }
 
+  long double wide(double x) const { return g_.evaluate(static_cast<long double>(x)); }
+
   /// Several doubles round to g = 0: one Newton step in wider arithmetic finds the nearest.
   double polished(double x) const {
-    const auto wide = static_cast<double>(static_cast<long double>(x) -
-                                          g_.evaluate(static_cast<long double>(x)) /
-                                              g_.evaluate(Jet<long double>{x, 1.0L, 0.0L}).first);
-    const bool near = std::abs(wide - x) <= 2e-15 * std::abs(x);
-    return near && std::abs(g_.evaluate(wide)) <= std::abs(g_.evaluate(x)) ? wide : x;
+    const long double slope = g_.evaluate(Jet<long double>{x, 1.0L, 0.0L}).first;
+    const auto next = static_cast<double>(static_cast<long double>(x) - wide(x) / slope);
+    const bool near = std::abs(next - x) <= 2e-15 * std::abs(x) + 1e-15 * least_unit_;
+    return near && std::abs(g_.evaluate(next)) <= std::abs(g_.evaluate(x)) ? next : x;
   }
 
   /// The number of fewest digits beside x at which g is no farther from 0.
   double simplest_near(double x) const {
-    const double reached = std::abs(g_.evaluate(x));
+    const long double reached = std::abs(wide(x));
+    if (std::abs(x) <= 1e-15 * least_unit_ && std::abs(wide(0.0)) <= reached) return 0.0;
     for (int digits = 1; digits <= 15; ++digits) {
       char buffer[40];
       const auto end = std::to_chars(buffer, buffer + sizeof buffer, x,
@@ -104,8 +106,7 @@ class Search {
                            .ptr;
       double candidate = x;
       std::from_chars(buffer, end, candidate);
-      if (std::abs(candidate - x) <= 8e-16 * std::abs(x) + 1e-300 &&
-          std::abs(g_.evaluate(candidate)) <= reached) {
+      if (std::abs(candidate - x) <= 8e-16 * std::abs(x) && std::abs(wide(candidate)) <= reached) {
         return candidate;
       }
     }
@@ -118,14 +119,15 @@ class Search {
 
   const Expression& g_;
   double least_;
-  size_t budget_;
+  double least_unit_;  ///< 1 or the width where that is less
+  long& work_;
   SignChanges found_;
 };
 
 }  // namespace
 
-SignChanges sign_changes(const Expression& g, double lo, double hi) {
-  return Search(g, lo, hi).take();
+SignChanges sign_changes(const Expression& g, double lo, double hi, long& work) {
+  return Search(g, lo, hi, work).take();
 }
 
 }  // namespace fewbit::solver

@@ -14,6 +14,7 @@ struct SignChanges {
 /// The points in [lo, hi] where a smooth g changes its sign, each the double nearest to the root,
 /// and the ends of stretches on which g is zero. A root at a number of few digits comes out as
 /// exactly that number.
-SignChanges sign_changes(const Expression& g, double lo, double hi);
+/// `work` is spent, a unit for each node evaluated; without any left nothing more is found.
+SignChanges sign_changes(const Expression& g, double lo, double hi, long& work);
 
 }  // namespace fewbit::solver

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -57,4 +57,4 @@ std::string tick_label(double value) {
   return fmt::format("{:.6g}", value);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

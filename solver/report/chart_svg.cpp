@@ -9,7 +9,7 @@
 #include "report/names.hpp"
 #include "report/svg.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::string dot_chart(const std::string& label, const std::vector<std::string>& 
   return svg.str(false);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -1,6 +1,6 @@
 #include "report/document.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -45,4 +45,4 @@ std::string to_csv(const Document& document) {
   return text;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -8,7 +8,7 @@
 #include "functions/registry.hpp"
 #include "weights/weight.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -126,4 +126,4 @@ Curve sample_curve(const Table& table, size_t points) {
   return curve;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

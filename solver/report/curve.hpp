@@ -4,7 +4,7 @@
 
 #include "table/table.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 struct Point {
   double x;
@@ -36,4 +36,4 @@ struct Curve {
 /// Samples f' at about `points` places. Throws what Derivative throws.
 Curve sample_curve(const Table& table, size_t points);
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -13,7 +13,7 @@
 #include "search/solve.hpp"
 #include "weights/weight.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -155,4 +155,4 @@ std::string describe(const Table& table, bool colour) {
          legend + "\n" + terminal_plot(sample_curve(table, 480), colour);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -13,7 +13,7 @@
 #include "report/names.hpp"
 #include "report/table_svg.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -249,4 +249,4 @@ std::vector<Section> error_sections(const std::vector<Result>& results) {
   return {digest_section(index), gap_section(index), table_section(results)};
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -3,7 +3,7 @@
 #include "report/document.hpp"
 #include "report/svg.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::string to_html(const Document& document) {
   return text + "</main>\n<footer></footer>\n</body>\n</html>\n";
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

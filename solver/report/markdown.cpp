@@ -1,6 +1,6 @@
 #include "report/document.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -48,4 +48,4 @@ std::string to_markdown(const Document& document) {
   return text;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 std::string function_name(const FunctionSpec& function) {
   if (function.parameters.empty()) return function.name;
@@ -57,4 +57,4 @@ std::string gap_name(const Table& table) {
   return fmt::format("within {:.1e} of the optimum", table.relative_gap);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

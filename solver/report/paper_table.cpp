@@ -11,7 +11,7 @@
 #include "report/names.hpp"
 #include "report/study.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -91,4 +91,4 @@ Section paper_section(const ProgressCall& progress) {
   return section;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 void parallel_for(size_t count, const std::function<void(size_t)>& work,
                   const ProgressCall& progress) {
@@ -40,4 +40,4 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work,
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

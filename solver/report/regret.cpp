@@ -3,7 +3,7 @@
 #include "report/study.hpp"
 #include "search/solve.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::vector<Regret> regrets(const RegretStudy& study, const ProgressCall& progre
   return flat;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -6,7 +6,7 @@
 #include "report/parallel.hpp"
 #include "table/table.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 /// How much a table for inputs of unknown scale loses against the table that knows it.
 struct RegretStudy {
@@ -34,4 +34,4 @@ std::vector<Regret> regrets(const RegretStudy& study, const ProgressCall& progre
 /// Worst case of each range (the smallest is marked), by sigma and by function.
 std::vector<Section> regret_sections(const RegretStudy& study, const std::vector<Regret>& regrets);
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

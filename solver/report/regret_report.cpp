@@ -6,7 +6,7 @@
 #include "report/names.hpp"
 #include "report/regret.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -104,4 +104,4 @@ std::vector<Section> regret_sections(const RegretStudy& study, const std::vector
   return {by_sigma(study, regrets), by_function(study, regrets)};
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

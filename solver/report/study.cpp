@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "search/solve.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 Domain default_domain(const WeightSpec& weight) {
   if (weight.edges.empty()) return {};
@@ -56,4 +56,4 @@ std::vector<Result> solve_all(const std::vector<Problem>& problems, const Progre
   return results;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

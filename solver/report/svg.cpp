@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -131,4 +131,4 @@ std::string svg_style(std::string_view scope) {
          std::string(kClasses) + series_classes();
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

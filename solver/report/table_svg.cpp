@@ -11,7 +11,7 @@
 #include "report/names.hpp"
 #include "report/svg.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -175,4 +175,4 @@ std::string table_thumbnail(const Table& table) {
   return svg.str(false);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

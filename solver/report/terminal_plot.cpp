@@ -9,7 +9,7 @@
 
 #include "report/names.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline reporting {
 
 namespace {
 
@@ -138,4 +138,4 @@ std::string terminal_plot(const Curve& curve, bool colour) {
   return text;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline reporting

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "verify/gauss.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 constexpr double kMostParts = 4096;  // of one stretch, to begin with
@@ -188,4 +188,4 @@ std::pair<double, double> Axis::range(double a, double b) const {
   return {smallest, largest};
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

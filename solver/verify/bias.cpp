@@ -13,7 +13,7 @@
 #include "expression/derivative.hpp"
 #include "verify/gauss.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 
@@ -130,32 +130,52 @@ Units units_of_mixture(double smallest, double largest, double tau) {
   return units;
 }
 
+/// Evenly spread means on [lo, hi], all with `spread`: three Gauss points where that is short
+/// beside the spread, else the full rule on parts no longer than it.
+void add_even_means(Units& units, double lo, double hi, double mass, double spread) {
+  const double width = hi - lo;
+  if (width < 0.02 * spread) {
+    const double off = width / 2 * std::sqrt(0.6);
+    const double middle = lo + width / 2;
+    units.push_back({middle - off, spread, mass * 5 / 18});
+    units.push_back({middle, spread, mass * 8 / 18});
+    units.push_back({middle + off, spread, mass * 5 / 18});
+    return;
+  }
+  const GaussRule& rule = gauss_rule();
+  const double parts = std::ceil(width / spread);
+  for (double part = 0.0; part < parts; ++part) {
+    for (size_t i = 0; i < GaussRule::kNodes; ++i) {
+      const double x = lo + width / parts * (part + (1.0 + rule.nodes[i]) / 2);
+      units.push_back({x, spread, mass / parts * rule.weights[i] / 2});
+    }
+  }
+}
+
 /// The unit model of a histogram that does not tell its units apart: their means follow the
 /// histogram drawn together about its mean, so that with the scatter tau sigma of each the inputs
-/// have the histogram's spread. Three Gauss points stand for a bin.
+/// have the histogram's spread.
 Units units_of_bins(const WeightSpec& weight, double tau) {
-  Units units;
   double mass = 0.0;
   double mean = 0.0;
   for (size_t i = 0; i < weight.masses.size(); ++i) {
-    if (!(weight.masses[i] > 0.0)) continue;
-    const double half = (weight.edges[i + 1] - weight.edges[i]) / 2;
-    const double middle = weight.edges[i] + half;
-    const double off = half * std::sqrt(0.6);
-    units.push_back({middle - off, 0.0, weight.masses[i] * 5 / 18});
-    units.push_back({middle, 0.0, weight.masses[i] * 8 / 18});
-    units.push_back({middle + off, 0.0, weight.masses[i] * 5 / 18});
     mass += weight.masses[i];
-    mean += weight.masses[i] * middle;
+    mean += weight.masses[i] * (weight.edges[i] + weight.edges[i + 1]) / 2;
   }
   mean /= mass;
   double variance = 0.0;
-  for (const UnitSpec& unit : units) {
-    variance += unit.mass / mass * (unit.mean - mean) * (unit.mean - mean);
+  for (size_t i = 0; i < weight.masses.size(); ++i) {
+    const double lo = weight.edges[i] - mean;
+    const double hi = weight.edges[i + 1] - mean;
+    variance += weight.masses[i] / mass * (lo * lo + lo * hi + hi * hi) / 3;
   }
-  for (UnitSpec& unit : units) {
-    unit.mean = mean + std::sqrt(1.0 - tau * tau) * (unit.mean - mean);
-    unit.spread = tau * std::sqrt(variance);
+  const double together = std::sqrt(1.0 - tau * tau);
+  Units units;
+  for (size_t i = 0; i < weight.masses.size(); ++i) {
+    if (!(weight.masses[i] > 0.0)) continue;
+    add_even_means(units, mean + together * (weight.edges[i] - mean),
+                   mean + together * (weight.edges[i + 1] - mean), weight.masses[i],
+                   tau * std::sqrt(variance));
   }
   return units;
 }
@@ -210,4 +230,4 @@ double recompute_bias(const Table& table) {
   return std::sqrt(sum / mass);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -27,7 +27,7 @@
 
 #include "verify/program.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -153,4 +153,4 @@ double lower_bound_of(const Line& line, const BoundRequest& request) {
   return Program(line, request).run();
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -2,7 +2,7 @@
 
 #include "verify/part_cost.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 struct BoundRequest {
   PartCost cost = PartCost::spread;
@@ -17,4 +17,4 @@ struct BoundRequest {
 /// true and the work limit allows it.
 double lower_bound_of(const Line& line, const BoundRequest& request);
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -7,7 +7,7 @@
 
 #include "verify/program.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 constexpr int kSplitDepth = 8;
@@ -149,4 +149,4 @@ void Program::add_inner_points(const Point& a, const Point& b, double goal, int 
   add_inner_points(inner, b, goal, depth - 1, points);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -7,7 +7,7 @@
 
 #include "table/rounding.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 
@@ -176,4 +176,4 @@ Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Fin
   return measured;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -3,7 +3,7 @@
 #include "verify/axis.hpp"
 #include "verify/findings.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 /// What checking the conditions brought to light.
 struct Measured {
@@ -21,4 +21,4 @@ Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Fin
 /// Form unbiased: outer levels are the range of f', inner ones are stationary.
 Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings);
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

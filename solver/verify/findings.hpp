@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "verify/verify.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 /// Collects findings; a claim about many items gets one finding per item that fails, or a single
 /// one when all hold.
@@ -32,4 +32,4 @@ class Findings {
   std::vector<Finding> list_;
 };
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 
@@ -38,4 +38,4 @@ const GaussRule& gauss_rule() {
   return rule;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 /// Gauss-Legendre rule on [-1, 1], exact for polynomials up to degree 2 * kNodes - 1.
 struct GaussRule {
@@ -14,4 +14,4 @@ struct GaussRule {
 
 const GaussRule& gauss_rule();
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

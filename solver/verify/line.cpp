@@ -1,6 +1,6 @@
 #include "verify/line.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 XLine::XLine(const Axis& axis) : axis_(axis) {
   int direction = 0;
@@ -47,4 +47,4 @@ std::vector<Point> ValueLine::fixed_points() const {
   return points;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -5,7 +5,7 @@
 
 #include "verify/value_measure.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 /// A place where a cut may be made, with the moments of everything before it.
 struct Point {
@@ -67,4 +67,4 @@ class ValueLine : public Line {
   const ValueMeasure& values_;
 };
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -2,7 +2,7 @@
 
 #include "verify/line.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 enum class PartCost {
   spread,  ///< min over y of the integral of (v - y)^2: one level per part
@@ -26,4 +26,4 @@ struct PartCosts {
   }
 };
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -3,7 +3,7 @@
 #include "verify/bound.hpp"
 #include "verify/sweep.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 /// A stretch between two neighbouring points.
 struct Cell {
@@ -61,4 +61,4 @@ class Program {
   double work_ = 0.0;
 };
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -56,4 +56,4 @@ void Sweep::run_monge(size_t first, size_t last, size_t low, size_t high) {
   run_monge(middle + 1, last, best, high);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -5,7 +5,7 @@
 
 #include "verify/part_cost.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 using Index = std::uint32_t;
 
@@ -43,4 +43,4 @@ struct Sweep {
   void run_monge(size_t first, size_t last, size_t low, size_t high);
 };
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -6,7 +6,7 @@
 #include "verify/conditions.hpp"
 #include "verify/value_measure.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 
@@ -144,4 +144,4 @@ Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings
   return measured;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

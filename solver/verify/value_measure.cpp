@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 ValueMeasure::ValueMeasure(const Axis& axis)
     : axis_(axis), lowest_(axis.derivative().min_value()), highest_(axis.derivative().max_value()) {
@@ -35,4 +35,4 @@ Moments ValueMeasure::below(double value, bool inclusive) const {
   return sum;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -4,7 +4,7 @@
 
 #include "verify/axis.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 /// The distribution of the values f'(x) under the density of `axis`.
 class ValueMeasure {
@@ -37,4 +37,4 @@ class ValueMeasure {
   double highest_;
 };
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -13,7 +13,7 @@
 #include "verify/bound.hpp"
 #include "verify/conditions.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 namespace {
 
@@ -143,4 +143,4 @@ std::vector<Finding> verify_file(const std::string& path) {
   return findings;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -5,7 +5,7 @@
 
 #include "table/table.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline verification {
 
 /// One statement that was checked, with both figures where they differ.
 struct Finding {
@@ -21,4 +21,4 @@ std::vector<Finding> verify_table(const Table& table);
 /// Reads, checks the canonical text byte by byte and verifies; throws Error for an unreadable file.
 std::vector<Finding> verify_file(const std::string& path);
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline verification

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline sampling {
 
 void Moments::add(std::span<const double> block) {
   if (block.empty()) return;
@@ -92,4 +92,4 @@ std::vector<UnitSpec> UnitMoments::units(double least_spread) const {
   return joined;
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline sampling

@@ -6,7 +6,7 @@
 #include "table/table.hpp"
 #include "weights/sample_reader.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::inline sampling {
 
 /// Least, greatest, mean and variance of a stream. Each block is centred on its own mean and joined
 /// to the rest by Chan's formula: stable also where the mean exceeds the spread by far.
@@ -53,4 +53,4 @@ class UnitMoments {
   std::vector<double> squares_;
 };
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::inline sampling

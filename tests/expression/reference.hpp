@@ -1,7 +1,7 @@
 #pragma once
 
-// A second evaluator of the tape for oracles: textbook formulas, no care for cancellation, so use it
-// with many digits. Shares nothing with evaluate.hpp.
+// A second evaluator of the tape for oracles: textbook formulas, no care for cancellation, so use
+// it with many digits. Shares nothing with evaluate.hpp.
 
 #include <cmath>
 #include <vector>

@@ -1,0 +1,98 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "expression/derivative.hpp"
+
+namespace fewbit::solver {
+
+namespace {
+
+using Kinks = std::vector<double>;
+
+Derivative derivative(const std::string& text, double lo = -10, double hi = 10) {
+  return {Expression::parse(text), lo, hi};
+}
+
+Kinks kinks(const std::string& text, double lo = -10, double hi = 10) {
+  const Derivative d = derivative(text, lo, hi);
+  return {d.borders().begin() + 1, d.borders().end() - 1};
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    derivative(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST(Kinks, AreTheNearestDoublesOfTheirRoots) {
+  EXPECT_EQ(kinks("max(3*x - 1, 0)"), Kinks{1.0 / 3.0});
+  EXPECT_EQ(kinks("max(7*x + 5, 0)"), Kinks{-5.0 / 7.0});
+  EXPECT_EQ(kinks("max(x, 0.1)"), Kinks{0.1});
+  EXPECT_EQ(kinks("abs(x^2 - 2)"), (Kinks{-std::sqrt(2.0), std::sqrt(2.0)}));
+  EXPECT_EQ(kinks("where(x^3 > 5, x^2, x)"), Kinks{std::cbrt(5.0)});
+  EXPECT_DOUBLE_EQ(kinks("max(tanh(x), 0.5)").at(0), std::atanh(0.5));
+  EXPECT_EQ(kinks("max(exp(x), 1)", -7.3, 11.9), Kinks{0.0});
+}
+
+TEST(Kinks, ComeFromEverySwitch) {
+  EXPECT_EQ(kinks("min(x, 2)"), Kinks{2});
+  EXPECT_EQ(kinks("clamp(x, -1, 2)"), (Kinks{-1, 2}));
+  EXPECT_EQ(kinks("x*sign(x - 1)"), Kinks{1});
+  EXPECT_EQ(kinks("x*(x > 1) + x^2*(x <= 1)"), Kinks{1});
+  EXPECT_EQ(kinks("x + x*(x >= -2)*(x < 3)"), (Kinks{-2, 3}));
+  EXPECT_EQ(kinks("where(x - 1, x, 2*x)"), Kinks{});
+}
+
+TEST(Kinks, AreSeenThroughNestedConditions) {
+  EXPECT_EQ(kinks("where(x > 0, where(x > 2, 2*x, x), where(x < -3, 0, x^2))"), (Kinks{-3, 0, 2}));
+  EXPECT_EQ(kinks("abs(abs(x) - 1)"), (Kinks{-1, 0, 1}));
+  EXPECT_EQ(kinks("max(min(x, 1), abs(x)/2)"), (Kinks{0, 1, 2}));
+}
+
+TEST(Kinks, DisappearWhereBothSidesAreTheSame) {
+  EXPECT_EQ(kinks("where(x > 1, x^2, x^2)"), Kinks{});
+  EXPECT_EQ(kinks("where(x == 1, 5, x^2)"), Kinks{});
+  EXPECT_EQ(kinks("where(x - x > 0, x, x^2)"), Kinks{});
+  EXPECT_EQ(kinks("max(x, x - 1)"), Kinks{});
+  EXPECT_EQ(kinks("where((x - 1)^2 >= 0, x, x^2)"), Kinks{});
+}
+
+TEST(Kinks, LeaveBranchesThatAreNeverTakenAlone) {
+  EXPECT_NO_THROW(derivative("where(x > -20, x^2, log(x))"));
+  EXPECT_NO_THROW(derivative("where(x > 1, log(x), 0)"));
+  EXPECT_NO_THROW(derivative("where(abs(x) > 1, where(log(abs(x)) > 1, x, x^2), 0)"));
+  EXPECT_EQ(kinks("where(x > 1, where(log(x) > 1, x, x^2), 0)"), (Kinks{1, std::exp(1.0)}));
+}
+
+TEST(Kinks, GiveOneSidedDerivativesAtTheBorder) {
+  const Derivative d = derivative("where(x > 1, x^3, x^2)");
+  EXPECT_EQ(d.value(1.0), 2.0);
+  EXPECT_EQ(d.value(1.0, 1), 3.0);
+  EXPECT_EQ(d.piece_of(1.0), 0u);
+  EXPECT_EQ(d.piece_of(std::nextafter(1.0, 2.0)), 1u);
+}
+
+TEST(Kinks, SurviveARootOfHighOrder) {
+  EXPECT_EQ(kinks("where((x - 1)^3 > 0, x, x^2)"), Kinks{1});
+  EXPECT_EQ(kinks("where(x^3 - 3*x^2 + 3*x - 1 > 0.001, x, x^2)").size(), 1u);
+}
+
+TEST(Kinks, RefuseAConditionThatIsNoNumber) {
+  EXPECT_EQ(refusal("where(log(x) > 0, x, 0)"),
+            "expression: a condition is not a number at x = -4.5: log(x)");
+}
+
+TEST(Kinks, RefuseMoreThanCanBeTold) {
+  std::string text = "abs(x)";
+  for (int i = 0; i < 40; ++i) text = "abs(2*" + text + " - 10)";
+  EXPECT_EQ(refusal(text), "expression: has too many kinks in [-10, 10]");
+}
+
+}  // namespace fewbit::solver
