@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -57,4 +58,5 @@ std::string tick_label(double value) {
   return fmt::format("{:.6g}", value);
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

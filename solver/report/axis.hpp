@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 /// A linear or logarithmic axis that maps [lo, hi] to the pixels [from, to].
 class Axis {
@@ -31,4 +32,5 @@ class Axis {
 /// A tick as text: "0.5", "1e-09".
 std::string tick_label(double value);
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

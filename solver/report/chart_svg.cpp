@@ -9,7 +9,8 @@
 #include "report/names.hpp"
 #include "report/svg.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -102,4 +103,5 @@ std::string dot_chart(const std::string& label, const std::vector<std::string>& 
   return svg.str(false);
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 /// One line or group of dots; `style` chooses colour and marker (see kSeriesStyles, wrapping).
 struct Series {
@@ -22,4 +23,5 @@ std::string error_chart(const std::string& label, const std::vector<Series>& ser
 std::string dot_chart(const std::string& label, const std::vector<std::string>& rows,
                       const std::vector<Series>& series, double floor, double goal);
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

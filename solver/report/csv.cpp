@@ -1,6 +1,7 @@
 #include "report/document.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -45,4 +46,5 @@ std::string to_csv(const Document& document) {
   return text;
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -8,7 +8,8 @@
 #include "functions/registry.hpp"
 #include "weights/weight.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -126,4 +127,5 @@ Curve sample_curve(const Table& table, size_t points) {
   return curve;
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -4,7 +4,8 @@
 
 #include "table/table.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 struct Point {
   double x;
@@ -36,4 +37,5 @@ struct Curve {
 /// Samples f' at about `points` places. Throws what Derivative throws.
 Curve sample_curve(const Table& table, size_t points);
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -13,7 +13,8 @@
 #include "search/solve.hpp"
 #include "weights/weight.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -155,4 +156,5 @@ std::string describe(const Table& table, bool colour) {
          legend + "\n" + terminal_plot(sample_curve(table, 480), colour);
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

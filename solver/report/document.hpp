@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 /// One entry of a grid: as people read it, and exactly (for CSV; empty: the same).
 struct Cell {
@@ -60,4 +61,5 @@ std::string to_csv(const Document& document);
 /// One self-contained page: no scripts, no requests.
 std::string to_html(const Document& document);
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -13,7 +13,8 @@
 #include "report/names.hpp"
 #include "report/table_svg.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -249,4 +250,5 @@ std::vector<Section> error_sections(const std::vector<Result>& results) {
   return {digest_section(index), gap_section(index), table_section(results)};
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -3,7 +3,8 @@
 #include "report/document.hpp"
 #include "report/svg.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -108,4 +109,5 @@ std::string to_html(const Document& document) {
   return text + "</main>\n<footer></footer>\n</body>\n</html>\n";
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -1,6 +1,7 @@
 #include "report/document.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -48,4 +49,5 @@ std::string to_markdown(const Document& document) {
   return text;
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

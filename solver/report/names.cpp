@@ -6,7 +6,8 @@
 
 #include "base/text.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 std::string function_name(const FunctionSpec& function) {
   if (function.parameters.empty()) return function.name;
@@ -57,4 +58,5 @@ std::string gap_name(const Table& table) {
   return fmt::format("within {:.1e} of the optimum", table.relative_gap);
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -11,7 +11,8 @@
 #include "report/names.hpp"
 #include "report/study.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -91,4 +92,5 @@ Section paper_section(const ProgressCall& progress) {
   return section;
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

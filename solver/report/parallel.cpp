@@ -7,7 +7,8 @@
 #include <thread>
 #include <vector>
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 void parallel_for(size_t count, const std::function<void(size_t)>& work,
                   const ProgressCall& progress) {
@@ -40,4 +41,5 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work,
   }
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

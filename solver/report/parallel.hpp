@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <functional>
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 /// Called after each finished piece of work, one call at a time: how many of how many are done.
 using ProgressCall = std::function<void(size_t done, size_t total)>;
@@ -13,4 +14,5 @@ using ProgressCall = std::function<void(size_t done, size_t total)>;
 void parallel_for(size_t count, const std::function<void(size_t)>& work,
                   const ProgressCall& progress = {});
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

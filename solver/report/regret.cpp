@@ -3,7 +3,8 @@
 #include "report/study.hpp"
 #include "search/solve.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -55,4 +56,5 @@ std::vector<Regret> regrets(const RegretStudy& study, const ProgressCall& progre
   return flat;
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

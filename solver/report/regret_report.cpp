@@ -6,7 +6,8 @@
 #include "report/names.hpp"
 #include "report/regret.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -104,4 +105,5 @@ std::vector<Section> regret_sections(const RegretStudy& study, const std::vector
   return {by_sigma(study, regrets), by_function(study, regrets)};
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -3,7 +3,8 @@
 #include "base/error.hpp"
 #include "search/solve.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 Domain default_domain(const WeightSpec& weight) {
   if (weight.edges.empty()) return {};
@@ -56,4 +57,5 @@ std::vector<Result> solve_all(const std::vector<Problem>& problems, const Progre
   return results;
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

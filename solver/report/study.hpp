@@ -7,7 +7,8 @@
 #include "report/parallel.hpp"
 #include "table/table.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 /// What to compare: every combination of the lists.
 struct Study {
@@ -38,4 +39,5 @@ std::vector<Problem> problems_of(const Study& study);
 std::vector<Result> solve_all(const std::vector<Problem>& problems,
                               const ProgressCall& progress = {});
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -131,4 +132,5 @@ std::string svg_style(std::string_view scope) {
          std::string(kClasses) + series_classes();
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

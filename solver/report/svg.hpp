@@ -6,7 +6,8 @@
 
 #include "report/curve.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 /// Classes m0, m1, ... (markers) and l0, l1, ... (lines) that svg_style knows.
 constexpr size_t kSeriesStyles = 8;
@@ -45,4 +46,5 @@ class Svg {
 /// the selector that carries the colours: "svg" in a picture of its own, ":root" in a page.
 std::string svg_style(std::string_view scope);
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

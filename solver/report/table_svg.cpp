@@ -11,7 +11,8 @@
 #include "report/names.hpp"
 #include "report/svg.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -175,4 +176,5 @@ std::string table_thumbnail(const Table& table) {
   return svg.str(false);
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

@@ -4,7 +4,8 @@
 
 #include "table/table.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 /// The picture of one table as a document of its own (760 x 440): title, error and proof, legend,
 /// axes, f', the step function with its codes, thresholds.
@@ -13,4 +14,5 @@ std::string table_picture(const Table& table);
 /// The same without title and legend (360 x 230), for a page that carries svg_style.
 std::string table_thumbnail(const Table& table);
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

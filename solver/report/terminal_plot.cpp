@@ -9,7 +9,8 @@
 
 #include "report/names.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 namespace {
 
@@ -138,4 +139,5 @@ std::string terminal_plot(const Curve& curve, bool colour) {
   return text;
 }
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

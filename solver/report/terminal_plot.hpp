@@ -4,10 +4,12 @@
 
 #include "report/curve.hpp"
 
-namespace fewbit::solver::inline reporting {
+namespace fewbit::solver {
+inline namespace reporting {
 
 /// f' (thin) and the step function (bold) in 60 x 15 braille characters with axis labels; `colour`
 /// adds terminal colours. Lines end in a newline.
 std::string terminal_plot(const Curve& curve, bool colour);
 
-}  // namespace fewbit::solver::inline reporting
+}  // namespace reporting
+}  // namespace fewbit::solver

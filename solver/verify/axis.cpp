@@ -7,7 +7,8 @@
 #include "base/error.hpp"
 #include "verify/gauss.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 constexpr double kMostParts = 4096;  // of one stretch, to begin with
@@ -188,4 +189,5 @@ std::pair<double, double> Axis::range(double a, double b) const {
   return {smallest, largest};
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -8,7 +8,8 @@
 #include "table/table.hpp"
 #include "weights/weight.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 /// Integrals of w, w (f' - c) and w (f' - c)^2 for some centre c.
 struct Moments {
@@ -76,4 +77,5 @@ class Axis {
 /// The domain with infinite ends replaced by those of the weight's support.
 Domain finite_domain(const Problem& problem, const Weight& weight);
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

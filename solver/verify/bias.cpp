@@ -13,7 +13,8 @@
 #include "expression/derivative.hpp"
 #include "verify/gauss.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 
@@ -230,4 +231,5 @@ double recompute_bias(const Table& table) {
   return std::sqrt(sum / mass);
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -27,7 +27,8 @@
 
 #include "verify/program.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -153,4 +154,5 @@ double lower_bound_of(const Line& line, const BoundRequest& request) {
   return Program(line, request).run();
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

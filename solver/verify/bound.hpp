@@ -2,7 +2,8 @@
 
 #include "verify/part_cost.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 struct BoundRequest {
   PartCost cost = PartCost::spread;
@@ -17,4 +18,5 @@ struct BoundRequest {
 /// true and the work limit allows it.
 double lower_bound_of(const Line& line, const BoundRequest& request);
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -7,7 +7,8 @@
 
 #include "verify/program.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 constexpr int kSplitDepth = 8;
@@ -149,4 +150,5 @@ void Program::add_inner_points(const Point& a, const Point& b, double goal, int 
   add_inner_points(inner, b, goal, depth - 1, points);
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -7,7 +7,8 @@
 
 #include "table/rounding.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 
@@ -176,4 +177,5 @@ Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Fin
   return measured;
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

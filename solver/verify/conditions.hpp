@@ -3,7 +3,8 @@
 #include "verify/axis.hpp"
 #include "verify/findings.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 /// What checking the conditions brought to light.
 struct Measured {
@@ -21,4 +22,5 @@ Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Fin
 /// Form unbiased: outer levels are the range of f', inner ones are stationary.
 Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings);
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

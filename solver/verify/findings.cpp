@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 void Findings::compare(const std::string& claim, double printed, double seen, double tolerance) {
   const bool holds = std::fabs(seen - printed) <= tolerance;  // false for NaN
@@ -21,4 +22,5 @@ void Findings::summarise(const std::string& claim, const std::string& detail) {
   if (std::none_of(list_.begin(), list_.end(), failed)) add(claim, true, detail);
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -7,7 +7,8 @@
 #include "base/text.hpp"
 #include "verify/verify.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 /// Collects findings; a claim about many items gets one finding per item that fails, or a single
 /// one when all hold.
@@ -32,4 +33,5 @@ class Findings {
   std::vector<Finding> list_;
 };
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

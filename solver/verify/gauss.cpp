@@ -3,7 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 
@@ -38,4 +39,5 @@ const GaussRule& gauss_rule() {
   return rule;
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

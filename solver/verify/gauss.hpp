@@ -3,7 +3,8 @@
 #include <array>
 #include <cstddef>
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 /// Gauss-Legendre rule on [-1, 1], exact for polynomials up to degree 2 * kNodes - 1.
 struct GaussRule {
@@ -14,4 +15,5 @@ struct GaussRule {
 
 const GaussRule& gauss_rule();
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

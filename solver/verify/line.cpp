@@ -1,6 +1,7 @@
 #include "verify/line.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 XLine::XLine(const Axis& axis) : axis_(axis) {
   int direction = 0;
@@ -47,4 +48,5 @@ std::vector<Point> ValueLine::fixed_points() const {
   return points;
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

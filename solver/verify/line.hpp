@@ -5,7 +5,8 @@
 
 #include "verify/value_measure.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 /// A place where a cut may be made, with the moments of everything before it.
 struct Point {
@@ -67,4 +68,5 @@ class ValueLine : public Line {
   const ValueMeasure& values_;
 };
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -2,7 +2,8 @@
 
 #include "verify/line.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 enum class PartCost {
   spread,  ///< min over y of the integral of (v - y)^2: one level per part
@@ -26,4 +27,5 @@ struct PartCosts {
   }
 };
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -3,7 +3,8 @@
 #include "verify/bound.hpp"
 #include "verify/sweep.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 /// A stretch between two neighbouring points.
 struct Cell {
@@ -61,4 +62,5 @@ class Program {
   double work_ = 0.0;
 };
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -6,7 +6,8 @@
 
 #include <limits>
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -56,4 +57,5 @@ void Sweep::run_monge(size_t first, size_t last, size_t low, size_t high) {
   run_monge(middle + 1, last, best, high);
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

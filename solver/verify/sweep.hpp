@@ -5,7 +5,8 @@
 
 #include "verify/part_cost.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 using Index = std::uint32_t;
 
@@ -43,4 +44,5 @@ struct Sweep {
   void run_monge(size_t first, size_t last, size_t low, size_t high);
 };
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

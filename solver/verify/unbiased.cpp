@@ -6,7 +6,8 @@
 #include "verify/conditions.hpp"
 #include "verify/value_measure.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 
@@ -144,4 +145,5 @@ Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings
   return measured;
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

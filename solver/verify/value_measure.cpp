@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 ValueMeasure::ValueMeasure(const Axis& axis)
     : axis_(axis), lowest_(axis.derivative().min_value()), highest_(axis.derivative().max_value()) {
@@ -35,4 +36,5 @@ Moments ValueMeasure::below(double value, bool inclusive) const {
   return sum;
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

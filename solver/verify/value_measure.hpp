@@ -4,7 +4,8 @@
 
 #include "verify/axis.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 /// The distribution of the values f'(x) under the density of `axis`.
 class ValueMeasure {
@@ -37,4 +38,5 @@ class ValueMeasure {
   double highest_;
 };
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

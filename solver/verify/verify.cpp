@@ -13,7 +13,8 @@
 #include "verify/bound.hpp"
 #include "verify/conditions.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 namespace {
 
@@ -143,4 +144,5 @@ std::vector<Finding> verify_file(const std::string& path) {
   return findings;
 }
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

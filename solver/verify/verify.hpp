@@ -5,7 +5,8 @@
 
 #include "table/table.hpp"
 
-namespace fewbit::solver::inline verification {
+namespace fewbit::solver {
+inline namespace verification {
 
 /// One statement that was checked, with both figures where they differ.
 struct Finding {
@@ -21,4 +22,5 @@ std::vector<Finding> verify_table(const Table& table);
 /// Reads, checks the canonical text byte by byte and verifies; throws Error for an unreadable file.
 std::vector<Finding> verify_file(const std::string& path);
 
-}  // namespace fewbit::solver::inline verification
+}  // namespace verification
+}  // namespace fewbit::solver

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <tuple>
 
-namespace fewbit::solver::inline sampling {
+namespace fewbit::solver {
+inline namespace sampling {
 
 void Moments::add(std::span<const double> block) {
   if (block.empty()) return;
@@ -92,4 +93,5 @@ std::vector<UnitSpec> UnitMoments::units(double least_spread) const {
   return joined;
 }
 
-}  // namespace fewbit::solver::inline sampling
+}  // namespace sampling
+}  // namespace fewbit::solver

@@ -6,7 +6,8 @@
 #include "table/table.hpp"
 #include "weights/sample_reader.hpp"
 
-namespace fewbit::solver::inline sampling {
+namespace fewbit::solver {
+inline namespace sampling {
 
 /// Least, greatest, mean and variance of a stream. Each block is centred on its own mean and joined
 /// to the rest by Chan's formula: stable also where the mean exceeds the spread by far.
@@ -53,4 +54,5 @@ class UnitMoments {
   std::vector<double> squares_;
 };
 
-}  // namespace fewbit::solver::inline sampling
+}  // namespace sampling
+}  // namespace fewbit::solver
