@@ -36,7 +36,7 @@ TEST(Kinks, AreTheNearestDoublesOfTheirRoots) {
   EXPECT_EQ(kinks("max(7*x + 5, 0)"), Kinks{-5.0 / 7.0});
   EXPECT_EQ(kinks("max(x, 0.1)"), Kinks{0.1});
   EXPECT_EQ(kinks("abs(x^2 - 2)"), (Kinks{-std::sqrt(2.0), std::sqrt(2.0)}));
-  EXPECT_EQ(kinks("where(x^3 > 5, x^2, x)"), Kinks{std::cbrt(5.0)});
+  EXPECT_EQ(kinks("where(x^3 > 5, x^2, x)"), Kinks{1.709975946676697});
   EXPECT_DOUBLE_EQ(kinks("max(tanh(x), 0.5)").at(0), std::atanh(0.5));
   EXPECT_EQ(kinks("max(exp(x), 1)", -7.3, 11.9), Kinks{0.0});
 }
