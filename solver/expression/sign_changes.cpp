@@ -27,13 +27,15 @@ class Search {
     if (work_ < 0) found_.complete = false;
     if (!found_.complete) return;
     const Jet<Interval> jet = g_.evaluate(Jet<Interval>{{lo, hi}, Interval(1.0), Interval(0.0)});
-    if (excludes_zero(jet.value)) return;
+    if (excludes_zero(jet.value)) return visit(lo, jet.value.lower(), jet.value.upper());
     const double middle = 0.5 * (lo + hi);
     const Interval at_middle = g_.evaluate(Interval(middle));
     const Interval swing = jet.first * (Interval(lo, hi) - Interval(middle));
-    if (excludes_zero(at_middle + swing)) return;
+    const Interval mean_form = at_middle + swing;
+    if (excludes_zero(mean_form)) return visit(lo, mean_form.lower(), mean_form.upper());
     if (is_same_throughout(lo, hi)) return;
-    const bool monotone = jet.first.lower() > 0.0 || jet.first.upper() < 0.0;
+    // An unbounded slope may be a pole, through which a monotone g changes its sign back.
+    const bool monotone = is_bounded(jet.first) && excludes_zero(jet.first);
     // Below this splitting shows nothing but rounding.
     const bool rounding =
         is_bounded(at_middle) && magnitude(swing) <= at_middle.upper() - at_middle.lower();
@@ -50,6 +52,13 @@ class Search {
     return value.lower() > 0.0 || value.upper() < 0.0;
   }
 
+  /// A cell that starts at lo, with two values whose signs are those at its ends; a sign that
+  /// differs from the last cell's end is a jump, as at the pole of 1/x.
+  void visit(double lo, double first, double last) {
+    if ((first < 0.0 && last_ > 0.0) || (first > 0.0 && last_ < 0.0)) add(lo);
+    last_ = last;
+  }
+
   /// Zero, or not defined, on the whole cell; irregular points tell.
   bool is_same_throughout(double lo, double hi) {
     const double first = g_.evaluate(lo);
@@ -62,12 +71,14 @@ class Search {
       add(lo);
       add(hi);
     }
+    last_ = 0.0;
     return true;
   }
 
   void bisect(double lo, double hi) {
     const double at_lo = g_.evaluate(lo);
     const double at_hi = g_.evaluate(hi);
+    visit(lo, at_lo, at_hi);
     if (at_lo == 0.0) add(lo);
     if ((at_lo < 0.0 && at_hi > 0.0) || (at_lo > 0.0 && at_hi < 0.0)) {
       for (;;) {
@@ -98,7 +109,9 @@ class Search {
   /// The number of fewest digits beside x at which g is no farther from 0.
   double simplest_near(double x) const {
     const long double reached = std::abs(wide(x));
-    if (std::abs(x) <= 1e-15 * least_unit_ && std::abs(wide(0.0)) <= reached) return 0.0;
+    const long double at_zero = std::abs(wide(0.0));
+    const bool fits = at_zero <= reached || std::isinf(at_zero);  // a zero or a pole
+    if (std::abs(x) <= 1e-15 * least_unit_ && fits) return 0.0;
     for (int digits = 1; digits <= 15; ++digits) {
       char buffer[40];
       const auto end = std::to_chars(buffer, buffer + sizeof buffer, x,
@@ -121,6 +134,7 @@ class Search {
   double least_;
   double least_unit_;  ///< 1 or the width where that is less
   long& work_;
+  double last_ = 0.0;  ///< a value of the last cell's sign at its end
   SignChanges found_;
 };
 

@@ -50,6 +50,13 @@ TEST(Kinks, ComeFromEverySwitch) {
   EXPECT_EQ(kinks("where(x - 1, x, 2*x)"), Kinks{});
 }
 
+TEST(Kinks, IncludePolesThroughWhichAConditionChangesItsSign) {
+  EXPECT_EQ(kinks("where(1/x > 2, x, 0)"), (Kinks{0, 0.5}));
+  EXPECT_EQ(kinks("where(1/x > 2, x, 0)", -3, 10), (Kinks{0, 0.5}));
+  EXPECT_EQ(kinks("where(1/(x - 1) > 2, x, 3*x)"), (Kinks{1, 1.5}));
+  EXPECT_EQ(kinks("where(-1/x < 3, x, 2*x)"), (Kinks{-1.0 / 3.0, 0}));
+}
+
 TEST(Kinks, AreSeenThroughNestedConditions) {
   EXPECT_EQ(kinks("where(x > 0, where(x > 2, 2*x, x), where(x < -3, 0, x^2))"), (Kinks{-3, 0, 2}));
   EXPECT_EQ(kinks("abs(abs(x) - 1)"), (Kinks{-1, 0, 1}));
