@@ -140,6 +140,20 @@ bool is_identifier(std::string_view name) {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
+/// The words of C++20 that would not compile as the name of a function.
+bool is_cpp_keyword(std::string_view name) {
+  static constexpr std::string_view kWords =
+      " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "
+      "char32_t char8_t class co_await co_return co_yield compl concept const const_cast consteval "
+      "constexpr constinit continue decltype default delete do double dynamic_cast else enum "
+      "explicit export extern false float for friend goto if inline int long mutable namespace new "
+      "noexcept not not_eq nullptr operator or or_eq private protected public register "
+      "reinterpret_cast requires return short signed sizeof static static_assert static_cast "
+      "struct switch template this thread_local throw true try typedef typeid typename union "
+      "unsigned using virtual void volatile wchar_t while xor xor_eq ";
+  return kWords.find(" " + std::string(name) + " ") != std::string_view::npos;
+}
+
 const FunctionInfo* lookup(std::string_view name) {
   for (const FunctionInfo& info : kRegistry) {
     if (info.name == name ||
@@ -190,6 +204,9 @@ FunctionSpec custom_function(std::string_view name, std::string_view expression)
   if (!is_identifier(name)) {
     throw Error("name '" + std::string(name.substr(0, 65)) +
                 "' is not an identifier (letters, digits and _, at most 64, no digit first)");
+  }
+  if (is_cpp_keyword(name)) {
+    throw Error("name '" + std::string(name) + "' is a keyword of C++; choose another one");
   }
   if (lookup(name) != nullptr) {
     throw Error("name '" + std::string(name) + "' is a registered function; choose another one");

@@ -66,6 +66,7 @@ TEST(CustomFunction, RefusesANameThatIsNoIdentifierOrTaken) {
   EXPECT_EQ(custom_refusal("my-act", "x"), "name 'my-act" + tail);
   EXPECT_EQ(custom_refusal("../act", "x"), "name '../act" + tail);
   EXPECT_EQ(custom_refusal(std::string(65, 'a'), "x"), "name '" + std::string(65, 'a') + tail);
+  EXPECT_EQ(custom_refusal("int", "x"), "name 'int' is a keyword of C++; choose another one");
   EXPECT_EQ(custom_refusal("gelu", "x"),
             "name 'gelu' is a registered function; choose another one");
   EXPECT_EQ(custom_refusal("swish", "x"),
