@@ -71,8 +71,16 @@ bool Setting::can_fold(const FunctionSpec& function, const WeightSpec& weight,
                        const Domain& domain) {
   const Domain finite = effective_domain(domain, *make_weight(weight));
   if (!(finite.lo < 0.0 && finite.hi > 0.0)) return false;
+  const double near = std::min(-finite.lo, finite.hi);
+  const Expression expression = expression_of(function);
+  if (!Derivative(expression, -near, near).is_even()) return false;
   const double end = std::max(-finite.lo, finite.hi);
-  return Derivative(expression_of(function), -end, end).is_even();
+  if (near == end) return true;
+  try {
+    return Derivative(expression, -end, end).is_even();
+  } catch (const Error&) {
+    return false;  // not defined on the wider side's mirror image, which the domain leaves out
+  }
 }
 
 Setting::Setting(const FunctionSpec& function, const WeightSpec& weight, const Domain& domain,

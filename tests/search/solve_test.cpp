@@ -44,6 +44,13 @@ TEST(Solve, IntervalsAreAtOrBelowThePapersTable1) {
   }
 }
 
+TEST(Solve, NeedsTheFunctionOnItsDomainOnly) {
+  Problem problem = problem_of("relu", Form::levels, 4);
+  problem.function = custom_function("shifted_log", "log(x + 2)");
+  problem.domain = {-1.0, 10.0};
+  EXPECT_LE(solve(problem).relative_gap, 1e-9);
+}
+
 TEST(Solve, StraightLineOnUnitIntervalGivesEqualSteps) {
   Problem problem = problem_of("relu", Form::intervals, 8);
   problem.function = custom_function("half_square", "x^2/2");
