@@ -3,26 +3,12 @@
 import re
 import sys
 
-from sources import cpp_files, shown
+from sources import TEMPLATE, cpp_files, shown, without_text
 
 FILE_LIMIT = 500
 FUNCTION_LIMIT = 80
 
-# Comments, strings and characters: nothing in them opens or closes a block.
-QUIET = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"([^\s()\\]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'
-    r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'", re.DOTALL)
-DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE | re.DOTALL)
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b")
-# Angle brackets of `template <...>`, one level inside another.
-TEMPLATE = re.compile(r"\btemplate\s*<(?:[^<>]|<[^<>]*>)*>")
-
-
-def without_text(source):
-    """`source` with comments, strings and directives blanked, its line breaks kept."""
-    def blank(match):
-        return re.sub(r"[^\n]", " ", match[0])
-    return DIRECTIVE.sub(blank, QUIET.sub(blank, source))
 
 
 def functions(source):

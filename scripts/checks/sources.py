@@ -1,6 +1,7 @@
 """The project's hand-written files, as the checks see them."""
 
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -8,6 +9,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CPP_FOLDERS = ("solver", "codegen", "runtime", "tests", "bench", "examples")
 CPP_SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
 SKIPPED_FOLDERS = {".git", ".cache", "build"}
+# Comments, strings and characters: nothing in them opens or closes a block.
+QUIET = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"([^\s()\\]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'
+    r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'", re.DOTALL)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE | re.DOTALL)
+# Angle brackets of `template <...>`, one level inside another.
+TEMPLATE = re.compile(r"\btemplate\s*<(?:[^<>]|<[^<>]*>)*>")
 
 
 def files_below(folder):
@@ -39,6 +47,13 @@ def tracked_files():
         return files_below(ROOT)
     paths = {ROOT / name for name in listed.stdout.decode().split("\0") if name}
     return sorted(path for path in paths if path.is_file())
+
+
+def without_text(source):
+    """`source` with comments, strings and directives blanked, its line breaks kept."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match[0])
+    return DIRECTIVE.sub(blank, QUIET.sub(blank, source))
 
 
 def shown(path):

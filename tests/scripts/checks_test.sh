@@ -60,4 +60,10 @@ echo 'int   planted;' >>"$scratch/copy/solver/base/text.cpp"
 cp "$root/.clang-format" "$scratch/copy"
 expect_fault format 'solver/base/text.cpp:[0-9]+: not as clang-format writes it'
 
+fresh_copy
+for file in text error; do
+  printf 'namespace planted::twice {\nstruct Thing {\n  int x;\n};\n}\n' >>"$scratch/copy/solver/base/$file.cpp"
+done
+expect_fault definitions 'defined twice: planted::twice::Thing: solver/base/error.cpp:[0-9]+ and'
+
 echo 'checks: every planted fault is found'
