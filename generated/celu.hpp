@@ -281,8 +281,8 @@ inline constexpr StepTable levels_normal_b3 = {
 
 // levels_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0001557885975454279, lower bound 0.00015578859753201182
-// relative gap 8.61172160481731e-11
+// squared error 0.0001557885975454279, lower bound 0.00015578859753201052
+// relative gap 8.612556738214415e-11
 // thresholds
 //   -2.075567577316, -1.660450506051, -1.388459492359, -1.181191403895, -1.011548939817,
 //   -0.866714535279, -0.73955051446, -0.625652016398, -0.522099664051, -0.426853968939,
@@ -307,7 +307,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0001557885975454279, 0.00015578859753201182};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0001557885975454279, 0.00015578859753201052};
 
 // levels_uniform_b1: celu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
@@ -378,8 +378,8 @@ inline constexpr StepTable levels_uniform_b3 = {
 
 // levels_uniform_b4: celu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.001184062198646465, lower bound 0.0011840621984885414
-// relative gap 1.333744017688923e-10
+// squared error 0.001184062198646465, lower bound 0.0011840621984885475
+// relative gap 1.333692740550164e-10
 // thresholds
 //   -4.240648073223, -3.136052003937, -2.503936836656, -2.06003730115, -1.71776664747,
 //   -1.439194765311, -1.204308024499, -1.001251734642, -0.822423130235, -0.662654117373,
@@ -404,7 +404,7 @@ inline constexpr float levels_uniform_b4_parameters[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 15, 16, 1, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, levels_uniform_b4_parameters, -10.0, 10.0,
-    0.001184062198646465, 0.0011840621984885414};
+    0.001184062198646465, 0.0011840621984885475};
 
 // smoothed_normal_b1: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -479,8 +479,8 @@ inline constexpr StepTable smoothed_normal_b3 = {
 // smoothed_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.6036948955221476e-05
-// squared error 0.00016143525492715938, lower bound 0.00015578859753201182
-// relative gap 0.03497784543837943
+// squared error 0.00016143525492715938, lower bound 0.00015578859753201052
+// relative gap 0.034977845438387486
 // thresholds
 //   -2.273010156123, -1.769747414564, -1.460278600376, -1.232557432772, -1.050048527818,
 //   -0.89634565344, -0.762665242607, -0.643746171638, -0.536181339693, -0.43763377532,
@@ -505,7 +505,7 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492715938, 0.00015578859753201182};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492715938, 0.00015578859753201052};
 
 // unbiased_normal_b1: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -524,8 +524,8 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00936844968148, lower bound 0.009368449680823602
-// relative gap 7.006479929390155e-11
+// squared error 0.00936844968148, lower bound 0.009368449680823603
+// relative gap 7.006461412735478e-11
 // levels
 //   4.5399929762484854e-05, 0.3420042988697, 0.6558041610653, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -535,7 +535,7 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 1, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.00936844968148, 0.009368449680823602};
+    0.00936844968148, 0.009368449680823603};
 
 // unbiased_normal_b3: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -556,8 +556,8 @@ inline constexpr StepTable unbiased_normal_b3 = {
 
 // unbiased_normal_b4: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0003505252663594573, lower bound 0.00035052526624634823
-// relative gap 3.226844887920496e-10
+// squared error 0.0003505252663594573, lower bound 0.000350525266246348
+// relative gap 3.226851074077538e-10
 // levels
 //   4.5399929762484854e-05, 0.1042451248924, 0.1743156165134, 0.2377254437167, 0.2986913554242,
 //   0.3587758115678, 0.4187618879049, 0.47911318338, 0.540136401705, 0.6020518670361,
@@ -571,7 +571,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0003505252663594573, 0.00035052526624634823};
+    0.0003505252663594573, 0.000350525266246348};
 
 }  // namespace tables
 

@@ -132,8 +132,8 @@ inline constexpr StepTable levels_mixture_b1 = {
 
 // levels_mixture_b2: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007536006801103658, lower bound 0.007536006798145905
-// relative gap 3.9248278885926096e-10
+// squared error 0.007536006801103658, lower bound 0.007536006798145899
+// relative gap 3.92483594528938e-10
 // thresholds
 //   -0.415728066829, 0, 0.415728066829
 // levels
@@ -147,12 +147,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007536006801103658, 0.007536006798145905};
+    -10.0, 10.0, 0.007536006801103658, 0.007536006798145899};
 
 // levels_mixture_b3: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0019820207046021055, lower bound 0.0019820207042974916
-// relative gap 1.536885927716518e-10
+// squared error 0.0019820207046021055, lower bound 0.0019820207042975197
+// relative gap 1.536743702882947e-10
 // thresholds
 //   -0.666373344532, -0.359747190025, -0.152218858198, 0, 0.152218858198, 0.359747190025,
 //   0.666373344532
@@ -170,12 +170,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019820207046021055, 0.0019820207042974916};
+    -10.0, 10.0, 0.0019820207046021055, 0.0019820207042975197};
 
 // levels_mixture_b4: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00044923059599140364, lower bound 0.00044923059596309464
-// relative gap 6.301664861472582e-11
+// squared error 0.00044923059599140364, lower bound 0.0004492305959630873
+// relative gap 6.303293950125399e-11
 // thresholds
 //   -2.256544396091, -0.910033595481, -0.673518805056, -0.498947276425, -0.360028419226,
 //   -0.245202440871, -0.149781446652, -0.070249365687, 0, 0.070249365687, 0.149781446652,
@@ -199,7 +199,7 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00044923059599140364, 0.00044923059596309464};
+    -10.0, 10.0, 0.00044923059599140364, 0.0004492305959630873};
 
 // levels_normal_b1: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -222,8 +222,8 @@ inline constexpr StepTable levels_normal_b1 = {
 
 // levels_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.008001143271737586, lower bound 0.008001143268501742
-// relative gap 4.044226899345886e-10
+// squared error 0.008001143271737586, lower bound 0.008001143268501739
+// relative gap 4.0442312355348956e-10
 // thresholds
 //   -0.498962280066, 0, 0.498962280066
 // levels
@@ -237,17 +237,17 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.008001143271737586, 0.008001143268501742};
+    10.0, 0.008001143271737586, 0.008001143268501739};
 
 // levels_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0019019809167270462, lower bound 0.0019019809164654848
-// relative gap 1.37520511676556e-10
+// squared error 0.0019019809167270462, lower bound 0.0019019809164654844
+// relative gap 1.3752073969191893e-10
 // thresholds
 //   -2.917540185223, -0.787070789078, -0.475407160163, -0.226682573127, 0, 0.226682573127,
 //   0.475407160163, 0.787070789078, 2.917540185223
 // levels
-//   -0.091510213068, 0.0620324181, 0.233676463102, 0.410715315419, 0.589284684582,
+//   -0.091510213068, 0.0620324181, 0.233676463102, 0.410715315419, 0.589284684581,
 //   0.766323536898, 0.9379675819, 1.091510213068
 inline constexpr float levels_normal_b3_thresholds[] = {
     -0x1.7571f6p+1f, -0x1.92faf2p-1f, -0x1.e6d124p-2f, -0x1.d03ef4p-3f, 0x0p+0f, 0x1.d03ef2p-3f,
@@ -260,12 +260,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0019019809167270462, 0.0019019809164654848};
+    10.0, 0.0019019809167270462, 0.0019019809164654844};
 
 // levels_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00046208730735451, lower bound 0.0004620873073209824
-// relative gap 7.255684455681552e-11
+// squared error 0.00046208730735451, lower bound 0.000462087307320977
+// relative gap 7.256845881383662e-11
 // thresholds
 //   -2.99300903993, -2.035152898934, -0.992333292069, -0.78073710083, -0.614134692748,
 //   -0.47125783479, -0.343565486539, -0.22483322486, -0.111236386238, 0, 0.111236386239,
@@ -289,7 +289,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00046208730735451, 0.0004620873073209824};
+    10.0, 0.00046208730735451, 0.000462087307320977};
 
 // levels_uniform_b1: gelu
 // form levels, weight uniform, domain [-10, 10]
@@ -312,8 +312,8 @@ inline constexpr StepTable levels_uniform_b1 = {
 
 // levels_uniform_b2: gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.040562509594127834, lower bound 0.04056250957394284
-// relative gap 4.976268176761858e-10
+// squared error 0.040562509594127834, lower bound 0.040562509573942765
+// relative gap 4.976286994096807e-10
 // thresholds
 //   -0.469026442229, 0, 0.469026442229
 // levels
@@ -327,7 +327,7 @@ inline constexpr float levels_uniform_b2_levels[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.040562509594127834,
-    0.04056250957394284};
+    0.040562509573942765};
 
 // levels_uniform_b3: gelu
 // form levels, weight uniform, domain [-10, 10]
@@ -354,8 +354,8 @@ inline constexpr StepTable levels_uniform_b3 = {
 
 // levels_uniform_b4: gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0021170701967172367, lower bound 0.0021170701964521362
-// relative gap 1.2522043057894098e-10
+// squared error 0.0021170701967172367, lower bound 0.002117070196452017
+// relative gap 1.25276764204136e-10
 // thresholds
 //   -2.651748431643, -2.019886125186, -0.999048958105, -0.819515679769, -0.657283046431,
 //   -0.490301468453, -0.340907155429, -0.20134746919, -0.066904754379, 0.065935103586,
@@ -379,7 +379,7 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 20, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.0021170701967172367, 0.0021170701964521362};
+    0.0021170701967172367, 0.002117070196452017};
 
 // smoothed_normal_b1: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -404,8 +404,8 @@ inline constexpr StepTable smoothed_normal_b1 = {
 // smoothed_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006265906074781049
-// squared error 0.008518917509790124, lower bound 0.008001143268501742
-// relative gap 0.06077934675307568
+// squared error 0.008518917509790124, lower bound 0.008001143268501739
+// relative gap 0.06077934675307609
 // thresholds
 //   -0.523722239541, 0, 0.52372223954
 // levels
@@ -419,13 +419,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008518917509790124, 0.008001143268501742};
+    -10.0, 10.0, 0.008518917509790124, 0.008001143268501739};
 
 // smoothed_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.452538879275872e-05
-// squared error 0.00192611914769155, lower bound 0.0019019809164654848
-// relative gap 0.01253205506782629
+// squared error 0.00192611914769155, lower bound 0.0019019809164654844
+// relative gap 0.012532055067826514
 // thresholds
 //   -2.748307706086, -0.791685461636, -0.480006570593, -0.228701204321, 0, 0.228701204306,
 //   0.480006570581, 0.791685461627, 2.748307706116
@@ -443,13 +443,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.00192611914769155, 0.0019019809164654848};
+    -10.0, 10.0, 0.00192611914769155, 0.0019019809164654844};
 
 // smoothed_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.468759360601731e-05
-// squared error 0.00046345916156113724, lower bound 0.0004620873073209824
-// relative gap 0.0029600326284064463
+// squared error 0.00046345916156113724, lower bound 0.000462087307320977
+// relative gap 0.002960032628418026
 // thresholds
 //   -2.951777899754, -2.026838530522, -0.993001011879, -0.782593005763, -0.616234562023,
 //   -0.472741746241, -0.344592925557, -0.225484398919, -0.111552918394, 0, 0.111552918364,
@@ -473,7 +473,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00046345916156113724, 0.0004620873073209824};
+    -10.0, 10.0, 0.00046345916156113724, 0.000462087307320977};
 
 // unbiased_normal_b1: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -490,21 +490,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02378800573035812, lower bound 0.0237880057281014
-// relative gap 9.486794070563788e-11
+// squared error 0.023788005730358122, lower bound 0.023788005728101396
+// relative gap 9.486823240280587e-11
 // levels
 //   -0.1289041451851547, 0.275420119555, 0.724579880445, 1.1289041451851547
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.07fee6p-3f, 0x1.1a07bcp-2f, 0x1.72fc22p-1f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02378800573035812,
-    0.0237880057281014};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023788005730358122,
+    0.023788005728101396};
 
 // unbiased_normal_b3: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004595703929462737, lower bound 0.004595703929168564
-// relative gap 6.401055076861739e-11
+// squared error 0.004595703929462737, lower bound 0.00459570392916856
+// relative gap 6.401130570126866e-11
 // levels
 //   -0.1289041451851547, 0.015187244802, 0.203799097018, 0.40054130464, 0.59945869536,
 //   0.796200902982, 0.984812755198, 1.1289041451851547
@@ -514,12 +514,12 @@ inline constexpr float unbiased_normal_b3_levels[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
     nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004595703929462737,
-    0.004595703929168564};
+    0.00459570392916856};
 
 // unbiased_normal_b4: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010097974189474024, lower bound 0.0010097974185269186
-// relative gap 4.1640405829971285e-10
+// squared error 0.0010097974189474024, lower bound 0.001009797418526922
+// relative gap 4.164006225145872e-10
 // levels
 //   -0.1289041451851547, -0.071896604552, 0.000447309612, 0.086588966145, 0.175972387842,
 //   0.26735134337, 0.359961440942, 0.453248318787, 0.546751681213, 0.640038559058, 0.73264865663,
@@ -531,7 +531,7 @@ inline constexpr float unbiased_normal_b4_levels[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
     nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010097974189474024,
-    0.0010097974185269186};
+    0.001009797418526922};
 
 }  // namespace tables
 

@@ -259,8 +259,8 @@ inline constexpr StepTable levels_normal_b3 = {
 
 // levels_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0008915635951406169, lower bound 0.0008915635944522497
-// relative gap 7.720897519787316e-10
+// squared error 0.0008915635951406169, lower bound 0.0008915635944522499
+// relative gap 7.720896303719076e-10
 // thresholds
 //   -3, -2.196513772771, -1.72139475897, -1.35386951967, -1.04121233608, -0.759799200683,
 //   -0.497420526964, -0.246138323536, 0, 0.246138323536, 0.497420526964, 0.759799200683,
@@ -282,7 +282,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0008915635951406169, 0.0008915635944522497};
+    10.0, 0.0008915635951406169, 0.0008915635944522499};
 
 // levels_uniform_b1: hardswish
 // form levels, weight uniform, domain [-10, 10]
@@ -347,8 +347,8 @@ inline constexpr StepTable levels_uniform_b3 = {
 
 // levels_uniform_b4: hardswish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007999807275424639, lower bound 0.007999807269774879
-// relative gap 7.062370353524933e-10
+// squared error 0.007999807275424639, lower bound 0.007999807269774893
+// relative gap 7.062353005872258e-10
 // thresholds
 //   -3, -2.571647136604, -2.143294273208, -1.714941409812, -1.313250044599, -0.938220177567,
 //   -0.563190310536, -0.188160443504, 0.186869423528, 0.561899290559, 0.936929157591,
@@ -372,7 +372,7 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 17, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.007999807275424639,
-    0.007999807269774879};
+    0.007999807269774893};
 
 // smoothed_normal_b1: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -441,8 +441,8 @@ inline constexpr StepTable smoothed_normal_b3 = {
 // smoothed_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.967788856691823e-05
-// squared error 0.0009113813441360887, lower bound 0.0008915635944522497
-// relative gap 0.021744739248118473
+// squared error 0.0009113813441360887, lower bound 0.0008915635944522499
+// relative gap 0.021744739248118355
 // thresholds
 //   -3, -2.251274418863, -1.780637618313, -1.405270428064, -1.078577006645, -0.785880810029,
 //   -0.513957260193, -0.25416446467, 0, 0.254164464647, 0.513957260172, 0.785880810011,
@@ -465,7 +465,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0009113813441360887, 0.0008915635944522497};
+    -10.0, 10.0, 0.0009113813441360887, 0.0008915635944522499};
 
 // unbiased_normal_b1: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -510,8 +510,8 @@ inline constexpr StepTable unbiased_normal_b3 = {
 
 // unbiased_normal_b4: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.002104940446250972, lower bound 0.0021049404455874225
-// relative gap 3.1523433912754154e-10
+// squared error 0.002104940446250972, lower bound 0.0021049404455874246
+// relative gap 3.15233308977568e-10
 // levels
 //   -0.5, -0.235882659256, -0.068633776642, 0.059875443303, 0.17109239426, 0.271300795611,
 //   0.36505587739, 0.455378725823, 0.544621274177, 0.63494412261, 0.728699204389, 0.82890760574,
@@ -523,7 +523,7 @@ inline constexpr float unbiased_normal_b4_levels[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
     nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.002104940446250972,
-    0.0021049404455874225};
+    0.0021049404455874246};
 
 }  // namespace tables
 

@@ -109,27 +109,27 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.019377792526751134, lower bound 0.01937779251571927
-// relative gap 5.693044193729757e-10
+// squared error 0.019377792526751092, lower bound 0.01937779251571927
+// relative gap 5.693022708638851e-10
 // thresholds
-//   -0.416704114917
+//   0.416704114917
 // levels
-//   0.4283826181227, 0.777005992161
+//   0.222994007839, 0.5716173818773
 inline constexpr float levels_mixture_b1_thresholds[] = {
-    -0x1.aab47cp-2f};
+    0x1.aab47ap-2f};
 inline constexpr uint8_t levels_mixture_b1_codes[] = {
     1, 0};
 inline constexpr float levels_mixture_b1_levels[] = {
-    0x1.b6a9eep-2f, 0x1.8dd3bap-1f};
+    0x1.c8b116p-3f, 0x1.24ab08p-1f};
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.019377792526751134, 0.01937779251571927};
+    -10.0, 10.0, 0.019377792526751092, 0.01937779251571927};
 
 // levels_mixture_b2: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.004245587033078965, lower bound 0.004245587031544357
-// relative gap 3.6145964407669085e-10
+// squared error 0.004245587033078965, lower bound 0.004245587031544371
+// relative gap 3.614563753207568e-10
 // thresholds
 //   -0.775707846924, 0.1933778259, 1.125072674014
 // levels
@@ -143,12 +143,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.004245587033078965, 0.004245587031544357};
+    -10.0, 10.0, 0.004245587033078965, 0.004245587031544371};
 
 // levels_mixture_b3: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0010132545316386518, lower bound 0.0010132545315018537
-// relative gap 1.3500864850804454e-10
+// squared error 0.0010132545316386518, lower bound 0.0010132545315018398
+// relative gap 1.3502234475846778e-10
 // thresholds
 //   -1.794889853641, -0.870746921234, -0.331456691182, 0, 0.331456691182, 0.870746921234,
 //   1.794889853641
@@ -166,18 +166,18 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0010132545316386518, 0.0010132545315018537};
+    -10.0, 10.0, 0.0010132545316386518, 0.0010132545315018398};
 
 // levels_mixture_b4: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00024973243780813893, lower bound 0.00024973243761599207
-// relative gap 7.694109117079357e-10
+// squared error 0.00024973243780813893, lower bound 0.0002497324376159821
+// relative gap 7.694508530951036e-10
 // thresholds
 //   -2.62844043877, -1.753434355764, -1.230293746704, -0.851515255446, -0.556213588333,
 //   -0.321304661239, -0.139945791231, 0, 0.139945791231, 0.321304661239, 0.556213588333,
 //   0.851515255446, 1.230293746704, 1.753434355764, 2.62844043877
 // levels
-//   0.0273696359675, 0.1072910044602, 0.187938093104, 0.2643219415409, 0.3339082479557,
+//   0.0273696359675, 0.1072910044602, 0.187938093104, 0.2643219415409, 0.3339082479558,
 //   0.3949397803535, 0.4457758693606, 0.4843652123797, 0.5156347876203, 0.5542241306394,
 //   0.6050602196465, 0.6660917520443, 0.7356780584591, 0.812061906896, 0.8927089955398,
 //   0.9726303640325
@@ -194,7 +194,7 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00024973243780813893, 0.00024973243761599207};
+    -10.0, 10.0, 0.00024973243780813893, 0.0002497324376159821};
 
 // levels_normal_b1: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -217,8 +217,8 @@ inline constexpr StepTable levels_normal_b1 = {
 
 // levels_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0035766710358271243, lower bound 0.003576671034441664
-// relative gap 3.8736028809409573e-10
+// squared error 0.0035766710358271243, lower bound 0.00357667103444165
+// relative gap 3.8736416817914377e-10
 // thresholds
 //   -0.797087412752, 0, 0.797087412752
 // levels
@@ -232,7 +232,7 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.0035766710358271243, 0.003576671034441664};
+    10.0, 0.0035766710358271243, 0.00357667103444165};
 
 // levels_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -259,14 +259,14 @@ inline constexpr StepTable levels_normal_b3 = {
 
 // levels_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000249635525961576, lower bound 0.00024963552594665835
-// relative gap 5.975770497401653e-11
+// squared error 0.000249635525961576, lower bound 0.0002496355259466501
+// relative gap 5.979071284210402e-11
 // thresholds
 //   -1.902845832193, -1.43148479268, -1.103803947063, -0.838604493193, -0.607260609858,
 //   -0.395655717649, -0.195264407236, 0, 0.195264407236, 0.395655717649, 0.607260609858,
 //   0.838604493193, 1.103803947063, 1.43148479268, 1.902845832193
 // levels
-//   0.0958612509549, 0.1637121915409, 0.222022691964, 0.2760329640975, 0.3276245863752,
+//   0.0958612509549, 0.163712191541, 0.222022691964, 0.2760329640975, 0.3276245863752,
 //   0.3777440992344, 0.4269689936503, 0.4757078360875, 0.5242921639125, 0.5730310063497,
 //   0.6222559007656, 0.6723754136248, 0.7239670359025, 0.777977308036, 0.836287808459,
 //   0.9041387490451
@@ -283,7 +283,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.000249635525961576, 0.00024963552594665835};
+    10.0, 0.000249635525961576, 0.0002496355259466501};
 
 // levels_uniform_b1: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
@@ -325,10 +325,10 @@ inline constexpr StepTable levels_uniform_b2 = {
 
 // levels_uniform_b3: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.01211678198411778, lower bound 0.012116781982284434
-// relative gap 1.5130634333737464e-10
+// squared error 0.01211678198411778, lower bound 0.012116781982284457
+// relative gap 1.5130448216621409e-10
 // thresholds
-//   -2.749926620034, -1.498580606633, -0.687013811636, 0, 0.687013811636, 1.498580606634,
+//   -2.749926620034, -1.498580606633, -0.687013811636, 0, 0.687013811636, 1.498580606633,
 //   2.749926620034
 // levels
 //   0.0085415134671, 0.1116400755983, 0.2536345578496, 0.4157608313841, 0.5842391686159,
@@ -344,20 +344,20 @@ inline constexpr float levels_uniform_b3_levels[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 7, 8, 0, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.01211678198411778,
-    0.012116781982284434};
+    0.012116781982284457};
 
 // levels_uniform_b4: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0028955633188713493, lower bound 0.002895563318637799
-// relative gap 8.06579351441992e-11
+// squared error 0.0028955633188713493, lower bound 0.0028955633186374874
+// relative gap 8.076562284101958e-11
 // thresholds
 //   -3.810435098407, -2.657663924465, -1.971290373219, -1.462297487716, -1.042591159129,
 //   -0.672625383937, -0.330130069618, 0, 0.330130069618, 0.672625383937, 1.042591159129,
-//   1.462297487716, 1.971290373219, 2.657663924465, 3.810435098407
+//   1.462297487716, 1.97129037322, 2.657663924465, 3.810435098407
 // levels
 //   0.0035304009398, 0.0397876884459, 0.0912487433846, 0.1532519677205, 0.2229803961613,
-//   0.2983202788986, 0.3774981669095, 0.4589197841969, 0.5410802158032, 0.6225018330906,
-//   0.7016797211014, 0.7770196038387, 0.8467480322795, 0.9087512566154, 0.9602123115541,
+//   0.2983202788986, 0.3774981669095, 0.4589197841968, 0.5410802158032, 0.6225018330905,
+//   0.7016797211014, 0.7770196038387, 0.8467480322795, 0.9087512566153, 0.9602123115541,
 //   0.9964695990602
 inline constexpr float levels_uniform_b4_thresholds[] = {
     -0x1.e7bc58p+1f, -0x1.542e56p+1f, -0x1.f8a67ep+0f, -0x1.765922p+0f, -0x1.0ae742p+0f,
@@ -372,7 +372,7 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 15, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.0028955633188713493, 0.002895563318637799};
+    0.0028955633188713493, 0.0028955633186374874};
 
 // smoothed_normal_b1: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -397,8 +397,8 @@ inline constexpr StepTable smoothed_normal_b1 = {
 // smoothed_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758440023
-// squared error 0.005225487120482604, lower bound 0.003576671034441664
-// relative gap 0.3155334704735933
+// squared error 0.005225487120482604, lower bound 0.00357667103444165
+// relative gap 0.315533470473596
 // thresholds
 //   -1.10746093515, 0, 1.107460935154
 // levels
@@ -412,7 +412,7 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005225487120482604, 0.003576671034441664};
+    -10.0, 10.0, 0.005225487120482604, 0.00357667103444165};
 
 // smoothed_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -441,8 +441,8 @@ inline constexpr StepTable smoothed_normal_b3 = {
 // smoothed_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109989325e-05
-// squared error 0.0002684073256505077, lower bound 0.00024963552594665835
-// relative gap 0.06993773235642631
+// squared error 0.0002684073256505077, lower bound 0.0002496355259466501
+// relative gap 0.069937732356457
 // thresholds
 //   -2.130461962561, -1.550620591197, -1.177025496694, -0.88647695007, -0.638597549149,
 //   -0.414781067712, -0.204361229599, 0, 0.204361229644, 0.414781067756, 0.638597549191,
@@ -465,7 +465,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002684073256505077, 0.00024963552594665835};
+    -10.0, 10.0, 0.0002684073256505077, 0.0002496355259466501};
 
 // unbiased_normal_b1: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -482,8 +482,8 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01823368264525858, lower bound 0.018233682644207227
-// relative gap 5.765996201638388e-11
+// squared error 0.01823368264525858, lower bound 0.0182336826442072
+// relative gap 5.766148423085671e-11
 // levels
 //   4.5397868702434395e-05, 0.3542584537981, 0.6457415462019, 0.9999546021312976
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -491,12 +491,12 @@ inline constexpr float unbiased_normal_b2_levels[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
     nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01823368264525858,
-    0.018233682644207227};
+    0.0182336826442072};
 
 // unbiased_normal_b3: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0030368715337191106, lower bound 0.003036871531655779
-// relative gap 6.794267348620314e-10
+// squared error 0.0030368715337191106, lower bound 0.003036871531655772
+// relative gap 6.794290197442949e-10
 // levels
 //   4.5397868702434395e-05, 0.1863633192236, 0.3185084190156, 0.4403189583018, 0.5596810416982,
 //   0.6814915809844, 0.8136366807764, 0.9999546021312976
@@ -506,16 +506,16 @@ inline constexpr float unbiased_normal_b3_levels[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
     nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0030368715337191106,
-    0.003036871531655779};
+    0.003036871531655772};
 
 // unbiased_normal_b4: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006306282088766077, lower bound 0.0006306282086857817
-// relative gap 3.0259664325863443e-10
+// squared error 0.0006306282088766076, lower bound 0.0006306282086857886
+// relative gap 3.0258546818904203e-10
 // levels
 //   4.5397868702434395e-05, 0.1117032575329, 0.1838125592793, 0.2469497075771, 0.3059538130965,
 //   0.3626692194264, 0.4180638206038, 0.4727609139578, 0.5272390860422, 0.5819361793962,
-//   0.6373307805736, 0.6940461869035, 0.753050292423, 0.8161874407207, 0.8882967424671,
+//   0.6373307805736, 0.6940461869035, 0.7530502924229, 0.8161874407207, 0.8882967424671,
 //   0.9999546021312976
 inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.7cd32ep-15f, 0x1.c9895ap-4f, 0x1.7872b8p-3f, 0x1.f9c0c4p-3f, 0x1.394bf4p-2f,
@@ -523,8 +523,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.635a06p-1f, 0x1.818fcep-1f, 0x1.a1e352p-1f, 0x1.c6ced4p-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006306282088766077,
-    0.0006306282086857817};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006306282088766076,
+    0.0006306282086857886};
 
 }  // namespace tables
 

@@ -133,8 +133,8 @@ inline constexpr StepTable levels_mixture_b1 = {
 
 // levels_mixture_b2: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00681604411840721, lower bound 0.006816044115711459
-// relative gap 3.955007763827078e-10
+// squared error 0.00681604411840721, lower bound 0.006816044115711539
+// relative gap 3.9548906911108384e-10
 // thresholds
 //   -0.697845036745, -0.142207370596, 0.352202420204
 // levels
@@ -148,12 +148,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.00681604411840721, 0.006816044115711459};
+    -10.0, 10.0, 0.00681604411840721, 0.006816044115711539};
 
 // levels_mixture_b3: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001623897493776524, lower bound 0.0016238974935132234
-// relative gap 1.621411862519226e-10
+// squared error 0.001623897493776524, lower bound 0.00162389749351326
+// relative gap 1.621186195359997e-10
 // thresholds
 //   -1.054735996791, -0.592749885187, -0.293513800165, -0.085381114143, 0.084100606187,
 //   0.301222742344, 0.646542114647
@@ -171,12 +171,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.001623897493776524, 0.0016238974935132234};
+    -10.0, 10.0, 0.001623897493776524, 0.00162389749351326};
 
 // levels_mixture_b4: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00039921834050912856, lower bound 0.0003992183404822437
-// relative gap 6.734373179503524e-11
+// squared error 0.00039921834050912856, lower bound 0.0003992183404822315
+// relative gap 6.737428468602944e-11
 // thresholds
 //   -3.974851971959, -1.442361213061, -1.071891759162, -0.799166814044, -0.593175083041,
 //   -0.426579901825, -0.288033093853, -0.172831565781, -0.078047031716, 0.004295285326,
@@ -200,7 +200,7 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00039921834050912856, 0.0003992183404822437};
+    -10.0, 10.0, 0.00039921834050912856, 0.0003992183404822315};
 
 // levels_normal_b1: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -223,8 +223,8 @@ inline constexpr StepTable levels_normal_b1 = {
 
 // levels_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007675295399449868, lower bound 0.007675295396674341
-// relative gap 3.6161817781492315e-10
+// squared error 0.007675295399449868, lower bound 0.007675295396674366
+// relative gap 3.616150136202701e-10
 // thresholds
 //   -0.710105884677, -0.127433193354, 0.427088714315
 // levels
@@ -238,12 +238,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.007675295399449868, 0.007675295396674341};
+    10.0, 0.007675295399449868, 0.007675295396674366};
 
 // levels_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0018066097610376908, lower bound 0.0018066097607651664
-// relative gap 1.5084851938258032e-10
+// squared error 0.0018066097610376908, lower bound 0.0018066097607651978
+// relative gap 1.5083111558919883e-10
 // thresholds
 //   -1.127848804124, -0.713200942156, -0.409378010903, -0.144124768804, 0.113578825529,
 //   0.391490366457, 0.744793416991
@@ -261,12 +261,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0018066097610376908, 0.0018066097607651664};
+    10.0, 0.0018066097610376908, 0.0018066097607651978};
 
 // levels_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004415281918028469, lower bound 0.0004415281917748919
-// relative gap 6.33141006942351e-11
+// squared error 0.0004415281918028469, lower bound 0.00044152819177490835
+// relative gap 6.327689885023487e-11
 // thresholds
 //   -4.016080979077, -1.434180646658, -1.111153163317, -0.886665467868, -0.70551517061,
 //   -0.54836899046, -0.405757466246, -0.272035507487, -0.143272599096, -0.0162871173,
@@ -290,7 +290,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004415281918028469, 0.0004415281917748919};
+    10.0, 0.0004415281918028469, 0.00044152819177490835};
 
 // levels_uniform_b1: mish
 // form levels, weight uniform, domain [-10, 10]
@@ -313,8 +313,8 @@ inline constexpr StepTable levels_uniform_b1 = {
 
 // levels_uniform_b2: mish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.03998083392707961, lower bound 0.0399808339017514
-// relative gap 6.33508667114495e-10
+// squared error 0.03998083392707961, lower bound 0.03998083390175131
+// relative gap 6.335109233360865e-10
 // thresholds
 //   -0.81423368866, -0.186404882521, 0.40288641621
 // levels
@@ -328,12 +328,12 @@ inline constexpr float levels_uniform_b2_levels[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.03998083392707961,
-    0.0399808339017514};
+    0.03998083390175131};
 
 // levels_uniform_b3: mish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.009783169812900392, lower bound 0.009783169810639336
-// relative gap 2.311169047522237e-10
+// squared error 0.009783169812900392, lower bound 0.009783169810638957
+// relative gap 2.3115573720106232e-10
 // thresholds
 //   -4.17464879281, -1.405148354443, -0.938355088903, -0.524150025044, -0.174588212539,
 //   0.163934205055, 0.542165418894, 0.927980137246, 2.643144942359
@@ -351,17 +351,17 @@ inline constexpr float levels_uniform_b3_levels[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 0, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.009783169812900392,
-    0.009783169810639336};
+    0.009783169810638957};
 
 // levels_uniform_b4: mish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.002463739540896155, lower bound 0.002463739540600295
-// relative gap 1.2008579627954987e-10
+// squared error 0.0024637395408961555, lower bound 0.002463739540599434
+// relative gap 1.2043538282939643e-10
 // thresholds
 //   -5.532712438798, -4.14261487115, -3.21666748083, -1.655473060395, -1.410717123863,
 //   -1.263064610831, -1.060373138441, -0.820066053023, -0.614510656859, -0.428918478361,
 //   -0.254699666226, -0.085737240592, 0.083317325062, 0.258311503331, 0.447350048724,
-//   0.664991404788, 0.861975538952, 1.040701473214, 2.224812701961, 3.092829179636
+//   0.664991404788, 0.861975538952, 1.040701473214, 2.224812701961, 3.092829179637
 // levels
 //   -0.102542021741, -0.066466168231, -0.031514303506, -0.0041842228, 0.082009625589,
 //   0.17687544606, 0.277871062727, 0.383039342964, 0.490668470872, 0.599112803686, 0.70665493874,
@@ -379,8 +379,8 @@ inline constexpr float levels_uniform_b4_levels[] = {
     0x1.69ceaep-1f, 0x1.9f68ep-1f, 0x1.d24db8p-1f, 0x1.00578ep+0f, 0x1.091ac4p+0f, 0x1.13a288p+0f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 20, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.002463739540896155,
-    0.002463739540600295};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
+    0.0024637395408961555, 0.002463739540599434};
 
 // smoothed_normal_b1: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -405,8 +405,8 @@ inline constexpr StepTable smoothed_normal_b1 = {
 // smoothed_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005000586173994297
-// squared error 0.00950920629452265, lower bound 0.007675295396674341
-// relative gap 0.1928563584643916
+// squared error 0.00950920629452265, lower bound 0.007675295396674366
+// relative gap 0.19285635846438903
 // thresholds
 //   -0.915164863241, -0.158692270657, 0.501677748285
 // levels
@@ -420,19 +420,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.00950920629452265, 0.007675295396674341};
+    -10.0, 10.0, 0.00950920629452265, 0.007675295396674366};
 
 // smoothed_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003044808261938477
-// squared error 0.0019110655607250172, lower bound 0.0018066097607651664
-// relative gap 0.05465840738620317
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003044808261922487
+// squared error 0.0019110655607259973, lower bound 0.0018066097607651978
+// relative gap 0.054658407386671555
 // thresholds
-//   -6.468743111489, -1.266055486418, -0.779700732704, -0.448247182749, -0.168391679164,
-//   0.097896793464, 0.379821062079, 0.727377789225
+//   -6.46874311147, -1.26605548642, -0.779700732707, -0.448247182754, -0.168391679168,
+//   0.097896793461, 0.379821062076, 0.727377789223
 // levels
-//   -0.094550676028, 0.066813148452, 0.23285038075, 0.402302312569, 0.573102875978,
-//   0.742932642536, 0.90854778924, 1.063485301389
+//   -0.094550676028, 0.066813148451, 0.232850380748, 0.402302312567, 0.573102875975,
+//   0.742932642534, 0.908547789239, 1.063485301389
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.9dffe4p+2f, -0x1.441c38p+0f, -0x1.8f34fp-1f, -0x1.cb015p-2f, -0x1.58ddbep-3f,
     0x1.90fc3ap-4f, 0x1.84efcep-2f, 0x1.746adcp-1f};
@@ -444,13 +444,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019110655607250172, 0.0018066097607651664};
+    -10.0, 10.0, 0.0019110655607259973, 0.0018066097607651978};
 
 // smoothed_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.2761259962631635e-05
-// squared error 0.0004470108071142963, lower bound 0.0004415281917748919
-// relative gap 0.012265062168849395
+// squared error 0.0004470108071142963, lower bound 0.00044152819177490835
+// relative gap 0.012265062168812648
 // thresholds
 //   -4.013718350323, -1.481927559043, -1.141041929655, -0.908315471881, -0.722242770591,
 //   -0.561768457355, -0.416728450257, -0.281138334335, -0.150880861179, -0.022663495355,
@@ -475,7 +475,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004470108071142963, 0.0004415281917748919};
+    -10.0, 10.0, 0.0004470108071142963, 0.00044152819177490835};
 
 // unbiased_normal_b1: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -492,21 +492,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02311457002588835, lower bound 0.023114570023844167
-// relative gap 8.843704486018007e-11
+// squared error 0.023114570025888355, lower bound 0.023114570023844264
+// relative gap 8.84329922185952e-11
 // levels
 //   -0.11252612238946244, 0.290633996832, 0.709247288938, 1.0884981612517277
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.cce83p-4f, 0x1.299bf6p-2f, 0x1.6b2276p-1f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02311457002588835,
-    0.023114570023844167};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023114570025888355,
+    0.023114570023844264};
 
 // unbiased_normal_b3: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004385244887001975, lower bound 0.004385244886753586
-// relative gap 5.664198679740487e-11
+// squared error 0.004385244887001976, lower bound 0.0043852448867535915
+// relative gap 5.664099784267104e-11
 // levels
 //   -0.11252612238946244, 0.054690726854, 0.232660474705, 0.414082968375, 0.596063894782,
 //   0.775476035536, 0.947231062671, 1.0884981612517277
@@ -515,13 +515,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.8d0b32p-1f, 0x1.e4fb78p-1f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004385244887001975,
-    0.004385244886753586};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004385244887001976,
+    0.0043852448867535915};
 
 // unbiased_normal_b4: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009657012911410991, lower bound 0.0009657012907855931
-// relative gap 3.6813245720123284e-10
+// squared error 0.0009657012911410991, lower bound 0.0009657012907855651
+// relative gap 3.681614231105743e-10
 // levels
 //   -0.11252612238946244, -0.038707672903, 0.041888039275, 0.124537661989, 0.208456624731,
 //   0.293220557861, 0.378511927067, 0.464046202244, 0.549536891177, 0.634669275827,
@@ -534,7 +534,7 @@ inline constexpr float unbiased_normal_b4_levels[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
     nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0009657012911410991,
-    0.0009657012907855931};
+    0.0009657012907855651};
 
 }  // namespace tables
 

@@ -133,8 +133,8 @@ inline constexpr StepTable levels_mixture_b1 = {
 
 // levels_mixture_b2: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007050782862101595, lower bound 0.007050782859240075
-// relative gap 4.0584430192458453e-10
+// squared error 0.007050782862101595, lower bound 0.007050782859240074
+// relative gap 4.05844424940958e-10
 // thresholds
 //   -0.389599664796, 0, 0.389599664796
 // levels
@@ -148,12 +148,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007050782862101595, 0.007050782859240075};
+    -10.0, 10.0, 0.007050782862101595, 0.007050782859240074};
 
 // levels_mixture_b3: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0016851543996655905, lower bound 0.001685154399394031
-// relative gap 1.611481224954997e-10
+// squared error 0.0016851543996655905, lower bound 0.0016851543993939963
+// relative gap 1.6116871079858125e-10
 // thresholds
 //   -0.6397003682, -0.339377766567, -0.143561106553, 0, 0.143561106553, 0.339377766567,
 //   0.6397003682
@@ -171,12 +171,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0016851543996655905, 0.001685154399394031};
+    -10.0, 10.0, 0.0016851543996655905, 0.0016851543993939963};
 
 // levels_mixture_b4: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00040749964295794055, lower bound 0.0004074996429317015
-// relative gap 6.439035783295898e-11
+// squared error 0.00040749964295794055, lower bound 0.00040749964293168393
+// relative gap 6.443345989574062e-11
 // thresholds
 //   -2.467184135116, -0.901016013804, -0.663207001696, -0.483277590606, -0.345943582165,
 //   -0.234882690078, -0.143556549724, -0.067489123636, 0, 0.067489123636, 0.143556549724,
@@ -199,7 +199,7 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00040749964295794055, 0.0004074996429317015};
+    -10.0, 10.0, 0.00040749964295794055, 0.00040749964293168393};
 
 // levels_normal_b1: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -222,8 +222,8 @@ inline constexpr StepTable levels_normal_b1 = {
 
 // levels_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007076257537864615, lower bound 0.007076257535184857
-// relative gap 3.7869699389300864e-10
+// squared error 0.007076257537864615, lower bound 0.0070762575351847185
+// relative gap 3.787166056549231e-10
 // thresholds
 //   -0.463356794884, 0, 0.463356794884
 // levels
@@ -237,12 +237,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.007076257537864615, 0.007076257535184857};
+    10.0, 0.007076257537864615, 0.0070762575351847185};
 
 // levels_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.001621734096968274, lower bound 0.0016217340966894742
-// relative gap 1.7191460070439226e-10
+// squared error 0.001621734096968274, lower bound 0.0016217340966893864
+// relative gap 1.719687528469263e-10
 // thresholds
 //   -0.741356094732, -0.438389240652, -0.207684893199, 0, 0.207684893199, 0.438389240652,
 //   0.741356094732
@@ -260,12 +260,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.001621734096968274, 0.0016217340966894742};
+    10.0, 0.001621734096968274, 0.0016217340966893864};
 
 // levels_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00039852878459548823, lower bound 0.00039852878456717505
-// relative gap 7.104425549004307e-11
+// squared error 0.00039852878459548823, lower bound 0.0003985287845671736
+// relative gap 7.104792818067279e-11
 // thresholds
 //   -2.237070836411, -0.956385915473, -0.738505975255, -0.572531310169, -0.436613525952,
 //   -0.316980337056, -0.206872437252, -0.102192752395, 0, 0.102192752395, 0.206872437252,
@@ -288,7 +288,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00039852878459548823, 0.00039852878456717505};
+    10.0, 0.00039852878459548823, 0.0003985287845671736};
 
 // levels_uniform_b1: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
@@ -311,8 +311,8 @@ inline constexpr StepTable levels_uniform_b1 = {
 
 // levels_uniform_b2: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.031388112684489884, lower bound 0.03138811266393998
-// relative gap 6.547033351244685e-10
+// squared error 0.031388112684489884, lower bound 0.0313881126639401
+// relative gap 6.546995769757213e-10
 // thresholds
 //   -0.450526215259, 0, 0.450526215259
 // levels
@@ -326,12 +326,12 @@ inline constexpr float levels_uniform_b2_levels[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.031388112684489884,
-    0.03138811266393998};
+    0.0313881126639401};
 
 // levels_uniform_b3: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007371366807679339, lower bound 0.007371366805765372
-// relative gap 2.5964889531546995e-10
+// squared error 0.007371366807679339, lower bound 0.007371366805763946
+// relative gap 2.5984233877506926e-10
 // thresholds
 //   -2.61629526471, -0.873357579995, -0.554280271416, -0.257654105158, 0, 0.257654105158,
 //   0.554280271416, 0.873357579995, 2.61629526471
@@ -349,37 +349,36 @@ inline constexpr float levels_uniform_b3_levels[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 0, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007371366807679339,
-    0.007371366805765372};
+    0.007371366805763946};
 
 // levels_uniform_b4: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.001943872614585259, lower bound 0.0019438726143164756
-// relative gap 1.3827205420846033e-10
+// squared error 0.001943872614585258, lower bound 0.001943872614316205
+// relative gap 1.3841082333277976e-10
 // thresholds
-//   -3.128486722061, -2.174235961258, -0.974801648911, -0.811460796236, -0.649707665025,
-//   -0.477219688318, -0.328748180906, -0.193163405506, -0.064140260966, 0.06284374979,
-//   0.191825022292, 0.327315737258, 0.475612404136, 0.647766486737, 0.788200406164,
-//   0.881013775986, 1.035792634927, 1.998445352279, 2.571919639179, 3.477007010659
+//   -3.477007010659, -2.571919639179, -1.998445352279, -1.035792634927, -0.881013775986,
+//   -0.788200406164, -0.647766486737, -0.475612404136, -0.327315737258, -0.191825022292,
+//   -0.06284374979, 0.064140260966, 0.193163405506, 0.328748180906, 0.477219688318,
+//   0.649707665025, 0.811460796236, 0.974801648911, 2.174235961258, 3.128486722061
 // levels
-//   -0.086226256128, -0.03971264774, -0.001954558023, 0.086079297826, 0.182887459122,
-//   0.285463390395, 0.391600312534, 0.499449406425, 0.607307059867, 0.713470348523,
-//   0.816092809401, 0.912972900843, 1.001116242927, 1.025194813295, 1.057232682322,
-//   1.090593268189
+//   -0.090593268189, -0.057232682322, -0.025194813295, -0.001116242927, 0.087027099157,
+//   0.183907190599, 0.286529651477, 0.392692940133, 0.500550593575, 0.608399687466,
+//   0.714536609605, 0.817112540878, 0.913920702174, 1.001954558023, 1.03971264774, 1.086226256128
 inline constexpr float levels_uniform_b4_thresholds[] = {
-    -0x1.907242p+1f, -0x1.164d5ep+1f, -0x1.f31934p-1f, -0x1.9f77ccp-1f, -0x1.4ca67cp-1f,
-    -0x1.e8ac48p-2f, -0x1.50a35ep-2f, -0x1.8b9942p-3f, -0x1.06b7f2p-4f, 0x1.016872p-4f,
-    0x1.88db8ep-3f, 0x1.4f2bdap-2f, 0x1.e706fp-2f, 0x1.4ba80cp-1f, 0x1.938fp-1f, 0x1.c3143cp-1f,
-    0x1.0929b4p+0f, 0x1.ff9a1cp+0f, 0x1.4934a8p+1f, 0x1.bd0e9p+1f};
+    -0x1.bd0e92p+1f, -0x1.4934aap+1f, -0x1.ff9a1ep+0f, -0x1.0929b6p+0f, -0x1.c3143ep-1f,
+    -0x1.938f02p-1f, -0x1.4ba80ep-1f, -0x1.e706f2p-2f, -0x1.4f2bdcp-2f, -0x1.88db9p-3f,
+    -0x1.016874p-4f, 0x1.06b7fp-4f, 0x1.8b994p-3f, 0x1.50a35cp-2f, 0x1.e8ac46p-2f, 0x1.4ca67ap-1f,
+    0x1.9f77cap-1f, 0x1.f31932p-1f, 0x1.164d5cp+1f, 0x1.90724p+1f};
 inline constexpr uint8_t levels_uniform_b4_codes[] = {
-    2, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 14, 13, 12};
+    3, 2, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 14, 13};
 inline constexpr float levels_uniform_b4_levels[] = {
-    -0x1.612ec8p-4f, -0x1.455376p-5f, -0x1.003016p-9f, 0x1.6094bp-4f, 0x1.768db4p-3f,
-    0x1.245084p-2f, 0x1.90ffacp-2f, 0x1.ff6faap-2f, 0x1.36f0f4p-1f, 0x1.6d4bfcp-1f,
-    0x1.a1d6eap-1f, 0x1.d3713p-1f, 0x1.004928p+0f, 0x1.06732ap+0f, 0x1.0ea6cep+0f, 0x1.17311ep+0f};
+    -0x1.7311eep-4f, -0x1.d4d9a2p-5f, -0x1.9ccab4p-6f, -0x1.249dccp-10f, 0x1.647688p-4f,
+    0x1.78a456p-3f, 0x1.256808p-2f, 0x1.921e1ap-2f, 0x1.00482ap-1f, 0x1.37802ap-1f,
+    0x1.6dd7bep-1f, 0x1.a25c94p-1f, 0x1.d3ed6ap-1f, 0x1.008018p+0f, 0x1.0a2a9cp+0f, 0x1.1612ecp+0f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 20, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.001943872614585259,
-    0.0019438726143164756};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.001943872614585258,
+    0.001943872614316205};
 
 // smoothed_normal_b1: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -404,8 +403,8 @@ inline constexpr StepTable smoothed_normal_b1 = {
 // smoothed_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004535509627003368
-// squared error 0.007751955076871481, lower bound 0.007076257535184857
-// relative gap 0.08716479068649614
+// squared error 0.007751955076871481, lower bound 0.0070762575351847185
+// relative gap 0.08716479068651405
 // thresholds
 //   -0.516150092159, 0, 0.516150092158
 // levels
@@ -419,13 +418,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.007751955076871481, 0.007076257535184857};
+    -10.0, 10.0, 0.007751955076871481, 0.0070762575351847185};
 
 // smoothed_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004269190271951613
-// squared error 0.00168199411814757, lower bound 0.0016217340966894742
-// relative gap 0.03582653518697318
+// squared error 0.00168199411814757, lower bound 0.0016217340966893864
+// relative gap 0.035826535187025395
 // thresholds
 //   -0.705790724907, -0.42350557472, -0.201606796139, 0, 0.201606796131, 0.423505574713,
 //   0.705790724903
@@ -443,13 +442,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.00168199411814757, 0.0016217340966894742};
+    -10.0, 10.0, 0.00168199411814757, 0.0016217340966893864};
 
 // smoothed_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.495446411181704e-05
-// squared error 0.00040063204107249745, lower bound 0.00039852878456717505
-// relative gap 0.005249845967616447
+// squared error 0.00040063204107249745, lower bound 0.0003985287845671736
+// relative gap 0.005249845967620101
 // thresholds
 //   -2.266977951458, -0.946881848066, -0.728491876507, -0.566189564759, -0.432337989747,
 //   -0.314113143883, -0.205092729273, -0.101337803514, 0, 0.101337803477, 0.205092729237,
@@ -472,7 +471,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00040063204107249745, 0.00039852878456717505};
+    -10.0, 10.0, 0.00040063204107249745, 0.0003985287845671736};
 
 // unbiased_normal_b1: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -489,8 +488,8 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.020437974077198266, lower bound 0.020437974075023447
-// relative gap 1.0641071097215647e-10
+// squared error 0.020437974077198266, lower bound 0.020437974075023336
+// relative gap 1.064161431300623e-10
 // levels
 //   -0.09983932012886676, 0.28190241761, 0.71809758239, 1.0998393201288668
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -498,12 +497,12 @@ inline constexpr float unbiased_normal_b2_levels[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
     nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.020437974077198266,
-    0.020437974075023447};
+    0.020437974075023336};
 
 // unbiased_normal_b3: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00397836356252655, lower bound 0.003978363562274045
-// relative gap 6.346946689792958e-11
+// squared error 0.003978363562526551, lower bound 0.003978363562274056
+// relative gap 6.346706868093207e-11
 // levels
 //   -0.09983932012886676, 0.036855636605, 0.214707743828, 0.403826380546, 0.596173619454,
 //   0.785292256172, 0.963144363395, 1.0998393201288668
@@ -512,16 +511,16 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.9211d4p-1f, 0x1.ed2142p-1f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00397836356252655,
-    0.003978363562274045};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003978363562526551,
+    0.003978363562274056};
 
 // unbiased_normal_b4: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000874112110571322, lower bound 0.0008741121102211053
-// relative gap 4.006542235215147e-10
+// squared error 0.0008741121105713221, lower bound 0.0008741121102211196
+// relative gap 4.006379749782354e-10
 // levels
 //   -0.09983932012886676, -0.048368249803, 0.023607922033, 0.103964106607, 0.188481085801,
-//   0.275744422178, 0.364780581134, 0.454818617823, 0.545181382177, 0.635219418867,
+//   0.275744422178, 0.364780581134, 0.454818617823, 0.545181382177, 0.635219418866,
 //   0.724255577822, 0.811518914199, 0.896035893393, 0.976392077967, 1.048368249803,
 //   1.0998393201288668
 inline constexpr float unbiased_normal_b4_levels[] = {
@@ -530,8 +529,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.9f7f68p-1f, 0x1.cac538p-1f, 0x1.f3e9aap-1f, 0x1.0c61dcp+0f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.000874112110571322,
-    0.0008741121102211053};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0008741121105713221,
+    0.0008741121102211196};
 
 }  // namespace tables
 

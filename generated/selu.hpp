@@ -127,8 +127,8 @@ inline constexpr StepTable levels_mixture_b1 = {
 
 // levels_mixture_b2: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.008111803839392086, lower bound 0.008111803836826215
-// relative gap 3.1631326120344275e-10
+// squared error 0.008111803839392086, lower bound 0.008111803836825979
+// relative gap 3.163423450419334e-10
 // thresholds
 //   -1.50679947776, -0.738674341356, -0.285957342962, 0
 // levels
@@ -142,12 +142,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 4, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.008111803839392086, 0.008111803836826215};
+    -10.0, 10.0, 0.008111803839392086, 0.008111803836825979};
 
 // levels_mixture_b3: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0018286834270369228, lower bound 0.0018286834267924594
-// relative gap 1.3368268129543323e-10
+// squared error 0.0018286834270369228, lower bound 0.0018286834267925288
+// relative gap 1.3364473654348045e-10
 // thresholds
 //   -2.171037780069, -1.370286928218, -0.928039003389, -0.631698972423, -0.404017713948,
 //   -0.226535714028, -0.09839271966, 0
@@ -165,12 +165,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 8, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0018286834270369228, 0.0018286834267924594};
+    -10.0, 10.0, 0.0018286834270369228, 0.0018286834267925288};
 
 // levels_mixture_b4: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.000447053198544929, lower bound 0.00044705319851117326
-// relative gap 7.550727159198644e-11
+// squared error 0.000447053198544929, lower bound 0.00044705319851121196
+// relative gap 7.542069125281492e-11
 // thresholds
 //   -2.888940698065, -2.075590815952, -1.614641784703, -1.296019395223, -1.055096364637,
 //   -0.863413434998, -0.7059360136, -0.573785371509, -0.460326877257, -0.362167690781,
@@ -192,12 +192,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 16, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.000447053198544929, 0.00044705319851117326};
+    -10.0, 10.0, 0.000447053198544929, 0.00044705319851121196};
 
 // levels_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03532027514401022, lower bound 0.035320275124091235
-// relative gap 5.639532265354778e-10
+// squared error 0.03532027514401022, lower bound 0.03532027512409115
+// relative gap 5.639555840122105e-10
 // thresholds
 //   -0.772369706883
 // levels
@@ -211,7 +211,7 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03532027514401022, 0.035320275124091235};
+    10.0, 0.03532027514401022, 0.03532027512409115};
 
 // levels_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -234,8 +234,8 @@ inline constexpr StepTable levels_normal_b2 = {
 
 // levels_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0017824082669932646, lower bound 0.0017824082667511722
-// relative gap 1.3582318649386128e-10
+// squared error 0.0017824082669932646, lower bound 0.001782408266751115
+// relative gap 1.3585530364444193e-10
 // thresholds
 //   -1.624993425879, -1.161351046481, -0.853728103677, -0.616610039953, -0.427375751332,
 //   -0.269340869568, -0.128234835497, 0
@@ -253,12 +253,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0017824082669932646, 0.0017824082667511722};
+    10.0, 0.0017824082669932646, 0.001782408266751115};
 
 // levels_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00045275536606371135, lower bound 0.0004527553657116338
-// relative gap 7.776330254930611e-10
+// squared error 0.00045275536606371135, lower bound 0.000452755365711613
+// relative gap 7.776790032622319e-10
 // thresholds
 //   -2.103709251513, -1.691316978562, -1.421286030162, -1.215631091359, -1.047399794523,
 //   -0.903843582995, -0.777863555407, -0.665079032564, -0.562586851673, -0.466800096357,
@@ -281,7 +281,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00045275536606371135, 0.0004527553657116338};
+    10.0, 0.00045275536606371135, 0.000452755365711613};
 
 // levels_uniform_b1: selu
 // form levels, weight uniform, domain [-10, 10]
@@ -323,8 +323,8 @@ inline constexpr StepTable levels_uniform_b2 = {
 
 // levels_uniform_b3: selu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.014145739518119751, lower bound 0.014145739516032528
-// relative gap 1.4755133537335766e-10
+// squared error 0.014145739518119751, lower bound 0.014145739516029278
+// relative gap 1.4778114815831787e-10
 // thresholds
 //   -3.218332825381, -2.090020415477, -1.450342517456, -1.002743235203, -0.658281076427,
 //   -0.395056622208, -0.184567334672, 0
@@ -342,21 +342,20 @@ inline constexpr float levels_uniform_b3_levels[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 8, 8, 0, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.014145739518119751,
-    0.014145739516032528};
+    0.014145739516029278};
 
 // levels_uniform_b4: selu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.003434282851959656, lower bound 0.003434282851657705
-// relative gap 8.79225013588453e-11
+// squared error 0.003434282851959656, lower bound 0.0034342828516576566
+// relative gap 8.793664470679338e-11
 // thresholds
 //   -4.300745508495, -3.197811248899, -2.566231572187, -2.12259503143, -1.780480483401,
 //   -1.502011928144, -1.267198616123, -1.06419718767, -0.885411126754, -0.72567606807,
-//   -0.581321230698, -0.447375791041, -0.32241878947, -0.207073651941, -0.099966933763, 0
+//   -0.581321230698, -0.447375791041, -0.32241878947, -0.207073651942, -0.099966933763, 0
 // levels
 //   0.004168489005, 0.043505705538, 0.100136355256, 0.169993879296, 0.250967348378,
 //   0.341713041217, 0.441280022178, 0.54894988829, 0.664155245122, 0.786433288514,
-//   0.915397180106, 1.050717310644, 1.197201230125, 1.349914662632, 1.508613414951,
-//   1.673079926384
+//   0.915397180106, 1.050717310644, 1.197201230125, 1.349914662632, 1.50861341495, 1.673079926384
 inline constexpr float levels_uniform_b4_thresholds[] = {
     -0x1.133f6cp+2f, -0x1.9951e2p+1f, -0x1.487a48p+1f, -0x1.0fb132p+1f, -0x1.c7cd92p+0f,
     -0x1.8083dcp+0f, -0x1.446722p+0f, -0x1.106f3cp+0f, -0x1.c5549cp-1f, -0x1.738bd2p-1f,
@@ -370,13 +369,13 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 16, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.003434282851959656,
-    0.003434282851657705};
+    0.0034342828516576566};
 
 // smoothed_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.006755547764397015
-// squared error 0.05496957457610247, lower bound 0.035320275124091235
-// relative gap 0.35745773190963703
+// squared error 0.05496957457610247, lower bound 0.03532027512409115
+// relative gap 0.35745773190963853
 // thresholds
 //   -1.221137654065
 // levels
@@ -390,7 +389,7 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05496957457610247, 0.035320275124091235};
+    -10.0, 10.0, 0.05496957457610247, 0.03532027512409115};
 
 // smoothed_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -415,8 +414,8 @@ inline constexpr StepTable smoothed_normal_b2 = {
 // smoothed_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020884721760845717
-// squared error 0.0019451519865712917, lower bound 0.0017824082667511722
-// relative gap 0.0836663257902982
+// squared error 0.0019451519865712917, lower bound 0.001782408266751115
+// relative gap 0.08366632579032764
 // thresholds
 //   -1.849863981768, -1.251110490633, -0.891458427688, -0.626422995545, -0.427392568378,
 //   -0.269295829847, -0.128206507853, 0
@@ -434,13 +433,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019451519865712917, 0.0017824082667511722};
+    -10.0, 10.0, 0.0019451519865712917, 0.001782408266751115};
 
 // smoothed_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.595235856758121e-05
-// squared error 0.00046741728043880133, lower bound 0.0004527553657116338
-// relative gap 0.03136793469296474
+// squared error 0.00046741728043880133, lower bound 0.000452755365711613
+// relative gap 0.031367934693009275
 // thresholds
 //   -2.287668653061, -1.787659236337, -1.480774584611, -1.255032540972, -1.074111421915,
 //   -0.92173751131, -0.789207122525, -0.671309435856, -0.564670568374, -0.46705493697,
@@ -463,7 +462,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00046741728043880133, 0.0004527553657116338};
+    -10.0, 10.0, 0.00046741728043880133, 0.000452755365711613};
 
 // unbiased_normal_b1: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -483,7 +482,7 @@ inline constexpr StepTable unbiased_normal_b1 = {
 // squared error 0.030478793449710627, lower bound 0.030478793427074994
 // relative gap 7.426682748678812e-10
 // levels
-//   7.981758658994182e-05, 0.5545415830749562, 1.0507009873554805, 1.7580993408473766
+//   7.981758658994182e-05, 0.554541583074956, 1.0507009873554805, 1.7580993408473766
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.4ec77cp-14f, 0x1.1becep-1f, 0x1.0cfabep+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
@@ -493,36 +492,36 @@ inline constexpr StepTable unbiased_normal_b2 = {
 
 // unbiased_normal_b3: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0051378083457804605, lower bound 0.005137808342635946
-// relative gap 6.120341498388948e-10
+// squared error 0.00513780834578046, lower bound 0.005137808342635738
+// relative gap 6.120744976762271e-10
 // levels
-//   7.981758658994182e-05, 0.3202232059905906, 0.565872031365626, 0.8057571603137776,
-//   1.0507009873554805, 1.2766243574098852, 1.5119505111703677, 1.7580993408473766
+//   7.981758658994182e-05, 0.32022320599059084, 0.5658720313656264, 0.8057571603137776,
+//   1.0507009873554805, 1.276624357409888, 1.5119505111703695, 1.7580993408473766
 inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.4ec77cp-14f, 0x1.47e898p-2f, 0x1.21b9fap-1f, 0x1.9c8c34p-1f, 0x1.0cfabep+0f,
     0x1.46d0dap+0f, 0x1.830f3p+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0051378083457804605,
-    0.005137808342635946};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00513780834578046,
+    0.005137808342635738};
 
 // unbiased_normal_b4: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00108375072432582, lower bound 0.0010837507240101176
-// relative gap 2.913054959477383e-10
+// squared error 0.0010837507243258195, lower bound 0.0010837507240101575
+// relative gap 2.912680803683614e-10
 // levels
-//   7.981758658994182e-05, 0.18232999527193774, 0.3047485266891303, 0.41546173460229174,
-//   0.5218574585163182, 0.6266726526541339, 0.7312785093178632, 0.8364862906100413,
-//   0.9428322080123329, 1.0507009873554805, 1.1625965858580434, 1.276634593305851,
-//   1.3930269633818393, 1.5119590335364548, 1.6335981254892589, 1.7580993408473766
+//   7.981758658994182e-05, 0.1823299952719376, 0.3047485266891299, 0.4154617346022912,
+//   0.5218574585163174, 0.6266726526541333, 0.731278509317863, 0.836486290610041,
+//   0.9428322080123323, 1.0507009873554805, 1.1625965858580434, 1.2766345933058505,
+//   1.393026963381838, 1.511959033536452, 1.633598125489257, 1.7580993408473766
 inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.4ec77cp-14f, 0x1.75696ep-3f, 0x1.381p-2f, 0x1.a96ecep-2f, 0x1.0b30e6p-1f, 0x1.40db3cp-1f,
     0x1.766a24p-1f, 0x1.ac47eep-1f, 0x1.e2bae8p-1f, 0x1.0cfabep+0f, 0x1.299feep+0f,
     0x1.46d186p+0f, 0x1.649d6ap+0f, 0x1.830fcp+0f, 0x1.a2337cp+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.00108375072432582,
-    0.0010837507240101176};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243258195,
+    0.0010837507240101575};
 
 }  // namespace tables
 

@@ -128,8 +128,8 @@ inline constexpr StepTable levels_mixture_b1 = {
 
 // levels_mixture_b2: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00016578593580369216, lower bound 0.00016578593574438858
-// relative gap 3.5771177888464855e-10
+// squared error 0.00016578593580369216, lower bound 0.00016578593574438836
+// relative gap 3.577130868389901e-10
 // thresholds
 //   0.744079153774, 1.44826494239, 2.439278163855
 // levels
@@ -143,12 +143,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.00016578593580369216, 0.00016578593574438858};
+    -10.0, 10.0, 0.00016578593580369216, 0.00016578593574438836};
 
 // levels_mixture_b3: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 3.9116659232092305e-05, lower bound 3.91166592261027e-05
-// relative gap 1.531216432293472e-10
+// squared error 3.9116659232092305e-05, lower bound 3.911665922609821e-05
+// relative gap 1.5323632292277507e-10
 // thresholds
 //   0.430273949195, 0.766869999928, 1.099431108711, 1.458194521938, 1.878003988831,
 //   2.426230992831, 3.311909037082
@@ -166,12 +166,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 3.9116659232092305e-05, 3.91166592261027e-05};
+    -10.0, 10.0, 3.9116659232092305e-05, 3.911665922609821e-05};
 
 // levels_mixture_b4: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 9.549386541204226e-06, lower bound 9.549386540268128e-06
-// relative gap 9.802707824413224e-11
+// squared error 9.549386541204226e-06, lower bound 9.549386540269537e-06
+// relative gap 9.787948103271457e-11
 // thresholds
 //   0.259072940994, 0.443964848246, 0.613565377986, 0.777437267834, 0.940649497272,
 //   1.106898511478, 1.279568311875, 1.462328904807, 1.65969913662, 1.877831775204,
@@ -194,12 +194,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 9.549386541204226e-06, 9.549386540268128e-06};
+    -10.0, 10.0, 9.549386541204226e-06, 9.549386540269537e-06};
 
 // levels_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0005779389090273241, lower bound 0.0005779389089944145
-// relative gap 5.694295187420465e-11
+// squared error 0.0005779389090273241, lower bound 0.0005779389089944163
+// relative gap 5.6939950305269114e-11
 // thresholds
 //   1.124581924502
 // levels
@@ -213,12 +213,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.0005779389090273241, 0.0005779389089944145};
+    10.0, 0.0005779389090273241, 0.0005779389089944163};
 
 // levels_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00015112766785319216, lower bound 0.00015112766779114907
-// relative gap 4.105342901869714e-10
+// squared error 0.00015112766785319216, lower bound 0.0001511276677911482
+// relative gap 4.1054002945199356e-10
 // thresholds
 //   0.690860180575, 1.176963348563, 1.750101518177
 // levels
@@ -232,12 +232,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.00015112766785319216, 0.00015112766779114907};
+    10.0, 0.00015112766785319216, 0.0001511276677911482};
 
 // levels_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 3.8773176076200274e-05, lower bound 3.877317606980104e-05
-// relative gap 1.6504276719493561e-10
+// squared error 3.8773176076200274e-05, lower bound 3.8773176069797356e-05
+// relative gap 1.6513784032949662e-10
 // thresholds
 //   0.445234634899, 0.717887183425, 0.96332222906, 1.21004045258, 1.478858407349, 1.800260261491,
 //   2.25229493421
@@ -255,12 +255,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 3.8773176076200274e-05, 3.877317606980104e-05};
+    10.0, 3.8773176076200274e-05, 3.8773176069797356e-05};
 
 // levels_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 9.8363047827693e-06, lower bound 9.836304781838013e-06
-// relative gap 9.467857443265318e-11
+// squared error 9.8363047827693e-06, lower bound 9.836304781838582e-06
+// relative gap 9.462070654901948e-11
 // thresholds
 //   0.291261765692, 0.460836363647, 0.603165154357, 0.733337187471, 0.857702857874,
 //   0.979998903301, 1.10299474041, 1.229178445754, 1.361186606024, 1.502229271215,
@@ -283,7 +283,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 9.8363047827693e-06, 9.836304781838013e-06};
+    10.0, 9.8363047827693e-06, 9.836304781838582e-06};
 
 // levels_uniform_b1: sigmoid
 // form levels, weight uniform, domain [-10, 10]
@@ -306,8 +306,8 @@ inline constexpr StepTable levels_uniform_b1 = {
 
 // levels_uniform_b2: sigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0037830008561548526, lower bound 0.0037830008548397276
-// relative gap 3.4764070698554236e-10
+// squared error 0.0037830008561548526, lower bound 0.0037830008548398247
+// relative gap 3.4761502776464115e-10
 // thresholds
 //   1.130169909045, 2.021695850052, 3.290520411616
 // levels
@@ -321,12 +321,12 @@ inline constexpr float levels_uniform_b2_levels[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, true, 3, 4, 0, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0,
-    0.0037830008561548526, 0.0037830008548397276};
+    0.0037830008561548526, 0.0037830008548398247};
 
 // levels_uniform_b3: sigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0008778461841136608, lower bound 0.0008778461839878795
-// relative gap 1.4328401953825723e-10
+// squared error 0.0008778461841136608, lower bound 0.0008778461839879168
+// relative gap 1.432415331033801e-10
 // thresholds
 //   0.700669837778, 1.146384363313, 1.565986868352, 2.012213449174, 2.535063747023,
 //   3.226206465364, 4.369683201192
@@ -344,20 +344,20 @@ inline constexpr float levels_uniform_b3_levels[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, true, 7, 8, 0, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0,
-    0.0008778461841136608, 0.0008778461839878795};
+    0.0008778461841136608, 0.0008778461839879168};
 
 // levels_uniform_b4: sigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.00021241097276197075, lower bound 0.00021241097274969786
-// relative gap 5.777901858086157e-11
+// squared error 0.00021241097276197075, lower bound 0.00021241097274968008
+// relative gap 5.786272854837199e-11
 // thresholds
 //   0.45072948412, 0.717058287999, 0.944189821536, 1.155716275396, 1.361942566187,
 //   1.569358688707, 1.783257254327, 2.008931443713, 2.252584391148, 2.522439626404,
 //   2.830601875525, 3.196862687901, 3.658006678863, 4.296638551524, 5.376816697782
 // levels
 //   0.0009854349075, 0.0081747103556, 0.0183272604146, 0.0306806470964, 0.0448008069543,
-//   0.0603813037036, 0.0771776729565, 0.0949776681973, 0.1135842455693, 0.1328033214401,
-//   0.1524323684872, 0.1722465428599, 0.1919772371432, 0.2112709769769, 0.2295892940987,
+//   0.0603813037036, 0.0771776729564, 0.0949776681973, 0.1135842455693, 0.1328033214401,
+//   0.1524323684872, 0.1722465428599, 0.1919772371431, 0.2112709769769, 0.2295892940987,
 //   0.2458518140793
 inline constexpr float levels_uniform_b4_thresholds[] = {
     0x1.cd8c06p-2f, 0x1.6f2242p-1f, 0x1.e36cd8p-1f, 0x1.27dd04p+0f, 0x1.5ca844p+0f,
@@ -372,13 +372,13 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, true, 15, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.00021241097276197075, 0.00021241097274969786};
+    0.00021241097276197075, 0.00021241097274968008};
 
 // smoothed_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00024821601003341095
-// squared error 0.0009178932900418852, lower bound 0.0005779389089944145
-// relative gap 0.3703637282629639
+// squared error 0.0009178932900418852, lower bound 0.0005779389089944163
+// relative gap 0.370363728262962
 // thresholds
 //   1.349241469309
 // levels
@@ -392,13 +392,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0009178932900418852, 0.0005779389089944145};
+    -10.0, 10.0, 0.0009178932900418852, 0.0005779389089944163};
 
 // smoothed_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.287383380026618e-05
-// squared error 0.0001781165824688586, lower bound 0.00015112766779114907
-// relative gap 0.15152387444009147
+// squared error 0.0001781165824688586, lower bound 0.0001511276677911482
+// relative gap 0.15152387444009635
 // thresholds
 //   0.737585139724, 1.275125616844, 1.956694389087
 // levels
@@ -412,13 +412,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.0001781165824688586, 0.00015112766779114907};
+    -10.0, 10.0, 0.0001781165824688586, 0.0001511276677911482};
 
 // smoothed_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.869237623674272e-05
-// squared error 4.134512884830881e-05, lower bound 3.877317606980104e-05
-// relative gap 0.06220691167619792
+// squared error 4.134512884830881e-05, lower bound 3.8773176069797356e-05
+// relative gap 0.06220691167628708
 // thresholds
 //   0.45693247068, 0.738232205745, 0.993441659562, 1.252955675384, 1.540749048923,
 //   1.894956950562, 2.419504278107
@@ -436,13 +436,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 4.134512884830881e-05, 3.877317606980104e-05};
+    -10.0, 10.0, 4.134512884830881e-05, 3.8773176069797356e-05};
 
 // smoothed_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 9.881657647651557e-06
-// squared error 1.0088658642465338e-05, lower bound 9.836304781838013e-06
-// relative gap 0.02501361871489177
+// squared error 1.0088658642465338e-05, lower bound 9.836304781838582e-06
+// relative gap 0.02501361871483535
 // thresholds
 //   0.29440271158, 0.465957308559, 0.610111946021, 0.742137801149, 0.868488115876,
 //   0.992991499105, 1.11852324901, 1.247712117836, 1.383399185393, 1.52911398807, 1.689795411597,
@@ -465,7 +465,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 1.0088658642465338e-05, 9.836304781838013e-06};
+    -10.0, 10.0, 1.0088658642465338e-05, 9.836304781838582e-06};
 
 // unbiased_normal_b1: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -482,8 +482,8 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006347018101782547, lower bound 0.0006347018099915444
-// relative gap 2.9417001226269867e-10
+// squared error 0.0006347018101782547, lower bound 0.0006347018099915531
+// relative gap 2.9415634660547066e-10
 // levels
 //   4.539580773595167e-05, 0.1258864271724, 0.1989629200512, 0.24999999999999997
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -491,12 +491,12 @@ inline constexpr float unbiased_normal_b2_levels[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
     nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.0006347018101782547,
-    0.0006347018099915444};
+    0.0006347018099915531};
 
 // unbiased_normal_b3: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00011015854330539306, lower bound 0.00011015854328224105
-// relative gap 2.101699227221039e-10
+// squared error 0.00011015854330539302, lower bound 0.00011015854328224029
+// relative gap 2.1017644317814595e-10
 // levels
 //   4.539580773595167e-05, 0.0758281546586, 0.1190992837081, 0.1538675550961, 0.1837744115603,
 //   0.2099527771739, 0.232533583165, 0.24999999999999997
@@ -505,13 +505,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.adfbb8p-3f, 0x1.dc3a92p-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00011015854330539306,
-    0.00011015854328224105};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00011015854330539302,
+    0.00011015854328224029};
 
 // unbiased_normal_b4: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 2.339127891860652e-05, lower bound 2.3391278916171023e-05
-// relative gap 1.0411989693413061e-10
+// squared error 2.339127891860652e-05, lower bound 2.3391278916170047e-05
+// relative gap 1.0416161256492755e-10
 // levels
 //   4.539580773595167e-05, 0.049540536581, 0.0765468897489, 0.0981403448528, 0.1169526133833,
 //   0.1339507338876, 0.1496087656973, 0.1641938878063, 0.177867048129, 0.1907256252834,
@@ -524,7 +524,7 @@ inline constexpr float unbiased_normal_b4_levels[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
     nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 2.339127891860652e-05,
-    2.3391278916171023e-05};
+    2.3391278916170047e-05};
 
 }  // namespace tables
 

@@ -143,8 +143,8 @@ inline constexpr StepTable levels_mixture_b1 = {
 
 // levels_mixture_b2: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007131555150482162, lower bound 0.007131555147748088
-// relative gap 3.8337688297531183e-10
+// squared error 0.007131555150482162, lower bound 0.007131555147748101
+// relative gap 3.8337518025212233e-10
 // thresholds
 //   -0.615640371643, 0, 0.615640371643
 // levels
@@ -160,12 +160,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 1,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.007131555150482162, 0.007131555147748088};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.007131555150482162, 0.007131555147748101};
 
 // levels_mixture_b3: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001593231610052456, lower bound 0.0015932316098042016
-// relative gap 1.5581823782380972e-10
+// squared error 0.001593231610052456, lower bound 0.0015932316098042011
+// relative gap 1.5581851002583375e-10
 // thresholds
 //   -1.082792523115, -0.557803159243, -0.224458751986, 0, 0.224458751986, 0.557803159243,
 //   1.082792523115
@@ -185,12 +185,12 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 1,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.001593231610052456, 0.0015932316098042016};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.001593231610052456, 0.0015932316098042011};
 
 // levels_mixture_b4: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00039808627344457056, lower bound 0.00039808627341878216
-// relative gap 6.478093045190614e-11
+// squared error 0.00039808627344457056, lower bound 0.00039808627341878845
+// relative gap 6.476513394491783e-11
 // thresholds
 //   -4.273942675806, -1.518654804821, -1.105323889556, -0.795454920467, -0.561310240781,
 //   -0.373552815956, -0.221149963818, -0.099939889359, 0, 0.099939889359, 0.221149963818,
@@ -215,7 +215,7 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 1,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.00039808627344457056, 0.00039808627341878216};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.00039808627344457056, 0.00039808627341878845};
 
 // levels_normal_b1: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -240,8 +240,8 @@ inline constexpr StepTable levels_normal_b1 = {
 
 // levels_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007895327343315151, lower bound 0.00789532734054571
-// relative gap 3.5076961424929886e-10
+// squared error 0.007895327343315151, lower bound 0.007895327340545714
+// relative gap 3.507691748188863e-10
 // thresholds
 //   -0.668528725518, 0, 0.668528725518
 // levels
@@ -257,12 +257,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.007895327343315151, 0.00789532734054571};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.007895327343315151, 0.007895327340545714};
 
 // levels_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.001936548527495225, lower bound 0.0019365485272269374
-// relative gap 1.385390340060433e-10
+// squared error 0.001936548527495225, lower bound 0.001936548527226978
+// relative gap 1.3851809512396767e-10
 // thresholds
 //   -1.126811041553, -0.663982077356, -0.314219537089, 0, 0.314219537089, 0.663982077356,
 //   1.126811041553
@@ -282,12 +282,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.001936548527495225, 0.0019365485272269374};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.001936548527495225, 0.001936548527226978};
 
 // levels_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004752410036662546, lower bound 0.00047524100331126294
-// relative gap 7.469718331982298e-10
+// squared error 0.0004752410036662546, lower bound 0.0004752410033112858
+// relative gap 7.469236962200167e-10
 // thresholds
 //   -4.55041595184, -1.470750567334, -1.114773513698, -0.863920325983, -0.658619996343,
 //   -0.478055789851, -0.311955625027, -0.154092065741, 0, 0.154092065741, 0.311955625027,
@@ -312,7 +312,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0004752410036662546, 0.00047524100331126294};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0004752410036662546, 0.0004752410033112858};
 
 // levels_uniform_b1: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
@@ -337,8 +337,8 @@ inline constexpr StepTable levels_uniform_b1 = {
 
 // levels_uniform_b2: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0478494977861457, lower bound 0.04784949775593652
-// relative gap 6.31337501447822e-10
+// squared error 0.0478494977861457, lower bound 0.04784949775593659
+// relative gap 6.313360512980347e-10
 // thresholds
 //   -0.789276676803, 0, 0.789276676803
 // levels
@@ -354,12 +354,12 @@ inline constexpr float levels_uniform_b2_parameters[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 1, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, levels_uniform_b2_parameters, -10.0, 10.0,
-    0.0478494977861457, 0.04784949775593652};
+    0.0478494977861457, 0.04784949775593659};
 
 // levels_uniform_b3: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.012216519498230603, lower bound 0.012216519495201814
-// relative gap 2.479256899297474e-10
+// squared error 0.012216519498230603, lower bound 0.012216519495202045
+// relative gap 2.4790680417244655e-10
 // thresholds
 //   -4.343554406829, -1.505584764091, -0.95542039835, -0.443307609922, 0, 0.443307609922,
 //   0.95542039835, 1.505584764091, 4.343554406829
@@ -379,12 +379,12 @@ inline constexpr float levels_uniform_b3_parameters[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 1, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, levels_uniform_b3_parameters, -10.0, 10.0,
-    0.012216519498230603, 0.012216519495201814};
+    0.012216519498230603, 0.012216519495202045};
 
 // levels_uniform_b4: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0031633805307399246, lower bound 0.0031633805303881123
-// relative gap 1.1121404012266028e-10
+// squared error 0.0031633805307399246, lower bound 0.003163380530388378
+// relative gap 1.1113000142731202e-10
 // thresholds
 //   -5.120751219765, -3.644636047126, -1.67661964435, -1.399661236136, -1.134958296006,
 //   -0.858469246006, -0.62036393236, -0.40377101835, -0.199168821734, 0, 0.199168821734,
@@ -410,7 +410,7 @@ inline constexpr float levels_uniform_b4_parameters[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 19, 16, 1, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, levels_uniform_b4_parameters, -10.0, 10.0,
-    0.0031633805307399246, 0.0031633805303881123};
+    0.0031633805307399246, 0.003163380530388378};
 
 // smoothed_normal_b1: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -437,8 +437,8 @@ inline constexpr StepTable smoothed_normal_b1 = {
 // smoothed_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005723388904199752
-// squared error 0.010701414030891664, lower bound 0.00789532734054571
-// relative gap 0.2622164400186416
+// squared error 0.010701414030891664, lower bound 0.007895327340545714
+// relative gap 0.26221644001864125
 // thresholds
 //   -0.879646864433, 0, 0.879646864431
 // levels
@@ -454,13 +454,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030891664, 0.00789532734054571};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030891664, 0.007895327340545714};
 
 // smoothed_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00014283951884205847
-// squared error 0.002145531804502176, lower bound 0.0019365485272269374
-// relative gap 0.09740395217479819
+// squared error 0.002145531804502176, lower bound 0.001936548527226978
+// relative gap 0.09740395217477929
 // thresholds
 //   -1.263800058625, -0.725945863999, -0.340413273936, 0, 0.340413273927, 0.725945863991,
 //   1.263800058619
@@ -480,13 +480,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.002145531804502176, 0.0019365485272269374};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.002145531804502176, 0.001936548527226978};
 
 // smoothed_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.185378122229665e-05
-// squared error 0.0004890359729060155, lower bound 0.00047524100331126294
-// relative gap 0.0282084966322175
+// squared error 0.0004890359729060155, lower bound 0.0004752410033112858
+// relative gap 0.02820849663217072
 // thresholds
 //   -4.90670393586, -1.534823263656, -1.15279905113, -0.889598883998, -0.67653694277,
 //   -0.490316944333, -0.319658760423, -0.157816620986, 0, 0.157816620956, 0.319658760394,
@@ -512,7 +512,7 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0004890359729060155, 0.00047524100331126294};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0004890359729060155, 0.0004752410033112858};
 
 // unbiased_normal_b1: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -546,8 +546,8 @@ inline constexpr StepTable unbiased_normal_b2 = {
 
 // unbiased_normal_b3: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0047548615393702195, lower bound 0.0047548615391279124
-// relative gap 5.0959852454141475e-11
+// squared error 0.00475486153937022, lower bound 0.004754861539127874
+// relative gap 5.096806116387703e-11
 // levels
 //   -0.09983932012886688, 0.070078633714, 0.242026579596, 0.414008715125, 0.585991284875,
 //   0.757973420404, 0.929921366286, 1.0998393201288668
@@ -559,12 +559,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 1, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.0047548615393702195, 0.0047548615391279124};
+    0.00475486153937022, 0.004754861539127874};
 
 // unbiased_normal_b4: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010421073458837815, lower bound 0.001042107345526995
-// relative gap 3.423701343293967e-10
+// squared error 0.0010421073458837815, lower bound 0.0010421073455269966
+// relative gap 3.42368677777874e-10
 // levels
 //   -0.09983932012886688, -0.022492060944, 0.057682450428, 0.138066023152, 0.218489157768,
 //   0.298919948096, 0.379351909733, 0.4597839693, 0.5402160307, 0.620648090266, 0.701080051904,
@@ -578,7 +578,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0010421073458837815, 0.001042107345526995};
+    0.0010421073458837815, 0.0010421073455269966};
 
 }  // namespace tables
 

@@ -119,8 +119,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.019377792526751095, lower bound 0.019377792515719354
-// relative gap 5.692981528881256e-10
+// squared error 0.019377792526751095, lower bound 0.019377792515719368
+// relative gap 5.692974367184284e-10
 // thresholds
 //   0.416704114917
 // levels
@@ -136,12 +136,12 @@ inline constexpr float levels_mixture_b1_parameters[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 2,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.019377792526751095, 0.019377792515719354};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.019377792526751095, 0.019377792515719368};
 
 // levels_mixture_b2: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.004245587033078964, lower bound 0.0042455870315443985
-// relative gap 3.614496335116429e-10
+// squared error 0.004245587033078964, lower bound 0.004245587031544397
+// relative gap 3.614500421061347e-10
 // thresholds
 //   -0.775707846924, 0.1933778259, 1.125072674014
 // levels
@@ -157,12 +157,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 2,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.004245587033078964, 0.0042455870315443985};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.004245587033078964, 0.004245587031544397};
 
 // levels_mixture_b3: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0010132545316386523, lower bound 0.0010132545315017821
-// relative gap 1.3507969780711508e-10
+// squared error 0.0010132545316386523, lower bound 0.0010132545315018095
+// relative gap 1.3505273331409432e-10
 // thresholds
 //   -1.794889853641, -0.870746921234, -0.331456691182, 0, 0.331456691182, 0.870746921234,
 //   1.794889853641
@@ -182,7 +182,7 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 2,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.0010132545316386523, 0.0010132545315017821};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.0010132545316386523, 0.0010132545315018095};
 
 // levels_mixture_b4: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
@@ -195,7 +195,7 @@ inline constexpr StepTable levels_mixture_b3 = {
 // levels
 //   0.0273696359675, 0.1072910044602, 0.187938093104, 0.2643219415409, 0.3339082479557,
 //   0.3949397803535, 0.4457758693606, 0.4843652123797, 0.5156347876203, 0.5542241306394,
-//   0.6050602196465, 0.6660917520443, 0.7356780584591, 0.812061906896, 0.8927089955398,
+//   0.6050602196465, 0.6660917520442, 0.7356780584591, 0.812061906896, 0.8927089955398,
 //   0.9726303640325
 inline constexpr float levels_mixture_b4_thresholds[] = {
     -0x1.5070bep+1f, -0x1.c0e114p+0f, -0x1.3af488p+0f, -0x1.b3f9dp-1f, -0x1.1cc808p-1f,
@@ -237,8 +237,8 @@ inline constexpr StepTable levels_normal_b1 = {
 
 // levels_normal_b2: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0035766710358271243, lower bound 0.0035766710344415356
-// relative gap 3.8739617888078996e-10
+// squared error 0.0035766710358271243, lower bound 0.003576671034441494
+// relative gap 3.87407819135934e-10
 // thresholds
 //   -0.797087412752, 0, 0.797087412752
 // levels
@@ -254,12 +254,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 2,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.0035766710358271243, 0.0035766710344415356};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.0035766710358271243, 0.003576671034441494};
 
 // levels_normal_b3: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009583170054632403, lower bound 0.0009583170053174202
-// relative gap 1.5216269315663639e-10
+// squared error 0.0009583170054632403, lower bound 0.0009583170053174341
+// relative gap 1.521482117400188e-10
 // thresholds
 //   -1.395827066001, -0.821622346527, -0.388369844292, 0, 0.388369844292, 0.821622346527,
 //   1.395827066001
@@ -279,12 +279,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 2,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.0009583170054632403, 0.0009583170053174202};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0009583170054632403, 0.0009583170053174341};
 
 // levels_normal_b4: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0002496355259615761, lower bound 0.00024963552594655346
-// relative gap 6.017833813510507e-11
+// squared error 0.0002496355259615761, lower bound 0.0002496355259465465
+// relative gap 6.020613423454715e-11
 // thresholds
 //   -1.902845832193, -1.43148479268, -1.103803947063, -0.838604493193, -0.607260609858,
 //   -0.395655717649, -0.195264407236, 0, 0.195264407236, 0.395655717649, 0.607260609858,
@@ -309,7 +309,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 2,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0002496355259615761, 0.00024963552594655346};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0002496355259615761, 0.0002496355259465465};
 
 // levels_uniform_b1: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
@@ -334,8 +334,8 @@ inline constexpr StepTable levels_uniform_b1 = {
 
 // levels_uniform_b2: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0540501739851426, lower bound 0.05405017396634384
-// relative gap 3.4780204711296855e-10
+// squared error 0.0540501739851426, lower bound 0.05405017396634383
+// relative gap 3.4780217549172093e-10
 // thresholds
 //   -1.575270476878, 0, 1.575270476878
 // levels
@@ -351,12 +351,12 @@ inline constexpr float levels_uniform_b2_parameters[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 2, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, levels_uniform_b2_parameters, -10.0, 10.0,
-    0.0540501739851426, 0.05405017396634384};
+    0.0540501739851426, 0.05405017396634383};
 
 // levels_uniform_b3: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.01211678198411778, lower bound 0.012116781982286414
-// relative gap 1.5114298977628196e-10
+// squared error 0.01211678198411778, lower bound 0.012116781982286861
+// relative gap 1.5110605268709533e-10
 // thresholds
 //   -2.749926620034, -1.498580606633, -0.687013811636, 0, 0.687013811636, 1.498580606633,
 //   2.749926620034
@@ -376,12 +376,12 @@ inline constexpr float levels_uniform_b3_parameters[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 7, 8, 2, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, levels_uniform_b3_parameters, -10.0, 10.0,
-    0.01211678198411778, 0.012116781982286414};
+    0.01211678198411778, 0.012116781982286861};
 
 // levels_uniform_b4: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.002895563318871349, lower bound 0.0028955633186367575
-// relative gap 8.10175431554172e-11
+// squared error 0.002895563318871349, lower bound 0.00289556331863759
+// relative gap 8.072997656585513e-11
 // thresholds
 //   -3.810435098407, -2.657663924465, -1.971290373219, -1.462297487716, -1.042591159129,
 //   -0.672625383937, -0.330130069618, 0, 0.330130069618, 0.672625383937, 1.042591159129,
@@ -406,7 +406,7 @@ inline constexpr float levels_uniform_b4_parameters[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 15, 16, 2, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, levels_uniform_b4_parameters, -10.0, 10.0,
-    0.002895563318871349, 0.0028955633186367575};
+    0.002895563318871349, 0.00289556331863759};
 
 // smoothed_normal_b1: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -433,8 +433,8 @@ inline constexpr StepTable smoothed_normal_b1 = {
 // smoothed_normal_b2: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758449249
-// squared error 0.0052254871204812856, lower bound 0.0035766710344415356
-// relative gap 0.3155334704734452
+// squared error 0.0052254871204812856, lower bound 0.003576671034441494
+// relative gap 0.3155334704734532
 // thresholds
 //   -1.107460935154, 0, 1.107460935149
 // levels
@@ -450,13 +450,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 2,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.0052254871204812856, 0.0035766710344415356};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.0052254871204812856, 0.003576671034441494};
 
 // smoothed_normal_b3: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219741223
-// squared error 0.0011311027245787327, lower bound 0.0009583170053174202
-// relative gap 0.15275864473376163
+// squared error 0.0011311027245787327, lower bound 0.0009583170053174341
+// relative gap 0.15275864473374937
 // thresholds
 //   -1.679576999494, -0.934396582811, -0.43275702222, 0, 0.432757022194, 0.934396582787,
 //   1.679576999475
@@ -476,13 +476,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 2,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0011311027245787327, 0.0009583170053174202};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0011311027245787327, 0.0009583170053174341};
 
 // smoothed_normal_b4: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109970169e-05
-// squared error 0.0002684073256505309, lower bound 0.00024963552594655346
-// relative gap 0.06993773235689751
+// squared error 0.0002684073256505309, lower bound 0.0002496355259465465
+// relative gap 0.06993773235692337
 // thresholds
 //   -2.130461962585, -1.550620591224, -1.177025496722, -0.886476950099, -0.638597549177,
 //   -0.41478106774, -0.204361229626, 0, 0.204361229621, 0.414781067734, 0.638597549169,
@@ -507,7 +507,7 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 2,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0002684073256505309, 0.00024963552594655346};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0002684073256505309, 0.0002496355259465465};
 
 // unbiased_normal_b1: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -526,8 +526,8 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01823368264525858, lower bound 0.0182336826442074
-// relative gap 5.765044817592868e-11
+// squared error 0.01823368264525858, lower bound 0.018233682644207414
+// relative gap 5.764968706869226e-11
 // levels
 //   4.5397868702434395e-05, 0.3542584537981, 0.6457415462019, 0.9999546021312976
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -537,12 +537,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 2, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.01823368264525858, 0.0182336826442074};
+    0.01823368264525858, 0.018233682644207414};
 
 // unbiased_normal_b3: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0030368715337191115, lower bound 0.003036871531655844
-// relative gap 6.794055997010938e-10
+// squared error 0.003036871533719111, lower bound 0.003036871531655844
+// relative gap 6.794054568959525e-10
 // levels
 //   4.5397868702434395e-05, 0.1863633192236, 0.3185084190156, 0.4403189583018, 0.5596810416982,
 //   0.6814915809844, 0.8136366807764, 0.9999546021312976
@@ -554,12 +554,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 2, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.0030368715337191115, 0.003036871531655844};
+    0.003036871533719111, 0.003036871531655844};
 
 // unbiased_normal_b4: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006306282088766076, lower bound 0.0006306282086859243
-// relative gap 3.0237039108042433e-10
+// squared error 0.0006306282088766078, lower bound 0.0006306282086859397
+// relative gap 3.0234632169976356e-10
 // levels
 //   4.5397868702434395e-05, 0.1117032575329, 0.1838125592793, 0.2469497075771, 0.3059538130965,
 //   0.3626692194264, 0.4180638206038, 0.4727609139578, 0.5272390860422, 0.5819361793962,
@@ -574,7 +574,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 2, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0006306282088766076, 0.0006306282086859243};
+    0.0006306282088766078, 0.0006306282086859397};
 
 }  // namespace tables
 

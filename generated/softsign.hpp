@@ -115,8 +115,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.019859254494017715, lower bound 0.019859254480588295
-// relative gap 6.762298541427139e-10
+// squared error 0.019859254494017715, lower bound 0.01985925448058826
+// relative gap 6.762316011604346e-10
 // thresholds
 //   0.387905500278
 // levels
@@ -130,7 +130,7 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.019859254494017715, 0.019859254480588295};
+    -10.0, 10.0, 0.019859254494017715, 0.01985925448058826};
 
 // levels_mixture_b2: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
@@ -153,8 +153,8 @@ inline constexpr StepTable levels_mixture_b2 = {
 
 // levels_mixture_b3: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001229691116972981, lower bound 0.001229691116800576
-// relative gap 1.402019227425826e-10
+// squared error 0.001229691116972981, lower bound 0.0012296911168005898
+// relative gap 1.4019063715418056e-10
 // thresholds
 //   0.057669355876, 0.129107101389, 0.226366733384, 0.366549296318, 0.580219825477,
 //   0.942609466789, 1.720011116302
@@ -172,12 +172,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.001229691116972981, 0.001229691116800576};
+    -10.0, 10.0, 0.001229691116972981, 0.0012296911168005898};
 
 // levels_mixture_b4: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00030867584484186076, lower bound 0.00030867584460563945
-// relative gap 7.652730565711085e-10
+// squared error 0.00030867584484186076, lower bound 0.0003086758446056494
+// relative gap 7.652407422188405e-10
 // thresholds
 //   0.027603970553, 0.057458635154, 0.090651207371, 0.128604893142, 0.173035615041,
 //   0.225859962776, 0.289298793637, 0.366301879525, 0.461187775816, 0.580618724603,
@@ -200,7 +200,7 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00030867584484186076, 0.00030867584460563945};
+    -10.0, 10.0, 0.00030867584484186076, 0.0003086758446056494};
 
 // levels_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -223,8 +223,8 @@ inline constexpr StepTable levels_normal_b1 = {
 
 // levels_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003998008741629987, lower bound 0.003998008740108951
-// relative gap 3.804485850470916e-10
+// squared error 0.003998008741629987, lower bound 0.003998008740108895
+// relative gap 3.804624697469056e-10
 // thresholds
 //   0.182584347863, 0.451872036385, 0.915871705699
 // levels
@@ -238,12 +238,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.003998008741629987, 0.003998008740108951};
+    10.0, 0.003998008741629987, 0.003998008740108895};
 
 // levels_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010318452625806486, lower bound 0.001031845262427476
-// relative gap 1.4844533287744606e-10
+// squared error 0.0010318452625806486, lower bound 0.0010318452624274795
+// relative gap 1.4844197050609274e-10
 // thresholds
 //   0.084735098994, 0.185465293872, 0.307777721299, 0.460691866988, 0.660303694463,
 //   0.940322774481, 1.396799749469
@@ -261,20 +261,20 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0010318452625806486, 0.001031845262427476};
+    10.0, 0.0010318452625806486, 0.0010318452624274795};
 
 // levels_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00026341404307529746, lower bound 0.0002634140428669055
-// relative gap 7.911193695879159e-10
+// squared error 0.00026341404307529746, lower bound 0.0002634140428669456
+// relative gap 7.909670789965958e-10
 // thresholds
 //   0.041022317195, 0.085582241513, 0.13419593348, 0.187496147541, 0.246270493178,
 //   0.311517046332, 0.384527816018, 0.467018896685, 0.561343030644, 0.670857236929,
 //   0.800606817259, 0.958727406676, 1.159736830291, 1.4340560034, 1.868424847017
 // levels
-//   0.097071075081, 0.1460054638841, 0.191568437483, 0.237205448061, 0.2840876748121,
-//   0.3327802877799, 0.3836126692177, 0.4368018498699, 0.4925038044462, 0.5508380381201,
-//   0.6119006318533, 0.6757717179152, 0.7425200329234, 0.8122058330418, 0.8848828408244,
+//   0.097071075081, 0.1460054638841, 0.1915684374829, 0.237205448061, 0.2840876748121,
+//   0.3327802877799, 0.3836126692177, 0.4368018498699, 0.4925038044462, 0.55083803812,
+//   0.6119006318533, 0.6757717179152, 0.7425200329234, 0.8122058330417, 0.8848828408244,
 //   0.9605995934412
 inline constexpr float levels_normal_b4_thresholds[] = {
     0x1.500e08p-5f, 0x1.5e8b7cp-4f, 0x1.12d55p-3f, 0x1.7ffdfap-3f, 0x1.f85caap-3f, 0x1.3efe52p-2f,
@@ -289,12 +289,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00026341404307529746, 0.0002634140428669055};
+    10.0, 0.00026341404307529746, 0.0002634140428669456};
 
 // levels_uniform_b1: softsign
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.12521913348359637, lower bound 0.12521913347716823
-// relative gap 5.133509251020737e-11
+// squared error 0.12521913348359637, lower bound 0.12521913347716832
+// relative gap 5.1334427542126776e-11
 // thresholds
 //   0.833333333333
 // levels
@@ -308,12 +308,12 @@ inline constexpr float levels_uniform_b1_levels[] = {
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, true, 1, 2, 0, levels_uniform_b1_thresholds,
     levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.12521913348359637,
-    0.12521913347716823};
+    0.12521913347716832};
 
 // levels_uniform_b2: softsign
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.03130478337089908, lower bound 0.03130478335738724
-// relative gap 4.316221365319172e-10
+// squared error 0.03130478337089908, lower bound 0.03130478335738731
+// relative gap 4.3161991997164855e-10
 // thresholds
 //   0.294117647059, 0.833333333333, 2.142857142857
 // levels
@@ -327,12 +327,12 @@ inline constexpr float levels_uniform_b2_levels[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, true, 3, 4, 0, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.03130478337089908,
-    0.03130478335738724};
+    0.03130478335738731};
 
 // levels_uniform_b3: softsign
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007826195842724768, lower bound 0.007826195841388373
-// relative gap 1.7075914832132e-10
+// squared error 0.007826195842724768, lower bound 0.00782619584138829
+// relative gap 1.707697878106096e-10
 // thresholds
 //   0.128205128205, 0.294117647059, 0.51724137931, 0.833333333333, 1.315789473684,
 //   2.142857142857, 3.888888888889
@@ -350,12 +350,12 @@ inline constexpr float levels_uniform_b3_levels[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, true, 7, 8, 0, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007826195842724768,
-    0.007826195841388373};
+    0.00782619584138829};
 
 // levels_uniform_b4: softsign
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.001956548960681192, lower bound 0.0019565489605590522
-// relative gap 6.24260951265221e-11
+// squared error 0.001956548960681192, lower bound 0.0019565489605590587
+// relative gap 6.24227702861191e-11
 // thresholds
 //   0.060240963855, 0.128205128205, 0.205479452055, 0.294117647059, 0.396825396825,
 //   0.51724137931, 0.660377358491, 0.833333333333, 1.046511627907, 1.315789473684,
@@ -378,7 +378,7 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, true, 15, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.001956548960681192,
-    0.0019565489605590522};
+    0.0019565489605590587};
 
 // smoothed_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -403,8 +403,8 @@ inline constexpr StepTable smoothed_normal_b1 = {
 // smoothed_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036265013548241094
-// squared error 0.004904981606266331, lower bound 0.003998008740108951
-// relative gap 0.18490851525287721
+// squared error 0.004904981606266331, lower bound 0.003998008740108895
+// relative gap 0.18490851525288854
 // thresholds
 //   0.21156762461, 0.54802748205, 1.244945642206
 // levels
@@ -418,13 +418,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.004904981606266331, 0.003998008740108951};
+    -10.0, 10.0, 0.004904981606266331, 0.003998008740108895};
 
 // smoothed_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012572896229929242
-// squared error 0.0011273805728015498, lower bound 0.001031845262427476
-// relative gap 0.08474095853600506
+// squared error 0.0011273805728015498, lower bound 0.0010318452624274795
+// relative gap 0.08474095853600198
 // thresholds
 //   0.089839663592, 0.197822398085, 0.330846282132, 0.500541398946, 0.729047012537,
 //   1.067688594873, 1.687133708063
@@ -442,13 +442,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0011273805728015498, 0.001031845262427476};
+    -10.0, 10.0, 0.0011273805728015498, 0.0010318452624274795};
 
 // smoothed_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.699981683486037e-05
-// squared error 0.0002736299498928193, lower bound 0.0002634140428669055
-// relative gap 0.03733475458339029
+// squared error 0.0002736299498928193, lower bound 0.0002634140428669456
+// relative gap 0.03733475458324369
 // thresholds
 //   0.042072298186, 0.08787154488, 0.137957780019, 0.193021783825, 0.253929589146,
 //   0.321788018735, 0.398044557958, 0.484645943948, 0.58430291594, 0.700960569404,
@@ -471,7 +471,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002736299498928193, 0.0002634140428669055};
+    -10.0, 10.0, 0.0002736299498928193, 0.0002634140428669456};
 
 // unbiased_normal_b1: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -488,15 +488,15 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01781340543315306, lower bound 0.017813405428649686
-// relative gap 2.528081104737557e-10
+// squared error 0.017813405433153063, lower bound 0.017813405428649686
+// relative gap 2.5280830523982466e-10
 // levels
 //   0.008264462809917357, 0.2848697892846, 0.5966802167244, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.0ecf56p-7f, 0x1.23b4e8p-2f, 0x1.318012p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01781340543315306,
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.017813405433153063,
     0.017813405428649686};
 
 // unbiased_normal_b3: softsign
@@ -516,8 +516,8 @@ inline constexpr StepTable unbiased_normal_b3 = {
 
 // unbiased_normal_b4: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00064554905133576, lower bound 0.0006455490512832796
-// relative gap 8.129571621195985e-11
+// squared error 0.0006455490513357602, lower bound 0.0006455490512833317
+// relative gap 8.121543592382746e-11
 // levels
 //   0.008264462809917357, 0.0994436456536, 0.1529721475208, 0.2031972710206, 0.2539436497594,
 //   0.306484870451, 0.3614329674488, 0.4191463759941, 0.4798636134285, 0.5437582028216,
@@ -528,8 +528,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.5cf9cp-1f, 0x1.82efb4p-1f, 0x1.aabcb8p-1f, 0x1.d46a0cp-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.00064554905133576,
-    0.0006455490512832796};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006455490513357602,
+    0.0006455490512833317};
 
 }  // namespace tables
 

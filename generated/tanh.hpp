@@ -147,8 +147,8 @@ inline constexpr StepTable levels_mixture_b2 = {
 
 // levels_mixture_b3: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0008278128761378365, lower bound 0.0008278128760169703
-// relative gap 1.4600667753717748e-10
+// squared error 0.0008278128761378365, lower bound 0.0008278128760169616
+// relative gap 1.4601715528840595e-10
 // thresholds
 //   0.240116224047, 0.418880945468, 0.596815065647, 0.790509346785, 1.020180246808,
 //   1.326665976546, 1.844601421683
@@ -166,12 +166,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0008278128761378365, 0.0008278128760169703};
+    -10.0, 10.0, 0.0008278128761378365, 0.0008278128760169616};
 
 // levels_mixture_b4: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00020016994440061515, lower bound 0.00020016994438450407
-// relative gap 8.048701667501293e-11
+// squared error 0.00020016994440061515, lower bound 0.00020016994438448065
+// relative gap 8.060401109690684e-11
 // thresholds
 //   0.145790747541, 0.243503321003, 0.333272406995, 0.420217268947, 0.507011800818,
 //   0.595654321097, 0.688012037251, 0.786144450998, 0.8926237294, 1.010997437559, 1.146624210594,
@@ -194,7 +194,7 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00020016994440061515, 0.00020016994438450407};
+    -10.0, 10.0, 0.00020016994440061515, 0.00020016994438448065};
 
 // levels_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -217,8 +217,8 @@ inline constexpr StepTable levels_normal_b1 = {
 
 // levels_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004966753112830271, lower bound 0.004966753111131996
-// relative gap 3.419286528730452e-10
+// squared error 0.004966753112830271, lower bound 0.0049667531111319725
+// relative gap 3.4193336797894914e-10
 // thresholds
 //   0.464688641973, 0.808374577988, 1.24631159105
 // levels
@@ -232,12 +232,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.004966753112830271, 0.004966753111131996};
+    10.0, 0.004966753112830271, 0.0049667531111319725};
 
 // levels_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0012131321125241632, lower bound 0.0012131321123535774
-// relative gap 1.406159856561027e-10
+// squared error 0.0012131321125241632, lower bound 0.0012131321123535722
+// relative gap 1.4062027551899083e-10
 // thresholds
 //   0.294196972603, 0.477505178766, 0.645821571333, 0.819246781486, 1.014256545963,
 //   1.257644439881, 1.624062621138
@@ -255,19 +255,19 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0012131321125241632, 0.0012131321123535774};
+    10.0, 0.0012131321125241632, 0.0012131321123535722};
 
 // levels_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000300530883770964, lower bound 0.00030053088353783846
-// relative gap 7.75712391596531e-10
+// squared error 0.000300530883770964, lower bound 0.00030053088353786274
+// relative gap 7.756315808380526e-10
 // thresholds
 //   0.190919613866, 0.302837082696, 0.397450277934, 0.484687861927, 0.568791867397, 0.6523297583,
 //   0.737284281231, 0.825524602244, 0.919126498442, 1.02072170424, 1.134043277482,
 //   1.264995222865, 1.424182478359, 1.63446550135, 1.964848558317
 // levels
 //   0.042757273889, 0.1084394174461, 0.1740337439907, 0.2400989988401, 0.306608775568,
-//   0.3734084671896, 0.4402976750373, 0.5070484804293, 0.5734055875396, 0.639077936182,
+//   0.3734084671896, 0.4402976750373, 0.5070484804294, 0.5734055875396, 0.6390779361821,
 //   0.7037224552392, 0.766915763494, 0.8281020605344, 0.8864848311595, 0.9407527773488,
 //   0.9880822157372
 inline constexpr float levels_normal_b4_thresholds[] = {
@@ -283,12 +283,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.000300530883770964, 0.00030053088353783846};
+    10.0, 0.000300530883770964, 0.00030053088353786274};
 
 // levels_uniform_b1: tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.15839981950865392, lower bound 0.15839981943043868
-// relative gap 4.937836424500769e-10
+// squared error 0.15839981950865392, lower bound 0.15839981943043888
+// relative gap 4.937824158765246e-10
 // thresholds
 //   1.060360703145
 // levels
@@ -302,16 +302,16 @@ inline constexpr float levels_uniform_b1_levels[] = {
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, true, 1, 2, 0, levels_uniform_b1_thresholds,
     levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.15839981950865392,
-    0.15839981943043868};
+    0.15839981943043888};
 
 // levels_uniform_b2: tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.031910396608945554, lower bound 0.03191039659789626
-// relative gap 3.462599841695847e-10
+// squared error 0.031910396608945554, lower bound 0.03191039659789615
+// relative gap 3.462634633586347e-10
 // thresholds
 //   0.574190752454, 1.032637642547, 1.706534829403
 // levels
-//   0.0076902694519, 0.2392901563415, 0.5595712835168, 0.902888689683
+//   0.0076902694519, 0.2392901563415, 0.5595712835168, 0.9028886896829
 inline constexpr float levels_uniform_b2_thresholds[] = {
     0x1.25fc54p-1f, 0x1.085afp+0f, 0x1.b4df76p+0f};
 inline constexpr uint8_t levels_uniform_b2_codes[] = {
@@ -321,12 +321,12 @@ inline constexpr float levels_uniform_b2_levels[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, true, 3, 4, 0, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.031910396608945554,
-    0.03191039659789626};
+    0.03191039659789615};
 
 // levels_uniform_b3: tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007264013496373704, lower bound 0.007264013495317897
-// relative gap 1.453476582602788e-10
+// squared error 0.007264013496373704, lower bound 0.007264013495317702
+// relative gap 1.453744050483191e-10
 // thresholds
 //   0.353561249786, 0.579003284784, 0.791965887496, 1.019602998776, 1.288538086597,
 //   1.649566787491, 2.271487367501
@@ -344,12 +344,12 @@ inline constexpr float levels_uniform_b3_levels[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, true, 7, 8, 0, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007264013496373704,
-    0.007264013495317897};
+    0.007264013495317702};
 
 // levels_uniform_b4: tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0017388579019488675, lower bound 0.0017388579018461103
-// relative gap 5.90946576750501e-11
+// squared error 0.0017388579019488675, lower bound 0.0017388579018461144
+// relative gap 5.909228832201048e-11
 // thresholds
 //   0.226693399371, 0.360724281267, 0.475115427811, 0.581745157035, 0.685818112619,
 //   0.790631572348, 0.898897585379, 1.013356120796, 1.137252806731, 1.274939076627,
@@ -372,7 +372,7 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, true, 15, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.0017388579019488675, 0.0017388579018461103};
+    0.0017388579019488675, 0.0017388579018461144};
 
 // smoothed_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -397,8 +397,8 @@ inline constexpr StepTable smoothed_normal_b1 = {
 // smoothed_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621626666
-// squared error 0.005799660236319273, lower bound 0.004966753111131996
-// relative gap 0.14361308960331057
+// squared error 0.005799660236319273, lower bound 0.0049667531111319725
+// relative gap 0.14361308960331462
 // thresholds
 //   0.497034177597, 0.881284561142, 1.426465553866
 // levels
@@ -412,13 +412,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236319273, 0.004966753111131996};
+    -10.0, 10.0, 0.005799660236319273, 0.0049667531111319725};
 
 // smoothed_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012219564231299724
-// squared error 0.0012944262999864755, lower bound 0.0012131321123535774
-// relative gap 0.06280325703653233
+// squared error 0.0012944262999864755, lower bound 0.0012131321123535722
+// relative gap 0.06280325703653636
 // thresholds
 //   0.30208992897, 0.491453345946, 0.666870171886, 0.850005020261, 1.060290795032,
 //   1.332785889275, 1.778837105437
@@ -436,13 +436,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999864755, 0.0012131321123535774};
+    -10.0, 10.0, 0.0012944262999864755, 0.0012131321123535722};
 
 // smoothed_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.42394938663933e-05
-// squared error 0.0003089941452677765, lower bound 0.00030053088353783846
-// relative gap 0.02738971549963737
+// squared error 0.0003089941452677765, lower bound 0.00030053088353786274
+// relative gap 0.027389715499558775
 // thresholds
 //   0.193081843938, 0.306382062272, 0.402287292573, 0.49085472126, 0.576402549397,
 //   0.661569894782, 0.748425721079, 0.838957936174, 0.9354209703, 1.040736531866, 1.159148589171,
@@ -465,7 +465,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0003089941452677765, 0.00030053088353783846};
+    -10.0, 10.0, 0.0003089941452677765, 0.00030053088353786274};
 
 // unbiased_normal_b1: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -495,8 +495,8 @@ inline constexpr StepTable unbiased_normal_b2 = {
 
 // unbiased_normal_b3: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003117655263945956, lower bound 0.0031176552633209184
-// relative gap 2.0048315010825402e-10
+// squared error 0.0031176552639459562, lower bound 0.0031176552633209328
+// relative gap 2.004786987540686e-10
 // levels
 //   8.244614455767397e-09, 0.1505347888051, 0.3011006625499, 0.4531836187399, 0.6042715872755,
 //   0.7509396787082, 0.8877540079089, 0.9999999999999999
@@ -505,13 +505,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.807b2ap-1f, 0x1.c687b2p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263945956,
-    0.0031176552633209184};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0031176552639459562,
+    0.0031176552633209328};
 
 // unbiased_normal_b4: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006809489579783017, lower bound 0.0006809489579188853
-// relative gap 8.72553614487562e-11
+// squared error 0.0006809489579783018, lower bound 0.0006809489579188363
+// relative gap 8.732748779220403e-11
 // levels
 //   8.244614455767397e-09, 0.0727746323285, 0.1424439885423, 0.2124673896439, 0.2830281337732,
 //   0.3539850000362, 0.4251115960566, 0.49614173205, 0.566774722891, 0.6366659920649,
@@ -523,8 +523,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.8b82ecp-1f, 0x1.aca6ap-1f, 0x1.cc0f36p-1f, 0x1.e8ca36p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579783017,
-    0.0006809489579188853};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579783018,
+    0.0006809489579188363};
 
 }  // namespace tables
 

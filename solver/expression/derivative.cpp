@@ -129,6 +129,7 @@ double Derivative::solve(const Branch& branch, double value) const {
   double hi = branch.hi;
   const double share = (value - branch.value_lo) / (branch.value_hi - branch.value_lo);
   double x = lo + std::clamp(share, 0.0, 1.0) * (hi - lo);
+  double last_step = 0.0;
   for (int iteration = 0; iteration < 200; ++iteration) {
     double first = 0.0;
     double second = 0.0;
@@ -141,7 +142,11 @@ double Derivative::solve(const Branch& branch, double value) const {
     const bool inside = next > lo && next < hi;
     if (!inside || (iteration > 20 && iteration % 2 == 0)) next = 0.5 * (lo + hi);
     if (next == x || next <= lo || next >= hi) return std::clamp(next, branch.lo, branch.hi);
-    if (inside && std::abs(step) <= 1.2e-16 * std::abs(x)) return next;
+    // Newton's steps shrink as e, C e^2, C^3 e^4: the one to come is known beforehand.
+    const double ratio = step / last_step;
+    const double next_step = last_step == 0.0 ? INFINITY : step * ratio * ratio;
+    if (inside && std::abs(next_step) <= 2e-17 * std::abs(x)) return next;
+    last_step = inside ? step : 0.0;
     x = next;
   }
   return x;

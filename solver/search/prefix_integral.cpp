@@ -8,7 +8,7 @@ namespace fewbit::solver {
 
 namespace {
 
-constexpr size_t kNodes = 8;
+constexpr size_t kNodes = PanelNodes::kCount;
 // Abramowitz and Stegun, table 25.4, n = 8, mapped to [-1, 1].
 constexpr std::array<double, kNodes> kAbscissae = {-0.96028985649753623168, -0.79666647741362673959,
                                                    -0.52553240991632898582, -0.18343464249564980494,
@@ -18,28 +18,23 @@ constexpr std::array<double, kNodes> kWeights = {
     0.10122853629037625915, 0.22238103445337447054, 0.31370664587788728734, 0.36268378337836198297,
     0.36268378337836198297, 0.31370664587788728734, 0.22238103445337447054, 0.10122853629037625915};
 
-struct Nodes {
-  std::array<double, kNodes> x;
-  std::array<double, kNodes> value;
-  std::array<double, kNodes> measure;  ///< rule weight times half width times w(x)
-};
-
 template <class Density>
-Nodes nodes_of(const Derivative& derivative, double a, double b, size_t piece,
-               const Density& density) {
-  Nodes nodes;
+PanelNodes nodes_of(const Derivative& derivative, double a, double b, size_t piece,
+                    const Density& density) {
+  PanelNodes nodes;
+  std::array<double, kNodes> x;
   const double center = 0.5 * (a + b);
   const double half = 0.5 * (b - a);
-  for (size_t i = 0; i < kNodes; ++i) nodes.x[i] = center + half * kAbscissae[i];
-  derivative.evaluate(nodes.x, piece, nodes.value);
+  for (size_t i = 0; i < kNodes; ++i) x[i] = center + half * kAbscissae[i];
+  derivative.evaluate(x, piece, nodes.value);
   for (size_t i = 0; i < kNodes; ++i) {
-    nodes.measure[i] = kWeights[i] * half * density(nodes.x[i]);
+    nodes.measure[i] = kWeights[i] * half * density(x[i]);
   }
   return nodes;
 }
 
-Nodes nodes_of(const Derivative& derivative, const Weight& weight, double a, double b,
-               size_t piece) {
+PanelNodes nodes_of(const Derivative& derivative, const Weight& weight, double a, double b,
+                    size_t piece) {
   // One look at a weight that does not change within a panel.
   if (weight.is_piecewise_constant()) {
     const double constant = weight.density(0.5 * (a + b));
@@ -48,7 +43,7 @@ Nodes nodes_of(const Derivative& derivative, const Weight& weight, double a, dou
   return nodes_of(derivative, a, b, piece, [&weight](double x) { return weight.density(x); });
 }
 
-Moments moments_of(const Nodes& nodes) {
+Moments moments_of(const PanelNodes& nodes) {
   Moments sum;
   for (size_t i = 0; i < kNodes; ++i) {
     const double first = nodes.measure[i] * nodes.value[i];
@@ -110,8 +105,9 @@ class Mesh {
   }
 
   Moments measure(double lo, double hi, size_t piece) const {
-    const Nodes nodes = plain_ ? nodes_of(derivative_, lo, hi, piece, [](double) { return 1.0; })
-                               : nodes_of(derivative_, weight_, lo, hi, piece);
+    const PanelNodes nodes = plain_
+                                 ? nodes_of(derivative_, lo, hi, piece, [](double) { return 1.0; })
+                                 : nodes_of(derivative_, weight_, lo, hi, piece);
     return moments_of(nodes);
   }
 
@@ -150,8 +146,8 @@ PrefixIntegral::PrefixIntegral(const Derivative& derivative, const Weight& weigh
   prefix_.push_back({});
   for (size_t i = 0; i + 1 < borders_.size(); ++i) {
     pieces_.push_back(derivative.piece_of(0.5 * (borders_[i] + borders_[i + 1])));
-    const Moments panel =
-        moments_of(nodes_of(derivative, weight, borders_[i], borders_[i + 1], pieces_[i]));
+    nodes_.push_back(nodes_of(derivative, weight, borders_[i], borders_[i + 1], pieces_[i]));
+    const Moments panel = moments_of(nodes_.back());
     mass += panel.mass;
     first += panel.first;
     second += panel.second;
@@ -181,7 +177,9 @@ double PrefixIntegral::integrate(double a, double b, const Integrand& integrand)
     const double lo = std::max(a, borders_[panel]);
     const double hi = std::min(b, borders_[panel + 1]);
     if (hi <= lo) continue;
-    const Nodes nodes = nodes_of(derivative_, weight_, lo, hi, pieces_[panel]);
+    const bool whole = lo == borders_[panel] && hi == borders_[panel + 1];
+    const PanelNodes nodes =
+        whole ? nodes_[panel] : nodes_of(derivative_, weight_, lo, hi, pieces_[panel]);
     for (size_t i = 0; i < kNodes; ++i) sum += nodes.measure[i] * integrand(nodes.value[i]);
   }
   return sum;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "expression/derivative.hpp"
@@ -8,10 +9,17 @@
 
 namespace fewbit::solver {
 
+/// f' and the measure that w puts there, at the nodes of one panel.
+struct PanelNodes {
+  static constexpr size_t kCount = 8;
+  std::array<double, kCount> value;
+  std::array<double, kCount> measure;  ///< rule weight times half width times w(x)
+};
+
 /// Running integrals of w, w f', w f'^2 from the left end of the derivative's interval, at any x.
 /// Panels of an eight-point Gauss-Legendre rule, halved until halving changes nothing, with borders
-/// at all kinks of f and breaks of w; one partial panel per question. Memory grows with the number
-/// of panels only.
+/// at all kinks of f and breaks of w; f' is evaluated once for whole panels and again for the
+/// partial panel of a question. Memory grows with the number of panels only.
 class PrefixIntegral {
  public:
   /// Both must outlive this object.
@@ -37,7 +45,8 @@ class PrefixIntegral {
   const Derivative& derivative_;
   const Weight& weight_;
   std::vector<double> borders_;
-  std::vector<size_t> pieces_;   ///< piece of f' that holds each panel
+  std::vector<size_t> pieces_;  ///< piece of f' that holds each panel
+  std::vector<PanelNodes> nodes_;
   std::vector<Moments> prefix_;  ///< at each border
 };
 
