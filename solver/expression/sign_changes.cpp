@@ -86,7 +86,7 @@ class Search {
         if (middle <= lo || middle >= hi) break;
         const double value = g_.evaluate(middle);
         if (value == 0.0) {
-          lo = hi = middle;
+          hi = middle;
           break;
         }
         ((value > 0.0) == (at_hi > 0.0) ? hi : lo) = middle;

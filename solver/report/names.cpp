@@ -44,7 +44,7 @@ std::string variant_name(const Problem& problem) {
 
 std::string size_name(const Table& table) {
   const int bits = table.bits();
-  const std::string text = fmt::format("{} bit{}", bits, bits == 1 ? "" : "s");
+  std::string text = fmt::format("{} bit{}", bits, bits == 1 ? "" : "s");
   if (table.levels.size() == size_t{1} << bits) return text;
   return fmt::format("{} levels in {}", table.levels.size(), text);
 }

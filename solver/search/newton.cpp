@@ -200,7 +200,7 @@ std::vector<double> polish_rounding(const Axis& axis, const std::vector<double>&
   const Linearise linearise = [&axis](const std::vector<double>& at) {
     return rounding_system(axis, at);
   };
-  const std::vector<double> first = newton(axis, distinct, linearise);
+  std::vector<double> first = newton(axis, distinct, linearise);
   const double scale = axis.prefix(axis.hi()).mass * (axis.hi() - axis.lo());
   if (first.empty() || linearise(first).residual() <= 1e-13 * scale) return first;
   // A sweep puts levels on values with mass exactly, and Newton the others around them.

@@ -30,7 +30,7 @@ Setting setting_of(const Table& table) {
 /// f for integrals over the whole axis: where f does not exist beyond the domain (log on [1, 10])
 /// it goes on as a straight line there.
 Expression extended_expression(const Problem& problem, const Domain& reach) {
-  const Expression f = expression_of(problem.function);
+  Expression f = expression_of(problem.function);
   const Domain domain = effective_domain(problem.domain, *make_weight(problem.weight));
   try {
     const Derivative whole(f, std::min(reach.lo, domain.lo), std::max(reach.hi, domain.hi));

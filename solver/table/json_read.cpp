@@ -216,7 +216,7 @@ Table from_json(std::string_view text, const std::string& file) {
   guard_json(text, kDepth, file);
   const Json json = Json::parse(text.begin(), text.end());
   const Reader root(json, file, {});
-  const Table table = read_root(root);
+  Table table = read_root(root);
   check_table(table, file);
   const int bits = root.at("bits").integer();
   if (bits != table.bits()) {
