@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include "fewbit/bits.hpp"
+#include "fewbit/table.hpp"
+
+namespace fewbit {
+
+struct ActivationScopeOptions {
+  int bits = 3;  ///< of each stored code, 1 to 8, where no rule says otherwise
+};
+
+/// While it lives, activations of an unchanged model keep few bits for backward on this thread:
+///
+///   fewbit::ActivationScope scope({.bits = 3});
+///   loss = model->forward(x);
+///
+/// torch::nn modules, functional calls, in-place forms, TransformerEncoderLayer and TorchScript
+/// alike; values stay torch's own function of x, computed by this library. Scopes nest, the inner
+/// one counts; other threads and the backward pass see nothing of it.
+///
+/// relu, sigmoid and tanh are left alone without a rule: torch keeps no more than their output,
+/// which the next layer keeps as a rule, and codes would come on top of it.
+class ActivationScope {
+ public:
+  explicit ActivationScope(ActivationScopeOptions options = {});
+  ~ActivationScope();
+  ActivationScope(const ActivationScope&) = delete;
+  ActivationScope& operator=(const ActivationScope&) = delete;
+
+  /// For one function of the registry ("silu", "gelu_tanh"). Throws c10::Error for an unknown one.
+  ActivationScope& rule(const std::string& function, Bits bits);
+  /// The table applies to calls with its own parameters; others are left alone.
+  ActivationScope& rule(const std::string& function, Table table);
+  ActivationScope& leave_alone(const std::string& function);
+
+  /// What met this scope, by function and outcome.
+  struct Entry {
+    std::string function;
+    std::string outcome;  ///< the table's name, or why it was left alone
+    bool replaced;
+    int64_t calls;
+    int64_t elements;
+  };
+  std::vector<Entry> entries() const;
+  /// The same as a table for a person.
+  std::string report() const;
+
+  /// The innermost scope of this thread, or null.
+  static ActivationScope* current();
+
+  /// What to do with one call; for the operations' kernels.
+  std::optional<Table> table_for(const at::Tensor& x, const std::string& function,
+                                 const std::vector<double>& parameters);
+  void note_left_alone(const at::Tensor& x, const std::string& function, const char* reason);
+
+ private:
+  struct Rule {
+    std::optional<int> bits;
+    std::optional<Table> table;
+    bool leave_alone = false;
+  };
+  Rule& rule_for(const std::string& function);
+  std::optional<Table> choose(const std::string& function, const std::vector<double>& parameters,
+                              std::string& reason) const;
+  void note(const at::Tensor& x, const std::string& function, std::string outcome, bool replaced);
+
+  ActivationScopeOptions options_;
+  std::map<std::string, Rule> rules_;
+  std::vector<Entry> entries_;
+  ActivationScope* outer_;
+  c10::impl::IncludeDispatchKeyGuard guard_;
+};
+
+}  // namespace fewbit

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "fewbit/bits.hpp"
+
+namespace fewbit {
+
+/// What a table consists of.
+struct TableData {
+  std::string function;
+  std::vector<double> parameters;  ///< of the function, all of them, in declared order
+  std::string name;                ///< "levels_normal_b3"
+  bool even = false;               ///< thresholds cut |x| instead of x
+  double error = 0.0;              ///< squared error of the derivative under the table's weight
+  std::vector<float> thresholds;   ///< ascending; the largest floats not above the solved ones
+  std::vector<uint8_t> interval_codes;  ///< one more than thresholds; empty in the unbiased form
+  std::vector<float> levels;            ///< ascending, 2 to 256
+  std::string json;                     ///< its file's text; empty for a built-in table
+};
+
+/// The few-bit derivative of one activation: levels[interval_codes[i]], i the number of thresholds
+/// below x. An immutable value, cheap to copy.
+class Table {
+ public:
+  /// Throws c10::Error where counts, order or codes are not those of a table.
+  explicit Table(TableData data);
+
+  /// A table that comes with the library, by function and name ("gelu", "levels_normal_b3").
+  /// Throws c10::Error naming the accepted ones.
+  static Table builtin(const std::string& function, const std::string& name);
+
+  /// The default for so many bits: of the built-in tables where there is one, else solved now (some
+  /// milliseconds, once per process) for the parameters given in declared order (elu's alpha); none
+  /// given means their defaults. Functions with a step function for a derivative are exact in 1 bit
+  /// whatever `bits` says.
+  static Table standard(const std::string& function, Bits bits,
+                        const std::vector<double>& parameters = {});
+
+  /// Reads a file that fewbit-solve wrote; throws c10::Error naming file and field.
+  static Table load(const std::string& path);
+  /// The text of such a file.
+  static Table from_json(const std::string& text);
+
+  /// Writes a table that was solved or loaded; a built-in one is refused, since its name says all.
+  void save(const std::string& path) const;
+
+  const std::string& function() const { return state_->data.function; }
+  const std::vector<double>& parameters() const { return state_->data.parameters; }
+  const std::string& name() const { return state_->data.name; }
+  /// Of one stored code: the least that tells the levels apart.
+  int bits() const;
+  bool is_even() const { return state_->data.even; }
+  /// Codes are drawn so that the expected level is f'(x); there are no thresholds.
+  bool is_unbiased() const { return state_->data.interval_codes.empty(); }
+  const TableData& data() const { return state_->data; }
+
+  /// The same as tensors on the CPU: float32 [m - 1], uint8 [m], float32 [k].
+  const at::Tensor& thresholds() const { return state_->thresholds; }
+  const at::Tensor& interval_codes() const { return state_->interval_codes; }
+  const at::Tensor& levels() const { return state_->levels; }
+
+ private:
+  struct State {
+    TableData data;
+    at::Tensor thresholds;
+    at::Tensor interval_codes;
+    at::Tensor levels;
+  };
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace fewbit

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+
+#include "fewbit/table.hpp"
+
+/// The operations of library `fewbit`, called through torch's dispatcher.
+///
+///   activation(Tensor x, str function, float[] parameters, Tensor thresholds,
+///              Tensor interval_codes, Tensor levels, bool even=False, *, Generator?
+///              generator=None)
+///       -> Tensor                     f(x); differentiable, keeps codes and levels only
+///   activation_forward(same) -> (Tensor y, Tensor codes)
+///   activation_value(Tensor x, str function, float[] parameters) -> Tensor
+///   activation_backward(Tensor dy, Tensor codes, Tensor levels) -> Tensor
+///
+/// x: float, bfloat16, half or double of any shape and strides; y has its type, shape and, where x
+/// fills its memory without gaps, its strides. codes: uint8 [ceil(n * bits / 8) rounded up to 16],
+/// element i of y's memory in the bits [i * bits, (i + 1) * bits). dy must lie in memory as y does.
+/// A table without thresholds is of the unbiased form and draws from `generator` (the device's
+/// default where there is none) once per call. Inputs are never changed.
+namespace fewbit::ops {
+
+using Parameters = at::ArrayRef<double>;
+
+at::Tensor activation(const at::Tensor& x, const Table& table,
+                      const std::optional<at::Generator>& generator = std::nullopt);
+
+std::tuple<at::Tensor, at::Tensor> activation_forward(
+    const at::Tensor& x, const std::string& function, Parameters parameters,
+    const at::Tensor& thresholds, const at::Tensor& interval_codes, const at::Tensor& levels,
+    bool even, const std::optional<at::Generator>& generator);
+
+at::Tensor activation_value(const at::Tensor& x, const std::string& function,
+                            Parameters parameters);
+
+at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes,
+                               const at::Tensor& levels);
+
+}  // namespace fewbit::ops

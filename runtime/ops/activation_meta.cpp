@@ -1,0 +1,51 @@
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/library.h>
+
+#include "ops/activation.hpp"
+#include "ops/arguments.hpp"
+
+// Shapes without data, sizes symbolic.
+
+namespace fewbit::ops {
+
+namespace {
+
+at::Tensor like(const at::Tensor& x) {
+  return x.is_non_overlapping_and_dense() ? at::empty_like(x)
+                                          : at::empty_like(x, {}, at::MemoryFormat::Contiguous);
+}
+
+/// kernels::code_bytes of a size that may be symbolic.
+c10::SymInt code_bytes(const c10::SymInt& count, int bits) {
+  return ((count * bits + 7) / 8 + 15) / 16 * 16;
+}
+
+std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, c10::string_view, Parameters,
+                                           const at::Tensor&, const at::Tensor&,
+                                           const at::Tensor& levels, bool,
+                                           const std::optional<at::Generator>&) {
+  check_element_type("fewbit::activation_forward", x);
+  const c10::SymInt bytes = code_bytes(x.sym_numel(), bits_of(levels));
+  return {like(x), at::empty_symint({bytes}, x.options().dtype(at::kByte))};
+}
+
+at::Tensor value(const at::Tensor& x, c10::string_view, Parameters) {
+  check_element_type("fewbit::activation_value", x);
+  return like(x);
+}
+
+at::Tensor backward(const at::Tensor& dy, const at::Tensor&, const at::Tensor&) {
+  check_element_type("fewbit::activation_backward", dy);
+  return like(dy);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
+  m.impl("activation_forward", forward);
+  m.impl("activation_value", value);
+  m.impl("activation_backward", backward);
+}
+
+}  // namespace fewbit::ops

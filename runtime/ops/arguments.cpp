@@ -1,0 +1,92 @@
+#include "ops/arguments.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace fewbit::ops {
+
+namespace {
+
+void check_table_tensor(const char* operation, const char* argument, const at::Tensor& tensor,
+                        at::ScalarType type) {
+  TORCH_CHECK(tensor.device().is_cpu() && tensor.scalar_type() == type && tensor.dim() == 1 &&
+                  tensor.is_contiguous(),
+              operation, ": ", argument, " is a ", tensor.dim(), "-d tensor of ",
+              tensor.scalar_type(), " on ", tensor.device(), ", accepted: contiguous 1-d ", type,
+              " on the CPU");
+}
+
+}  // namespace
+
+int bits_of(const at::Tensor& levels) {
+  const auto last = static_cast<uint64_t>(std::max<int64_t>(levels.numel(), 2)) - 1;
+  return static_cast<int>(std::bit_width(last));
+}
+
+kernels::StepView check_levels(const char* operation, const at::Tensor& levels) {
+  check_table_tensor(operation, "levels", levels, at::kFloat);
+  TORCH_CHECK(levels.numel() >= 2 && levels.numel() <= 256, operation, ": levels has ",
+              levels.numel(), " elements, accepted: 2 to 256");
+  kernels::StepView view{};
+  view.bits = bits_of(levels);
+  view.level_count = static_cast<int>(levels.numel());
+  view.levels = levels.const_data_ptr<float>();
+  return view;
+}
+
+kernels::StepView check_step(const char* operation, const StepTensors& step) {
+  kernels::StepView view = check_levels(operation, step.levels);
+  check_table_tensor(operation, "thresholds", step.thresholds, at::kFloat);
+  check_table_tensor(operation, "interval_codes", step.interval_codes, at::kByte);
+  view.even = step.even;
+  if (step.interval_codes.numel() == 0 && step.thresholds.numel() == 0) return view;
+  TORCH_CHECK(step.interval_codes.numel() == step.thresholds.numel() + 1, operation,
+              ": interval_codes has ", step.interval_codes.numel(),
+              " elements, accepted: ", step.thresholds.numel() + 1, ", one more than thresholds");
+  view.threshold_count = static_cast<int>(step.thresholds.numel());
+  view.thresholds = step.thresholds.const_data_ptr<float>();
+  view.codes = step.interval_codes.const_data_ptr<uint8_t>();
+  const bool known = std::all_of(view.codes, view.codes + view.threshold_count + 1,
+                                 [&](uint8_t code) { return code < view.level_count; });
+  TORCH_CHECK(known, operation, ": interval_codes names a level beyond the ", view.level_count,
+              " of levels");
+  return view;
+}
+
+kernels::ElementType check_element_type(const char* operation, const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return kernels::ElementType::f32;
+    case at::kBFloat16:
+      return kernels::ElementType::bf16;
+    case at::kHalf:
+      return kernels::ElementType::f16;
+    case at::kDouble:
+      return kernels::ElementType::f64;
+    default:
+      TORCH_CHECK(false, operation, ": a tensor of ", tensor.scalar_type(),
+                  ", accepted: float, bfloat16, half, double");
+  }
+}
+
+const kernels::Activation& check_function(const char* operation, const std::string& function) {
+  const kernels::Activation* found = kernels::find_activation(function);
+  TORCH_CHECK(found != nullptr, operation, ": unknown function '", function, "'");
+  return *found;
+}
+
+std::vector<float> check_parameters(const char* operation, const kernels::Activation& function,
+                                    at::ArrayRef<double> parameters) {
+  const auto count = static_cast<size_t>(function.parameter_count);
+  TORCH_CHECK(parameters.empty() || parameters.size() == count, operation, ": ", function.name,
+              " takes ", count, " parameters, not ", parameters.size());
+  std::vector<float> values(function.default_parameters, function.default_parameters + count);
+  for (size_t i = 0; i < parameters.size(); ++i) values[i] = static_cast<float>(parameters[i]);
+  return values;
+}
+
+at::Tensor dense(const at::Tensor& tensor) {
+  return tensor.is_non_overlapping_and_dense() ? tensor : tensor.contiguous();
+}
+
+}  // namespace fewbit::ops

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "kernels/activation.hpp"
+
+namespace fewbit::ops {
+
+/// The table arguments of an operation, as the schema passes them.
+struct StepTensors {
+  const at::Tensor& thresholds;      ///< float32 [m - 1]
+  const at::Tensor& interval_codes;  ///< uint8 [m], empty for the unbiased form
+  const at::Tensor& levels;          ///< float32 [k]
+  bool even;
+};
+
+/// The same as the kernels read them; points into the tensors. Every check_ throws c10::Error
+/// naming the operation, the argument, what was seen and what is accepted.
+kernels::StepView check_step(const char* operation, const StepTensors& step);
+kernels::StepView check_levels(const char* operation, const at::Tensor& levels);
+
+kernels::ElementType check_element_type(const char* operation, const at::Tensor& tensor);
+
+const kernels::Activation& check_function(const char* operation, const std::string& function);
+
+/// The parameters as floats; none given means the defaults.
+std::vector<float> check_parameters(const char* operation, const kernels::Activation& function,
+                                    at::ArrayRef<double> parameters);
+
+/// Bits of one code: the least that tells the levels apart.
+int bits_of(const at::Tensor& levels);
+
+/// `tensor` if its elements fill its storage without gaps or overlaps, in whatever order; else a
+/// contiguous copy.
+at::Tensor dense(const at::Tensor& tensor);
+
+}  // namespace fewbit::ops

@@ -1,0 +1,153 @@
+#include "fewbit/activation_scope.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iomanip>
+#include <sstream>
+
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/function.h>
+
+#include "ops/activation.hpp"
+#include "session/scope_key.hpp"
+
+namespace fewbit {
+
+namespace {
+
+thread_local ActivationScope* innermost = nullptr;
+
+constexpr std::array kKeepTheirOutput = {"relu", "sigmoid", "tanh"};
+
+/// Empty where the call may be replaced.
+const char* reason_against(const at::Tensor& x) {
+  if (!at::GradMode::is_enabled() || !x.requires_grad()) return "keeps nothing: no gradient asked";
+  const at::ScalarType type = x.scalar_type();
+  const bool known =
+      type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble;
+  if (!known) return "type not supported";
+  if (!x.device().is_cpu() && !x.device().is_meta()) return "device not supported";
+  if (x.layout() != at::kStrided) return "layout not strided";
+  return nullptr;
+}
+
+bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+    return static_cast<float>(x) == static_cast<float>(y);
+  });
+}
+
+}  // namespace
+
+ActivationScope::ActivationScope(ActivationScopeOptions options)
+    : options_(options), outer_(innermost), guard_(kScopeKey) {
+  TORCH_CHECK(options.bits >= 1 && options.bits <= 8, "fewbit::ActivationScope: ", options.bits,
+              " bits, accepted: 1 to 8");
+  innermost = this;
+}
+
+ActivationScope::~ActivationScope() {
+  innermost = outer_;
+}
+
+ActivationScope* ActivationScope::current() {
+  return innermost;
+}
+
+ActivationScope::Rule& ActivationScope::rule_for(const std::string& function) {
+  Table::standard(function, Bits{1});  // throws for an unknown one
+  return rules_[function] = {};
+}
+
+ActivationScope& ActivationScope::rule(const std::string& function, Bits bits) {
+  TORCH_CHECK(bits.count >= 1 && bits.count <= 8, "fewbit::ActivationScope::rule: ", bits.count,
+              " bits, accepted: 1 to 8");
+  rule_for(function).bits = bits.count;
+  return *this;
+}
+
+ActivationScope& ActivationScope::rule(const std::string& function, Table table) {
+  TORCH_CHECK(table.function() == function, "fewbit::ActivationScope::rule: the table ",
+              table.name(), " is for ", table.function(), ", not for ", function);
+  rule_for(function).table = std::move(table);
+  return *this;
+}
+
+ActivationScope& ActivationScope::leave_alone(const std::string& function) {
+  rule_for(function).leave_alone = true;
+  return *this;
+}
+
+std::optional<Table> ActivationScope::choose(const std::string& function,
+                                             const std::vector<double>& parameters,
+                                             std::string& reason) const {
+  const auto found = rules_.find(function);
+  if (found == rules_.end()) {
+    if (std::find(kKeepTheirOutput.begin(), kKeepTheirOutput.end(), function) !=
+        kKeepTheirOutput.end()) {
+      reason = "torch keeps its output only; a rule replaces it";
+      return std::nullopt;
+    }
+    return Table::standard(function, Bits{options_.bits}, parameters);
+  }
+  const Rule& rule = found->second;
+  if (rule.leave_alone) {
+    reason = "left alone by rule";
+    return std::nullopt;
+  }
+  if (!rule.table) return Table::standard(function, Bits{rule.bits.value()}, parameters);
+  if (!are_same(parameters, rule.table->parameters())) {
+    reason = "the rule's table is for other parameters";
+    return std::nullopt;
+  }
+  return rule.table;
+}
+
+std::optional<Table> ActivationScope::table_for(const at::Tensor& x, const std::string& function,
+                                                const std::vector<double>& parameters) {
+  if (torch::autograd::get_current_node() != nullptr) return std::nullopt;
+  if (const char* against = reason_against(x)) {
+    note_left_alone(x, function, against);
+    return std::nullopt;
+  }
+  std::string reason;
+  std::optional<Table> table = choose(function, parameters, reason);
+  note(x, function, table ? table->name() : reason, table.has_value());
+  return table;
+}
+
+void ActivationScope::note_left_alone(const at::Tensor& x, const std::string& function,
+                                      const char* reason) {
+  note(x, function, reason, false);
+}
+
+void ActivationScope::note(const at::Tensor& x, const std::string& function, std::string outcome,
+                           bool replaced) {
+  auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
+    return e.function == function && e.outcome == outcome;
+  });
+  if (entry == entries_.end()) {
+    entry = entries_.insert(entry, {function, std::move(outcome), replaced, 0, 0});
+  }
+  ++entry->calls;
+  entry->elements += x.numel();
+}
+
+std::vector<ActivationScope::Entry> ActivationScope::entries() const {
+  return entries_;
+}
+
+std::string ActivationScope::report() const {
+  std::ostringstream text;
+  text << std::left << std::setw(14) << "function" << std::right << std::setw(8) << "calls"
+       << std::setw(14) << "elements"
+       << "  outcome\n";
+  for (const Entry& entry : entries_) {
+    text << std::left << std::setw(14) << entry.function << std::right << std::setw(8)
+         << entry.calls << std::setw(14) << entry.elements << "  "
+         << (entry.replaced ? "few bits: " : "left alone: ") << entry.outcome << '\n';
+  }
+  return text.str();
+}
+
+}  // namespace fewbit
