@@ -10,7 +10,6 @@
 
 namespace fewbit::codegen {
 
-using solver::Form;
 using solver::Table;
 
 std::vector<float> float_thresholds(const Table& table) {
