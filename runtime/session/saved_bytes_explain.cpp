@@ -1,0 +1,213 @@
+#include "session/saved_bytes_explain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include <c10/core/ScalarType.h>
+
+namespace fewbit::session {
+namespace {
+
+// Columns: operation, calls, keeps, type, made by, bytes, only here, share.
+using Cells = std::array<std::string, 8>;
+constexpr std::array<bool, 8> kToTheRight{false, true, false, false, false, true, true, true};
+
+// 1234567 as "1,234,567".
+std::string grouped(std::int64_t value) {
+  std::string digits = std::to_string(value);
+  for (auto place = static_cast<std::ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3) {
+    digits.insert(static_cast<std::size_t>(place), ",");
+  }
+  return digits;
+}
+
+std::string shape_of(const SavedTensor& saved) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < saved.shape.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(saved.shape[i]);
+  }
+  return text + "]";
+}
+
+// A custom function's node is a template of libtorch's around the class that matters.
+std::string short_name(std::string name) {
+  for (const std::string_view noise : {"torch::autograd::CppNode<", "(anonymous namespace)::"}) {
+    const auto place = name.find(noise);
+    if (place == std::string::npos) continue;
+    name.erase(place, noise.size());
+    if (noise.ends_with('<') && name.ends_with('>')) name.pop_back();
+  }
+  return name;
+}
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return "-";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%",
+                100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return text.data();
+}
+
+// Tensors that read the same in the table.
+struct Row {
+  const SavedTensor* example = nullptr;
+  std::set<std::int64_t> calls;
+  std::map<std::int64_t, std::int64_t> storages;  // number -> bytes
+  std::int64_t bytes = 0;
+  std::int64_t only_here = 0;
+};
+
+using RowKey = std::tuple<std::string, std::string, std::string, c10::ScalarType>;
+
+RowKey key_of(const SavedTensor& saved) {
+  return {saved.operation, saved.maker, shape_of(saved), saved.dtype};
+}
+
+// What several operations keep, or one several times.
+struct Storage {
+  const SavedTensor* example = nullptr;
+  std::set<RowKey> rows;
+  std::vector<std::string> keepers;  // each once, in the order of saving
+};
+
+std::map<std::int64_t, Storage> storages_of(const std::vector<SavedTensor>& entries) {
+  std::map<std::int64_t, Storage> storages;
+  for (const SavedTensor& saved : entries) {
+    if (saved.parameter) continue;
+    Storage& storage = storages[saved.storage];
+    if (storage.example == nullptr) storage.example = &saved;
+    storage.rows.insert(key_of(saved));
+    const std::string keeper = short_name(saved.operation);
+    if (std::ranges::find(storage.keepers, keeper) == storage.keepers.end()) {
+      storage.keepers.push_back(keeper);
+    }
+  }
+  return storages;
+}
+
+// Greatest first, then in the order of saving.
+std::vector<Row> rows_of(const std::vector<SavedTensor>& entries,
+                         const std::map<std::int64_t, Storage>& storages) {
+  std::map<RowKey, std::size_t> places;
+  std::vector<Row> rows;
+  for (const SavedTensor& saved : entries) {
+    if (saved.parameter) continue;
+    const auto [place, is_new] = places.try_emplace(key_of(saved), rows.size());
+    if (is_new) rows.emplace_back().example = &saved;
+    Row& row = rows[place->second];
+    row.calls.insert(saved.node);
+    if (!row.storages.emplace(saved.storage, saved.bytes).second) continue;
+    row.bytes += saved.bytes;
+    if (storages.at(saved.storage).rows.size() == 1) row.only_here += saved.bytes;
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater{}, &Row::bytes);
+  return rows;
+}
+
+Cells cells_of(const Row& row, std::int64_t total) {
+  const SavedTensor& saved = *row.example;
+  const bool own = saved.maker_node == saved.node;
+  return {short_name(saved.operation),
+          std::to_string(row.calls.size()),
+          shape_of(saved),
+          c10::toString(saved.dtype),
+          own ? "itself" : short_name(saved.maker),
+          grouped(row.bytes),
+          grouped(row.only_here),
+          percent(row.bytes, total)};
+}
+
+void print_table(std::ostream& out, const std::vector<Cells>& lines) {
+  std::array<std::size_t, std::tuple_size_v<Cells>> widths{};
+  for (const Cells& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  for (const Cells& line : lines) {
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const std::string blanks(widths[i] - line[i].size(), ' ');
+      text += (i == 0 ? "" : "  ") + (kToTheRight[i] ? blanks + line[i] : line[i] + blanks);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out << text << '\n';
+  }
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  }
+  return text;
+}
+
+// What the reader must know before making one of the operations keep less.
+std::string sharing_line(const Storage& storage) {
+  const SavedTensor& saved = *storage.example;
+  const std::string maker = short_name(saved.maker);
+  std::vector<std::string> others = storage.keepers;
+  const auto self = std::ranges::find(others, maker);
+  const std::string what = shape_of(saved) + " " + c10::toString(saved.dtype);
+  if (self == others.end()) {
+    return joined(others) + " keep the same " + what + ", made by " + maker;
+  }
+  others.erase(self);
+  return maker + " keeps its output " + what + ", which " + joined(others) +
+         (others.size() == 1 ? " keeps anyway" : " keep anyway");
+}
+
+void print_sharing(std::ostream& out, const std::map<std::int64_t, Storage>& storages) {
+  struct Line {
+    std::int64_t times = 0;
+    std::int64_t bytes = 0;
+  };
+  std::map<std::string, Line> lines;
+  for (const auto& [number, storage] : storages) {
+    if (storage.keepers.size() < 2) continue;
+    Line& line = lines[sharing_line(storage)];
+    ++line.times;
+    line.bytes += storage.example->bytes;
+  }
+  if (!lines.empty()) out << "\nkept by several operations, gone only when none keeps it:\n";
+  for (const auto& [text, line] : lines) {
+    out << "  " << text << ": " << grouped(line.bytes) << " bytes";
+    if (line.times > 1) out << " in " << line.times << " storages";
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+std::string explain_saved(const std::vector<SavedTensor>& entries) {
+  const std::map<std::int64_t, Storage> storages = storages_of(entries);
+  std::int64_t total = 0;
+  for (const auto& [number, storage] : storages) total += storage.example->bytes;
+  std::map<std::int64_t, std::int64_t> parameters;
+  for (const SavedTensor& saved : entries) {
+    if (saved.parameter) parameters[saved.storage] = saved.bytes;
+  }
+  std::int64_t parameter_bytes = 0;
+  for (const auto& [number, bytes] : parameters) parameter_bytes += bytes;
+
+  std::ostringstream out;
+  out << "autograd keeps " << grouped(total) << " bytes in " << storages.size()
+      << " storages for backward, and " << grouped(parameter_bytes) << " bytes of "
+      << parameters.size() << " parameters that live anyway\n";
+  if (storages.empty()) return out.str();
+
+  std::vector<Cells> lines{
+      {"operation", "calls", "keeps", "type", "made by", "bytes", "only here", "share"}};
+  for (const Row& row : rows_of(entries, storages)) lines.push_back(cells_of(row, total));
+  lines.push_back({"all, each storage once", "", "", "", "", grouped(total), "", "100.0 %"});
+  out << '\n';
+  print_table(out, lines);
+  print_sharing(out, storages);
+  return out.str();
+}
+
+}  // namespace fewbit::session
