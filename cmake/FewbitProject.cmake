@@ -5,6 +5,7 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
@@ -56,6 +57,19 @@ function(fewbit_library name)
     $<INSTALL_INTERFACE:include/fewbit/solver>)
   target_compile_features(fewbit_${name} PUBLIC cxx_std_20)
   target_link_libraries(fewbit_${name} PUBLIC ${ARG_USES} PRIVATE $<BUILD_INTERFACE:fewbit_build>)
+endfunction()
+
+# fewbit_runtime_library(NAME SOURCES a.cpp ... USES target ...): objects fewbit_NAME, alias
+# fewbit::NAME, a part of the library fewbit_runtime; private headers are included from the
+# repository's runtime/ folder as "NAME/header.hpp".
+function(fewbit_runtime_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_library(fewbit_${name} OBJECT ${ARG_SOURCES})
+  add_library(fewbit::${name} ALIAS fewbit_${name})
+  target_include_directories(fewbit_${name} PUBLIC
+    ${PROJECT_SOURCE_DIR}/runtime ${PROJECT_SOURCE_DIR}/runtime/include)
+  target_compile_features(fewbit_${name} PUBLIC cxx_std_20)
+  target_link_libraries(fewbit_${name} PUBLIC ${ARG_USES} PRIVATE fewbit_build)
 endfunction()
 
 # fewbit_test(NAME SOURCES a_test.cpp ... USES target ...): binary NAME_test, its cases one by one

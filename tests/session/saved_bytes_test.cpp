@@ -6,8 +6,9 @@
 #include <torch/torch.h>
 
 TEST(SavedBytes, X) {
-  torch::nn::Sequential model(torch::nn::Linear(8, 16), torch::nn::ReLU(), torch::nn::Linear(16, 4),
-                              torch::nn::GELU(), torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})), torch::nn::Dropout(0.5));
+  torch::nn::Sequential model(
+      torch::nn::Linear(8, 16), torch::nn::ReLU(), torch::nn::Linear(16, 4), torch::nn::GELU(),
+      torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})), torch::nn::Dropout(0.5));
   fewbit::SavedBytes meter;
   auto x = torch::randn({32, 8});
   torch::Tensor y;
@@ -16,7 +17,9 @@ TEST(SavedBytes, X) {
     y = model->forward(x);
   }
   std::cout << meter.unique_bytes() << '\n' << meter.explain();
-  torch::nn::TransformerEncoderLayer layer(torch::nn::TransformerEncoderLayerOptions(16, 2).dim_feedforward(32).activation(torch::kGELU));
+  torch::nn::TransformerEncoderLayer layer(
+      torch::nn::TransformerEncoderLayerOptions(16, 2).dim_feedforward(32).activation(
+          torch::kGELU));
   meter.reset();
   {
     auto watch = meter.watch();

@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "ops/support.hpp"
+
+namespace fewbit {
+
+namespace {
+
+template <class Action>
+std::string refusal(const Action& action) {
+  try {
+    action();
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  return "accepted";
+}
+
+const Table& table() {
+  static const Table kTable = Table::standard("gelu", Bits{3});
+  return kTable;
+}
+
+}  // namespace
+
+TEST(Refusal, NamesTheOperationTheTypeSeenAndTheTypesAccepted) {
+  EXPECT_EQ(refusal([] { gelu(at::ones({3}, at::kInt), Bits{3}); }),
+            "fewbit::activation_value: a tensor of Int, accepted: float, bfloat16, half, double");
+}
+
+TEST(Refusal, OfBitsOutOfRange) {
+  EXPECT_EQ(refusal([] { gelu(at::ones({3}), Bits{0}); }), "fewbit: 0 bits, accepted: 1 to 8");
+  EXPECT_EQ(refusal([] { gelu(at::ones({3}), Bits{9}); }), "fewbit: 9 bits, accepted: 1 to 8");
+}
+
+TEST(Refusal, OfCodesOfTheWrongLength) {
+  const auto [y, codes] = test::forward(at::ones({100}), table());
+  EXPECT_EQ(refusal([&, c = codes] {
+              ops::activation_backward(at::ones({101 + 64}), c, table().levels());
+            }),
+            "fewbit::activation_backward: codes has 48 bytes, accepted: 64, which 165 codes of 3 "
+            "bits take");
+  EXPECT_EQ(refusal([&, c = codes] {
+              ops::activation_backward(at::ones({100}), c.to(at::kInt), table().levels());
+            }),
+            "fewbit::activation_backward: codes is a 1-d tensor of Int, accepted: contiguous 1-d "
+            "uint8");
+}
+
+TEST(Refusal, OfTablesThatAreNone) {
+  const at::Tensor x = at::ones({4});
+  const auto with = [&](const at::Tensor& thresholds, const at::Tensor& codes,
+                        const at::Tensor& levels) {
+    return refusal(
+        [&] { ops::activation_forward(x, "gelu", {}, thresholds, codes, levels, false, {}); });
+  };
+  const at::Tensor two = at::tensor({0, 1}, at::kByte);
+  const at::Tensor levels = at::tensor({0.0f, 1.0f});
+  EXPECT_EQ(with(at::tensor({0.0f, 1.0f}), two, levels),
+            "fewbit::activation_forward: interval_codes has 2 elements, accepted: 3, one more than "
+            "thresholds");
+  EXPECT_EQ(with(at::tensor({0.0f}), at::tensor({0, 2}, at::kByte), levels),
+            "fewbit::activation_forward: interval_codes names a level beyond the 2 of levels");
+  EXPECT_EQ(with(at::tensor({0.0f}), two, at::tensor({1.0f})),
+            "fewbit::activation_forward: levels has 1 elements, accepted: 2 to 256");
+  EXPECT_EQ(with(at::tensor({0.0}, at::kDouble), two, levels),
+            "fewbit::activation_forward: thresholds is a 1-d tensor of Double on cpu, accepted: "
+            "contiguous 1-d Float on the CPU");
+}
+
+TEST(Refusal, OfUnknownFunctionsAndWrongParameters) {
+  const auto call = [](const char* function, std::vector<double> parameters) {
+    return refusal([&] { ops::activation_value(at::ones({3}), function, parameters); });
+  };
+  EXPECT_EQ(call("gelo", {}), "fewbit::activation_value: unknown function 'gelo'");
+  EXPECT_EQ(call("elu", {1.0, 2.0}), "fewbit::activation_value: elu takes 1 parameters, not 2");
+  EXPECT_EQ(refusal([] { gelu(at::ones({3}), Bits{3}, "cube"); }),
+            "fewbit::gelu: approximate is 'cube', accepted: none, tanh");
+}
+
+}  // namespace fewbit
