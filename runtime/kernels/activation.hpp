@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "kernels/philox.hpp"
+#include "kernels/step_view.hpp"
+
+/// Few-bit activations on the CPU: a pass forward reads x and writes y = f(x) and the codes of
+/// f'(x), a pass backward reads dy and the codes and writes dx. No torch, no allocation, no
+/// threads: a caller splits [0, count) into ranges and runs them where it likes.
+///
+/// Every instruction set gives the same codes, bit for bit. Values are the same wherever there is a
+/// fused multiply-add (AVX2, AVX-512, NEON) and may differ in the last bit below that.
+///
+/// NaN: x > t is false for every t, so a NaN has the code of the lowest interval, and y is NaN. The
+/// gradient is level * dy; dy is NaN there as soon as it depends on y. Infinities take the end
+/// levels and the limits of f.
+namespace fewbit::kernels {
+
+/// One function's kernels; the registry makes them.
+struct ValueKernels;
+
+/// A function that kernels exist for. Points into constants of the program.
+struct Activation {
+  const char* name;
+  int parameter_count;
+  const float* default_parameters;  ///< parameter_count, in declared order
+  const ValueKernels* kernels;      ///< one per instruction set
+};
+
+/// The functions of generated/registry.inc, in its order.
+std::span<const Activation> activations();
+
+/// One of them, or null.
+const Activation* find_activation(std::string_view name);
+
+/// The elements [begin, end) of a pass over `count` elements: begin is a multiple of kBlock, end is
+/// one too or is count. Pointers that go with it point at element 0 and need no alignment beyond
+/// their type's. The range that ends at count also writes the zeros at the end of the code stream;
+/// for count = 0 there is nothing to run.
+struct Range {
+  int64_t begin;
+  int64_t end;
+  int64_t count;
+};
+
+/// y[i] = f(x[i]), and the codes of q(x[i]) in a stream of code_bytes(count, bits) bytes; `codes`
+/// null: values only, and `steps` is not read. y may be x. `parameters` are parameter_count floats
+/// in declared order, null for the defaults. Accuracy of y: 2 ulp or 2^-24 max(1, |x|), whichever
+/// is larger, and half a unit of a 16-bit type.
+void forward(const Activation& activation, const float* parameters, const StepView& steps,
+             ElementType type, const void* x, void* y, uint8_t* codes, const Range& range);
+
+/// The unbiased form: the code is one of the two whose levels enclose f'(x), at random so that the
+/// expected level is f'(x), clamped to the levels' range. The choice depends on random.seed,
+/// random.offset and the element's index only (see PhiloxState), not on the ranges.
+void forward_unbiased(const Activation& activation, const float* parameters, const StepView& steps,
+                      PhiloxState random, ElementType type, const void* x, void* y, uint8_t* codes,
+                      const Range& range);
+
+/// dx[i] = levels[code[i]] * dy[i]. dx may be dy. Reads no level above level_count, whatever the
+/// stream holds: codes that the table does not have count as zero levels.
+void backward(const StepView& steps, ElementType type, const void* dy, const uint8_t* codes,
+              void* dx, const Range& range);
+
+}  // namespace fewbit::kernels

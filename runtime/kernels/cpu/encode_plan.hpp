@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/activation.hpp"
+#include "kernels/cpu/stages.hpp"
+
+namespace fewbit::kernels {
+
+struct EncodePlan {
+  /// Up to this many thresholds are compared one by one.
+  static constexpr int kSummed = 48;
+  /// Thresholds that bisection can tell apart, and one.
+  static constexpr int kPadded = 1024;
+
+  bool even = false;
+  int threshold_count = 0;
+  const float* thresholds = nullptr;
+  const uint8_t* codes = nullptr;
+
+  int level_count = 0;  ///< for the unbiased form
+  const float* levels = nullptr;
+  PhiloxState random = {};
+  ValueKernel<float>* slope = nullptr;
+  const float* parameters = nullptr;
+
+  alignas(64) float padded[kPadded];
+
+  explicit EncodePlan(const StepView& steps)
+      : even(steps.even),
+        threshold_count(steps.threshold_count),
+        thresholds(steps.thresholds),
+        codes(steps.codes),
+        level_count(steps.level_count),
+        levels(steps.levels) {
+    if (threshold_count <= kSummed) return;
+    std::copy_n(thresholds, threshold_count, padded);
+    std::fill(padded + threshold_count, padded + kPadded, std::numeric_limits<float>::infinity());
+  }
+};
+
+}  // namespace fewbit::kernels

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "kernels/cpu/encode_plan.hpp"
+#include "kernels/cpu/rounding.hpp"
+#include "kernels/cpu/stages.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/forward.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include "kernels/cpu/bits-inl.hpp"
+#include "kernels/cpu/elements-inl.hpp"
+#include "kernels/cpu/search-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace fewbit::kernels::HWY_NAMESPACE {
+
+constexpr Isa kIsa = !HWY_ARCH_X86             ? kBaseline
+                     : HWY_TARGET <= HWY_AVX3  ? kAvx512
+                     : HWY_TARGET <= HWY_AVX2  ? kAvx2
+                                               : kBaseline;
+
+inline LoadStage* load_stage(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+      return load_block<ElementType::f32>;
+    case ElementType::bf16:
+      return load_block<ElementType::bf16>;
+    case ElementType::f16:
+      return load_block<ElementType::f16>;
+    default:
+      return load_block<ElementType::f64>;
+  }
+}
+
+inline StoreStage* store_stage(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+      return store_block<ElementType::f32>;
+    case ElementType::bf16:
+      return store_block<ElementType::bf16>;
+    case ElementType::f16:
+      return store_block<ElementType::f16>;
+    default:
+      return nullptr;
+  }
+}
+
+inline EncodeStage* encode_stage(const EncodePlan& plan) {
+  return plan.threshold_count <= EncodePlan::kSummed ? encode_by_sum : encode_by_bisection;
+}
+
+/// The stages of one pass and what they share.
+class ForwardPass {
+ public:
+  explicit ForwardPass(const ForwardCall& call)
+      : call_(call),
+        kernels_(call.activation->kernels[kIsa]),
+        parameters_(call.parameters ? call.parameters : call.activation->default_parameters),
+        plan_(call.codes ? *call.steps : StepView{}),
+        bits_(call.codes ? call.steps->bits : 0),
+        size_(element_bytes(call.type)),
+        past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
+        load_(load_stage(call.type)),
+        store_(store_stage(call.type)),
+        encode_(encode_stage(plan_)) {
+    if (call.random == nullptr) return;
+    plan_.random = *call.random;
+    plan_.slope = kernels_.slope;
+    plan_.parameters = parameters_;
+    encode_ = encode_at_random;
+  }
+
+  void run() {
+    const auto* x = static_cast<const uint8_t*>(call_.x);
+    auto* y = static_cast<uint8_t*>(call_.y);
+    const Range& range = call_.range;
+    int64_t i = range.begin;
+    for (; i + kBlock < range.end; i += kBlock) {
+      transform(x + i * size_, y + i * size_);
+      if (call_.codes) encode(i, kBlock, call_.codes + i / 8 * bits_);
+    }
+    if (i < range.end) run_last(i, x + i * size_, y + i * size_);
+    if (past_cache_) hwy::FlushStream();
+  }
+
+ private:
+  /// y of a block; leaves what the codes compare in x_.
+  void transform(const uint8_t* x, uint8_t* y) {
+    load_(x, x_);
+    if (call_.type == ElementType::f64) {
+      transform_double(x, y);
+    } else {
+      kernels_.value(x_, y_, parameters_);
+      store_(y_, y, past_cache_);
+    }
+  }
+
+  void transform_double(const uint8_t* x, uint8_t* y) {
+    double from[kBlock];
+    double to[kBlock];
+    std::memcpy(from, x, sizeof from);
+    kernels_.value64(from, to, parameters_);
+    std::memcpy(y, to, sizeof to);
+  }
+
+  void encode(int64_t first, int64_t count, uint8_t* stream) {
+    encode_(plan_, first, x_, codes_);
+    if (count < kBlock) std::memset(codes_ + count, 0, static_cast<size_t>(kBlock - count));
+    pack_block(codes_, bits_, stream);
+  }
+
+  /// The last block may be short, and its neighbour in the stream may be another thread's.
+  void run_last(int64_t first, const uint8_t* x, uint8_t* y) {
+    const Range& range = call_.range;
+    const int64_t count = range.end - first;
+    if (count == kBlock) {
+      transform(x, y);
+    } else {
+      alignas(64) uint8_t padded[kBlock * 8] = {};
+      std::memcpy(padded, x, static_cast<size_t>(count * size_));
+      const bool past_cache = std::exchange(past_cache_, false);
+      transform(padded, padded);
+      past_cache_ = past_cache;
+      std::memcpy(y, padded, static_cast<size_t>(count * size_));
+    }
+    if (call_.codes == nullptr) return;
+    uint8_t buffer[kBitsBuffer];
+    encode(first, count, buffer);
+    const int64_t begin = first / 8 * bits_;
+    const int64_t end = range.end == range.count ? code_bytes(range.count, bits_)
+                                                 : range.end / 8 * bits_;
+    std::memcpy(call_.codes + begin, buffer, static_cast<size_t>(end - begin));
+  }
+
+  const ForwardCall& call_;
+  const ValueKernels& kernels_;
+  const float* parameters_;
+  EncodePlan plan_;
+  int bits_;
+  int64_t size_;
+  bool past_cache_;
+  LoadStage* load_;
+  StoreStage* store_;
+  EncodeStage* encode_;
+  alignas(64) float x_[kBlock];
+  alignas(64) float y_[kBlock];
+  alignas(64) uint8_t codes_[kBlock];
+};
+
+void run_forward(const ForwardCall& call) {
+  ForwardPass(call).run();
+}
+
+}  // namespace fewbit::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fewbit::kernels {
+
+HWY_EXPORT(run_forward);
+
+void forward(const Activation& activation, const float* parameters, const StepView& steps,
+             ElementType type, const void* x, void* y, uint8_t* codes, const Range& range) {
+  HWY_DYNAMIC_DISPATCH(run_forward)
+  ({&activation, parameters, &steps, nullptr, type, x, y, codes, range});
+}
+
+void forward_unbiased(const Activation& activation, const float* parameters, const StepView& steps,
+                      PhiloxState random, ElementType type, const void* x, void* y, uint8_t* codes,
+                      const Range& range) {
+  HWY_DYNAMIC_DISPATCH(run_forward)
+  ({&activation, parameters, &steps, &random, type, x, y, codes, range});
+}
+
+}  // namespace fewbit::kernels
+#endif

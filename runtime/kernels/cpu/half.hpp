@@ -1,0 +1,57 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace fewbit::kernels {
+
+/// The 16-bit types in plain arithmetic: exact to float, to nearest even from it. A NaN keeps its
+/// sign and the upper bits of its payload and becomes quiet, as the processors' instructions do.
+inline float float_from_f16(uint16_t half) {
+  const uint32_t sign = (half & 0x8000u) << 16;
+  const uint32_t rest = half & 0x7FFFu;
+  // Moved into place the exponent is 112 too small; for subnormals the product does the shift, and
+  // the largest exponent has to become that of infinity and NaN.
+  const float scaled = std::bit_cast<float>(rest << 13) * 0x1p+112f;
+  const uint32_t quiet = rest > 0x7C00u ? 0x400000u : 0u;
+  const uint32_t bits = std::bit_cast<uint32_t>(scaled);
+  const uint32_t special = 0x7F800000u | ((rest & 0x3FFu) << 13) | quiet;
+  return std::bit_cast<float>(sign | (rest >= 0x7C00u ? special : bits));
+}
+
+inline uint16_t f16_from_float(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  const uint32_t rest = bits & 0x7FFFFFFFu;
+  if (rest > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u | (rest >> 13 & 0x3FFu));
+  if (rest >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);
+  if (rest < 0x38800000u) {
+    // Below 2^-14: adding 1/2 leaves the subnormal, rounded, in the low bits.
+    const float shifted = std::bit_cast<float>(rest) + 0.5f;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000u));
+  }
+  const uint32_t rounded = rest - 0x38000000u + 0xFFFu + (rest >> 13 & 1u);
+  return static_cast<uint16_t>(sign | rounded >> 13);
+}
+
+inline float float_from_bf16(uint16_t half) {
+  return std::bit_cast<float>(static_cast<uint32_t>(half) << 16);
+}
+
+inline uint16_t bf16_from_float(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const uint32_t rounded = bits + 0x7FFFu + (bits >> 16 & 1u);
+  const bool is_nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
+  return static_cast<uint16_t>((is_nan ? bits | 0x400000u : rounded) >> 16);
+}
+
+/// The smallest float not below x: compares with a float threshold as x does.
+inline float float_not_below(double x) {
+  const float nearest = static_cast<float>(x);
+  if (!(static_cast<double>(nearest) < x)) return nearest;  // also NaN
+  const uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  if ((bits & 0x7FFFFFFFu) == 0) return 0x1p-149f;
+  return std::bit_cast<float>(nearest > 0.0f ? bits + 1 : bits - 1);
+}
+
+}  // namespace fewbit::kernels

@@ -1,0 +1,68 @@
+// The code of every element of a block. Included once per instruction set.
+#if defined(FEWBIT_SEARCH_INL) == defined(HWY_TARGET_TOGGLE)
+#if defined(FEWBIT_SEARCH_INL)
+#undef FEWBIT_SEARCH_INL
+#else
+#define FEWBIT_SEARCH_INL
+#endif
+
+#include "kernels/cpu/elements-inl.hpp"
+#include "kernels/cpu/encode_plan.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace fewbit::kernels::HWY_NAMESPACE {
+
+inline FloatVec load_compared(const EncodePlan& plan, const float* x) {
+  const FloatVec v = hn::Load(FloatTag(), x);
+  return plan.even ? hn::Abs(v) : v;
+}
+
+inline void store_codes(hn::Vec<IntTag> codes, uint8_t* to) {
+  hn::StoreU(hn::DemoteTo(ByteTag(), codes), ByteTag(), to);
+}
+
+/// Few thresholds: the first code plus the change of code at every threshold passed.
+inline void encode_by_sum(const EncodePlan& plan, int64_t, const float* x, uint8_t* codes) {
+  const FloatTag d;
+  const IntTag di;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < kBlock; i += 2 * lanes) {
+    const FloatVec x0 = load_compared(plan, x + i);
+    const FloatVec x1 = load_compared(plan, x + i + lanes);
+    auto code0 = hn::Set(di, plan.codes[0]);
+    auto code1 = code0;
+    for (int t = 0; t < plan.threshold_count; ++t) {
+      const FloatVec threshold = hn::Set(d, plan.thresholds[t]);
+      const auto change = hn::Set(di, plan.codes[t + 1] - plan.codes[t]);
+      const auto passed0 = hn::RebindMask(di, hn::Gt(x0, threshold));
+      const auto passed1 = hn::RebindMask(di, hn::Gt(x1, threshold));
+      code0 = hn::Add(code0, hn::IfThenElseZero(passed0, change));
+      code1 = hn::Add(code1, hn::IfThenElseZero(passed1, change));
+    }
+    store_codes(code0, codes + i);
+    store_codes(code1, codes + i + lanes);
+  }
+}
+
+/// Many thresholds: bisection in the list that the plan fills up to kPadded with infinities.
+inline void encode_by_bisection(const EncodePlan& plan, int64_t, const float* x, uint8_t* codes) {
+  const FloatTag d;
+  const IntTag di;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < kBlock; i += lanes) {
+    const FloatVec v = load_compared(plan, x + i);
+    auto passed = hn::Zero(di);
+    for (int step = EncodePlan::kPadded / 2; step > 0; step /= 2) {
+      const auto next = hn::Add(passed, hn::Set(di, step));
+      const auto threshold = hn::GatherIndex(d, plan.padded, hn::Sub(next, hn::Set(di, 1)));
+      passed = hn::IfThenElse(hn::RebindMask(di, hn::Gt(v, threshold)), next, passed);
+    }
+    HWY_ALIGN int32_t index[16];
+    hn::Store(passed, di, index);
+    for (int64_t k = 0; k < lanes; ++k) codes[i + k] = plan.codes[index[k]];
+  }
+}
+
+}  // namespace fewbit::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

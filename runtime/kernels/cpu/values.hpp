@@ -1,0 +1,22 @@
+#pragma once
+
+#include "kernels/activation.hpp"
+
+namespace fewbit::kernels {
+
+/// y[i] = f(x[i]) for a block of kBlock elements; x and y do not overlap.
+template <class T>
+using ValueKernel = void(const T* x, T* y, const float* parameters);
+
+/// A function's loops, compiled for one instruction set.
+struct ValueKernels {
+  ValueKernel<float>* value;
+  ValueKernel<float>* slope;  ///< f'
+  ValueKernel<double>* value64;
+};
+
+/// The instruction sets that values.cpp is compiled for; where a machine family has but one, it is
+/// the first.
+enum Isa { kBaseline, kAvx2, kAvx512, kIsaCount };
+
+}  // namespace fewbit::kernels

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+namespace fewbit::kernels {
+
+/// The types of x, y, dy and dx. 16-bit values are widened exactly, worked on as float and rounded
+/// to nearest even once.
+enum class ElementType : uint8_t { f32, bf16, f16, f64 };
+
+/// Bytes of one element.
+constexpr int64_t element_bytes(ElementType type) {
+  return type == ElementType::f64 ? 8 : type == ElementType::f32 ? 4 : 2;
+}
+
+/// A few-bit derivative q(x) = levels[codes[i]], i the number of thresholds t with x > t, as the
+/// kernels read it: a view, the arrays belong to the caller. The comparison has the meaning it has
+/// for real numbers, in every type; fp64 compares in double with the float thresholds.
+struct StepView {
+  int bits;                 ///< of one stored code, 1 to 8
+  bool even;                ///< thresholds cut |x|
+  int threshold_count;      ///< 0 for the unbiased form
+  const float* thresholds;  ///< ascending; null for the unbiased form
+  const uint8_t* codes;     ///< threshold_count + 1; null for the unbiased form
+  int level_count;          ///< at most 2^bits
+  const float* levels;      ///< ascending, finite
+};
+
+/// Elements that are worked on together. A range of a pass starts at a multiple of it, so that two
+/// threads never share a byte of the stream.
+inline constexpr int64_t kBlock = 512;
+
+/// Bytes of the code stream of `count` elements, ceil(count * bits / 8) rounded up to 16. Element i
+/// owns the bits [i * bits, (i + 1) * bits) of the little-endian stream; what follows the last is
+/// zero.
+constexpr int64_t code_bytes(int64_t count, int bits) {
+  const int64_t whole = count / 8 * bits;  // no overflow before the result itself overflows
+  const int64_t rest = (count % 8 * bits + 7) / 8;
+  return (whole + rest + 15) / 16 * 16;
+}
+
+}  // namespace fewbit::kernels

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include "tests/kernels/support.hpp"
+
+namespace fewbit::kernels {
+
+namespace {
+
+constexpr ElementType kTypes[] = {ElementType::f32, ElementType::bf16, ElementType::f16,
+                                  ElementType::f64};
+
+/// level * dy rounded once to the type.
+double product(float level, double dy, ElementType type) {
+  if (type == ElementType::f64) return static_cast<double>(level) * dy;
+  const float exact = level * static_cast<float>(dy);
+  return element(bytes_of({static_cast<double>(exact)}, type), type, 0);
+}
+
+TEST(Backward, MultipliesByTheLevelOfEveryCodeOfEveryWidth) {
+  for (int bits = 1; bits <= 8; ++bits) {
+    const SyntheticTable table(bits, 40, static_cast<uint32_t>(bits));
+    const auto codes_of = bytes_of(normal_inputs(2077, 8), ElementType::f32);
+    const Forward pass =
+        run_forward(*find_activation("relu"), table.view(), ElementType::f32, codes_of);
+    for (const ElementType type : kTypes) {
+      const std::vector<uint8_t> dy = bytes_of(normal_inputs(2077, 9), type);
+      for_each_target([&](int64_t target) {
+        const std::vector<uint8_t> dx = run_backward(table.view(), type, dy, pass.codes);
+        for (int64_t i = 0; i < 2077; ++i) {
+          const float level = table.levels[code_at(pass.codes, bits, i)];
+          ASSERT_EQ(element(dx, type, i), product(level, element(dy, type, i), type))
+              << type_name(type) << ", " << bits << " bits, element " << i << ", "
+              << hwy::TargetName(target);
+        }
+      });
+    }
+  }
+}
+
+TEST(Backward, IsRightForEveryCountAndReadsOnlyItsStream) {
+  const SyntheticTable table(3, 9, 3);
+  for (int64_t count = 0; count <= 1100; ++count) {
+    const auto x = bytes_of(normal_inputs(count, 11), ElementType::bf16);
+    const Forward pass =
+        run_forward(*find_activation("relu"), table.view(), ElementType::bf16, x);
+    const std::vector<uint8_t> dx = run_backward(table.view(), ElementType::bf16, x, pass.codes);
+    for (int64_t i = 0; i < count; ++i) {
+      ASSERT_EQ(element(dx, ElementType::bf16, i),
+                product(table.levels[code_at(pass.codes, 3, i)],
+                        element(x, ElementType::bf16, i), ElementType::bf16));
+    }
+  }
+}
+
+TEST(Backward, InRangesAndInPlaceGivesTheSame) {
+  constexpr int64_t kCount = 6 * kBlock + 5;
+  const SyntheticTable table(5, 31, 3);
+  for (const ElementType type : kTypes) {
+    std::vector<uint8_t> dy = bytes_of(normal_inputs(kCount, 12), type);
+    const Forward pass = run_forward(*find_activation("relu"), table.view(), ElementType::f32,
+                                     bytes_of(normal_inputs(kCount, 13), ElementType::f32));
+    const std::vector<uint8_t> expected = run_backward(table.view(), type, dy, pass.codes);
+    const int64_t borders[] = {0, 2 * kBlock, 6 * kBlock, kCount};
+    for (const int part : {2, 0, 1}) {
+      backward(table.view(), type, dy.data(), pass.codes.data(), dy.data(),
+               {borders[part], borders[part + 1], kCount});
+    }
+    EXPECT_EQ(dy, expected);
+  }
+}
+
+TEST(Backward, GivesNaNWhereTheGradientIsNaNAndZeroLevelsForCodesThatTheTableLacks) {
+  const float levels[] = {0.0f, 0.5f, 1.0f};
+  const StepView steps{2, false, 0, nullptr, nullptr, 3, levels};
+  const std::vector<uint8_t> codes = {0b11100100, 0b11100100, 0, 0, 0, 0, 0, 0,
+                                      0,          0,          0, 0, 0, 0, 0, 0};
+  for (const ElementType type : kTypes) {
+    const auto dx = run_backward(
+        steps, type, bytes_of({1, 2, 3, 4, NAN, NAN, NAN, NAN}, type), codes);
+    const double expected[] = {0.0, 1.0, 3.0, 0.0};
+    for (int64_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(element(dx, type, i), expected[i]);
+      EXPECT_TRUE(std::isnan(element(dx, type, i + 4)));
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace fewbit::kernels
