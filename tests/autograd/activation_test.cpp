@@ -51,14 +51,15 @@ TEST(Gradient, OfStepFunctionsIsExact) {
     EXPECT_TRUE(at::allclose(dx, dx_exact, 1e-6, 0));
   };
   using at::Tensor;
-  expect_same([](const Tensor& t) { return relu(t); }, [](const Tensor& t) { return at::relu(t); });
-  expect_same([](const Tensor& t) { return relu6(t); },
+  expect_same([](const Tensor& t) { return fewbit::relu(t); },
+              [](const Tensor& t) { return at::relu(t); });
+  expect_same([](const Tensor& t) { return fewbit::relu6(t); },
               [](const Tensor& t) { return at::relu6(t); });
   expect_same([](const Tensor& t) { return leaky_relu(t, 0.2); },
               [](const Tensor& t) { return at::leaky_relu(t, 0.2); });
   expect_same([](const Tensor& t) { return hardtanh(t, -2, 30); },
               [](const Tensor& t) { return at::hardtanh(t, -2, 30); });
-  expect_same([](const Tensor& t) { return hardsigmoid(t); },
+  expect_same([](const Tensor& t) { return fewbit::hardsigmoid(t); },
               [](const Tensor& t) { return at::hardsigmoid(t); });
   expect_same([](const Tensor& t) { return hardshrink(t, 0.7); },
               [](const Tensor& t) { return at::hardshrink(t, 0.7); });

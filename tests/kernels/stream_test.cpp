@@ -25,8 +25,8 @@ TEST(CodeStream, IsBitsTimesCountRoundedUpTo16Bytes) {
 }
 
 TEST(CodeStream, HoldsEveryCodeOfEveryWidthAndTableSize) {
-  const std::vector<double> x = elements(bytes_of(normal_inputs(5000, 1), ElementType::f32),
-                                         ElementType::f32);
+  const std::vector<double> x =
+      elements(bytes_of(normal_inputs(5000, 1), ElementType::f32), ElementType::f32);
   for (int bits = 1; bits <= 8; ++bits) {
     for (const int thresholds : {0, 1, 2, 7, 15, 31, 32, 33, 48, 49, 64, 255, 300, 700}) {
       SyntheticTable table(bits, thresholds, static_cast<uint32_t>(bits * 1000 + thresholds));
@@ -37,8 +37,8 @@ TEST(CodeStream, HoldsEveryCodeOfEveryWidthAndTableSize) {
         for_each_target([&](int64_t target) {
           const Forward result =
               run_forward(relu(), steps, ElementType::f32, bytes_of(x, ElementType::f32));
-          ASSERT_EQ(result.codes, expected) << bits << " bits, " << thresholds << " thresholds, "
-                                            << hwy::TargetName(target);
+          ASSERT_EQ(result.codes, expected)
+              << bits << " bits, " << thresholds << " thresholds, " << hwy::TargetName(target);
         });
       }
     }
@@ -46,8 +46,8 @@ TEST(CodeStream, HoldsEveryCodeOfEveryWidthAndTableSize) {
 }
 
 TEST(CodeStream, IsRightForEveryCountUpToTwoBlocksAndZeroAfterTheLastCode) {
-  const std::vector<double> all = elements(bytes_of(normal_inputs(1100, 2), ElementType::bf16),
-                                           ElementType::bf16);
+  const std::vector<double> all =
+      elements(bytes_of(normal_inputs(1100, 2), ElementType::bf16), ElementType::bf16);
   for (const int bits : {1, 3, 5, 8}) {
     const SyntheticTable table(bits, 20, 7);
     for (size_t count = 0; count <= all.size(); ++count) {

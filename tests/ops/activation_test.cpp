@@ -1,7 +1,8 @@
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
-#include "ops/support.hpp"
 #include "tables/builtin.hpp"
+#include "tests/ops/support.hpp"
 
 namespace fewbit {
 
@@ -82,7 +83,7 @@ TEST(ActivationBackward, MultipliesEveryGradientByItsLevel) {
 }
 
 TEST(Activation, KeepsNaNInValueAndGradient) {
-  at::Tensor x = at::zeros({20}).index_fill_(0, at::tensor({3, 17}), NAN).requires_grad_();
+  at::Tensor x = at::zeros({20}).index_fill_(0, at::tensor({3, 17}, at::kLong), NAN).requires_grad_();
   const at::Tensor y = gelu(x, Bits{3});
   (y * y).sum().backward();
   for (int64_t i = 0; i < 20; ++i) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "ops/support.hpp"
+#include "tests/ops/support.hpp"
 
 namespace fewbit {
 
