@@ -19,6 +19,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
+constexpr int64_t kAhead = 4096;
+inline void prefetch(const uint8_t* from, int64_t bytes) {
+  for (int64_t k = 0; k < bytes; k += 64) hwy::Prefetch(from + k);
+}
 constexpr Isa kIsa = !HWY_ARCH_X86             ? kBaseline
                      : HWY_TARGET <= HWY_AVX3  ? kAvx512
                      : HWY_TARGET <= HWY_AVX2  ? kAvx2
@@ -81,6 +85,7 @@ class ForwardPass {
     const Range& range = call_.range;
     int64_t i = range.begin;
     for (; i + kBlock < range.end; i += kBlock) {
+      prefetch(x + i * size_ + kAhead, kBlock * size_);
       transform(x + i * size_, y + i * size_);
       if (call_.codes) encode(i, kBlock, call_.codes + i / 8 * bits_);
     }
