@@ -43,7 +43,7 @@ TEST(Unbiased, ExpectedLevelIsTheDerivativeWithinFiveSigma) {
     const StepView steps = view_of(*named.table);
     const solver::Expression f =
         solver::expression_of(solver::parse_function(named.function));
-    const solver::Derivative slope(f);
+    const solver::Derivative slope(f, -10.0, 10.0);
     for (const double at : {-2.5, -0.7, 0.1, 1.3}) {
       const double exact = std::clamp(slope.value(static_cast<double>(static_cast<float>(at))),
                                       static_cast<double>(steps.levels[0]),

@@ -6,6 +6,7 @@
 #define FEWBIT_ELEMENTS_INL
 #endif
 
+#include <cmath>
 #include <cstring>
 
 #include <hwy/highway.h>
@@ -102,10 +103,14 @@ void load_block(const void* from, float* x) {
   for (int64_t i = 0; i < kBlock; i += lanes) hn::Store(E::load(source + i), FloatTag(), x + i);
 }
 
-template <>
-inline void load_block<ElementType::f64>(const void* from, float* x) {
-  const double* source = static_cast<const double*>(from);
-  for (int64_t i = 0; i < kBlock; ++i) x[i] = float_not_below(source[i]);
+/// Doubles as floats that compare with thresholds as they do; `kEven`: their absolute values.
+template <bool kEven>
+void load_doubles(const void* from, float* x) {
+  for (int64_t i = 0; i < kBlock; ++i) {
+    double value = 0.0;
+    std::memcpy(&value, static_cast<const uint8_t*>(from) + 8 * i, 8);
+    x[i] = float_not_below(kEven ? std::fabs(value) : value);
+  }
 }
 
 template <ElementType kType>

@@ -28,7 +28,7 @@ constexpr Isa kIsa = !HWY_ARCH_X86             ? kBaseline
                      : HWY_TARGET <= HWY_AVX2  ? kAvx2
                                                : kBaseline;
 
-inline LoadStage* load_stage(ElementType type) {
+inline LoadStage* load_stage(ElementType type, bool even) {
   switch (type) {
     case ElementType::f32:
       return load_block<ElementType::f32>;
@@ -37,7 +37,7 @@ inline LoadStage* load_stage(ElementType type) {
     case ElementType::f16:
       return load_block<ElementType::f16>;
     default:
-      return load_block<ElementType::f64>;
+      return even ? load_doubles<true> : load_doubles<false>;
   }
 }
 
@@ -69,7 +69,7 @@ class ForwardPass {
         bits_(call.codes ? call.steps->bits : 0),
         size_(element_bytes(call.type)),
         past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
-        load_(load_stage(call.type)),
+        load_(load_stage(call.type, plan_.even && call.random == nullptr)),
         store_(store_stage(call.type)),
         encode_(encode_stage(plan_)) {
     if (call.random == nullptr) return;
