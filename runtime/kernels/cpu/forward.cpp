@@ -41,14 +41,15 @@ inline LoadStage* load_stage(ElementType type, bool even) {
   }
 }
 
-inline StoreStage* store_stage(ElementType type) {
+template <bool kPastCache>
+StoreStage* store_stage(ElementType type) {
   switch (type) {
     case ElementType::f32:
-      return store_block<ElementType::f32>;
+      return store_block<ElementType::f32, kPastCache>;
     case ElementType::bf16:
-      return store_block<ElementType::bf16>;
+      return store_block<ElementType::bf16, kPastCache>;
     case ElementType::f16:
-      return store_block<ElementType::f16>;
+      return store_block<ElementType::f16, kPastCache>;
     default:
       return nullptr;
   }
@@ -70,7 +71,7 @@ class ForwardPass {
         size_(element_bytes(call.type)),
         past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
         load_(load_stage(call.type, plan_.even && call.random == nullptr)),
-        store_(store_stage(call.type)),
+        store_(past_cache_ ? store_stage<true>(call.type) : store_stage<false>(call.type)),
         encode_(encode_stage(plan_)) {
     if (call.random == nullptr) return;
     plan_.random = *call.random;
@@ -101,7 +102,7 @@ class ForwardPass {
       transform_double(x, y);
     } else {
       kernels_.value(x_, y_, parameters_);
-      store_(y_, y, past_cache_);
+      store_(y_, y);
     }
   }
 
@@ -128,9 +129,8 @@ class ForwardPass {
     } else {
       alignas(64) uint8_t padded[kBlock * 8] = {};
       std::memcpy(padded, x, static_cast<size_t>(count * size_));
-      const bool past_cache = std::exchange(past_cache_, false);
+      store_ = store_stage<false>(call_.type);
       transform(padded, padded);
-      past_cache_ = past_cache;
       std::memcpy(y, padded, static_cast<size_t>(count * size_));
     }
     if (call_.codes == nullptr) return;

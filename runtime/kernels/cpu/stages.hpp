@@ -11,8 +11,8 @@ namespace fewbit::kernels {
 /// value where the table is even), which compares with thresholds as the element does.
 using LoadStage = void(const void* from, float* x);
 
-/// Narrows kBlock elements to a type; `past_cache` asks for stores that leave the caches alone.
-using StoreStage = void(const float* y, void* to, bool past_cache);
+/// Narrows kBlock elements to a type.
+using StoreStage = void(const float* y, void* to);
 
 /// What finding codes needs, prepared once per pass.
 struct EncodePlan;
