@@ -25,20 +25,22 @@ std::string write_guards(const Guards& guards) {
 }
 
 std::string write_one(const Formula& formula, int result, const std::string& name,
-                      Parameters parameters, std::set<std::string>& primitives) {
+                      Parameters parameters, std::set<std::string>& primitives,
+                      Real real = Real::single_precision) {
+  const std::string type = real == Real::double_precision ? "double" : "float";
   const std::string guards = write_guards(find_guards(formula, result));
   const bool needs_x = !guards.empty() || formula.depends_on_variable(result);
-  std::string signature = needs_x ? "float x" : "float /*x*/";
+  std::string signature = type + (needs_x ? " x" : " /*x*/");
   if (parameters == Parameters::arguments) {
     const std::set<int> used = used_parameters(formula, result);
     for (size_t i = 0; i < formula.parameters().size(); ++i) {
       const std::string& argument = formula.parameters()[i].first;
       const bool is_used = used.contains(static_cast<int>(i));
-      signature += is_used ? ", float " + argument : ", float /*" + argument + "*/";
+      signature += ", " + type + (is_used ? " " + argument : " /*" + argument + "*/");
     }
   }
-  return "FEWBIT_HD inline float " + name + "(" + signature + ") {\n" + guards +
-         write_body(formula, result, primitives) + "}\n";
+  return "FEWBIT_HD inline " + type + " " + name + "(" + signature + ") {\n" + guards +
+         write_body(formula, result, primitives, real) + "}\n";
 }
 
 }  // namespace
@@ -52,6 +54,9 @@ FunctionCode write_function(const solver::Expression& expression, Parameters par
   code.text += write_one(formula, value, "activation", parameters, code.primitives);
   code.text += "\n/// f'(x)\n";
   code.text += write_one(formula, slope, "derivative", parameters, code.primitives);
+  std::set<std::string> wide;
+  code.wide_text = "\n/// f(x) for double\n" + write_one(formula, value, "wide_activation",
+                                                        parameters, wide, Real::double_precision);
   return code;
 }
 

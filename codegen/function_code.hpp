@@ -11,6 +11,7 @@ namespace fewbit::codegen {
 /// primitives of math.hpp that they call (as math::name).
 struct FunctionCode {
   std::string text;
+  std::string wide_text;  ///< f for double, `wide_activation`, by the primitive "wide"
   std::set<std::string> primitives;
 };
 

@@ -43,7 +43,7 @@ void add_sections(const std::string& file, std::vector<Section>& sections) {
       std::vector<std::string> words = words_of(line.substr(kMarker.size()));
       sections.push_back({words[0], {words.begin() + 1, words.end()}, {}});
       is_inside = true;
-    } else if (is_inside && !line.starts_with("}  // namespace")) {
+    } else if (is_inside && !line.starts_with("}  // namespace fewbit")) {
       sections.back().text += line + "\n";
     }
   }

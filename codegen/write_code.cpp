@@ -76,8 +76,11 @@ const char* comparison_sign(Kind kind) {
 
 class Writer {
  public:
-  Writer(const Formula& formula, std::set<std::string>& primitives)
-      : f_(formula), primitives_(primitives), uses_(size_t(formula.size()), 0) {}
+  Writer(const Formula& formula, std::set<std::string>& primitives, Real real)
+      : f_(formula),
+        primitives_(primitives),
+        is_wide_(real == Real::double_precision),
+        uses_(size_t(formula.size()), 0) {}
 
   std::string body(int result) {
     count(result);
@@ -87,7 +90,7 @@ class Writer {
       const std::string value = write_term(i).code;
       const std::string name = fmt::format("t{}", names_.size());
       names_[i] = name;
-      code += fmt::format("  const float {} = {};\n", name, value);
+      code += fmt::format("  const {} {} = {};\n", is_wide_ ? "double" : "float", name, value);
     }
     return code + fmt::format("  return {};\n", write(result, kConditional));
   }
@@ -126,7 +129,8 @@ class Writer {
     const Term& term = f_[index];
     switch (term.kind) {
       case Kind::constant:
-        return {decimal_literal(static_cast<float>(term.value)),
+        return {is_wide_ ? double_literal(term.value)
+                         : decimal_literal(static_cast<float>(term.value)),
                 term.value < 0.0 ? kPrefix : kPrimary};
       case Kind::variable:
         return {"x", kPrimary};
@@ -158,16 +162,21 @@ class Writer {
            !f_.is_constant(f_[index].a, 2.0);
   }
 
+  /// The primitive's full name.
+  std::string primitive(const std::string& name) {
+    primitives_.insert(is_wide_ ? "wide" : name);
+    return (is_wide_ ? "math::wide::" : "math::") + name;
+  }
+
   std::string fused(const Term& product, const char* sign, const std::string& addend) {
-    primitives_.insert("fma");
     const std::string first = write(product.a, *sign == '-' ? kPrimary : kConditional);
     const std::string second = write(product.b, kConditional);
-    return fmt::format("math::fma({}{}, {}, {})", sign, first, second, addend);
+    return fmt::format("{}({}{}, {}, {})", primitive("fma"), sign, first, second, addend);
   }
 
   /// What a constant loses as a float, where that is more than a quarter of its last place.
   double rounding_rest(int index) const {
-    if (!f_.is_constant(index)) return 0.0;
+    if (is_wide_ || !f_.is_constant(index)) return 0.0;
     const double value = f_[index].value;
     const double rest = value - static_cast<double>(static_cast<float>(value));
     return std::abs(rest) > 0x1p-26 * std::abs(value) ? rest : 0.0;
@@ -208,13 +217,12 @@ class Writer {
     }
     if (term.kind == Kind::abs) return fmt::format("std::fabs({})", argument);
     if (term.kind == Kind::sqrt) return fmt::format("std::sqrt({})", argument);
-    const std::string name = function_name(term.kind);
-    primitives_.insert(name);
-    return fmt::format("math::{}({})", name, argument);
+    return fmt::format("{}({})", primitive(function_name(term.kind)), argument);
   }
 
   const Formula& f_;
   std::set<std::string>& primitives_;
+  bool is_wide_;
   std::vector<int> uses_;
   std::map<int, std::string> names_;
 };
@@ -230,8 +238,9 @@ void gather(const Formula& formula, int index, std::set<int>& seen, std::set<int
 
 }  // namespace
 
-std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives) {
-  return Writer(formula, primitives).body(result);
+std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives,
+                       Real real) {
+  return Writer(formula, primitives, real).body(result);
 }
 
 std::set<int> used_parameters(const Formula& formula, int result) {

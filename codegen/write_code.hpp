@@ -7,9 +7,14 @@
 
 namespace fewbit::codegen {
 
+/// The type that a function body works in.
+enum class Real { single_precision, double_precision };
+
 /// The statements of a function body that returns term `result` as float, two spaces indented.
-/// Primitives are named math::exp and so on; those that occur are added to `primitives`.
-std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives);
+/// Primitives are named math::exp and so on; those that occur are added to `primitives`. In double
+/// precision they are math::wide::exp and so on, all in the one primitive "wide".
+std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives,
+                       Real real = Real::single_precision);
 
 /// Indices into Formula::parameters() of the parameters that the term needs.
 std::set<int> used_parameters(const Formula& formula, int result);

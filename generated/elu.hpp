@@ -16,6 +16,11 @@ FEWBIT_HD inline float derivative(float x, float alpha) {
   return x > 0.0f ? 1.0f : alpha * math::exp(x);
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x, double alpha) {
+  return x > 0.0 ? x : alpha * math::wide::expm1(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: elu, alpha = 1

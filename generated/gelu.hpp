@@ -21,6 +21,13 @@ FEWBIT_HD inline float derivative(float x) {
   return math::fma(x, math::normpdf(x), math::normcdf(x));
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::wide::normcdf(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: gelu

@@ -24,6 +24,13 @@ FEWBIT_HD inline float derivative(float x) {
   return math::fma(x * math::sigmoid_slope(t2), math::fma(0.14270963f, t0, t1), math::sigmoid(t2));
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::wide::sigmoid(x * math::wide::fma(0.07135481627260025, x * x, 1.5957691216057308));
+}
+
 namespace tables {
 
 // intervals_uniform_b1: gelu_tanh

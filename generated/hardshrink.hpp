@@ -18,6 +18,12 @@ FEWBIT_HD inline float derivative(float x, float lambda) {
   return x > lambda ? 1.0f : x <= -lambda ? 1.0f : 0.0f;
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x, double lambda) {
+  if (x != x) return x;
+  return std::fabs(x) > lambda ? x : 0.0;
+}
+
 namespace tables {
 
 // levels_uniform_b1: hardshrink, lambda = 0.5

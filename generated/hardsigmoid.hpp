@@ -17,6 +17,11 @@ FEWBIT_HD inline float derivative(float x) {
   return x <= -3.0f ? 0.0f : x > 3.0f ? 0.0f : 0.16666667f;
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  return x < -3.0 ? 0.0 : x > 3.0 ? 1.0 : x / 6.0 + 0.5;
+}
+
 namespace tables {
 
 // levels_uniform_b1: hardsigmoid

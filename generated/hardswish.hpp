@@ -16,6 +16,11 @@ FEWBIT_HD inline float derivative(float x) {
   return x <= -3.0f ? 0.0f : x > 3.0f ? 1.0f : (x + 3.0f + x) / 6.0f;
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  return x < -3.0 ? 0.0 : x > 3.0 ? x : x * (x + 3.0) / 6.0;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: hardswish

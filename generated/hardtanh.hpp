@@ -17,6 +17,11 @@ FEWBIT_HD inline float derivative(float x, float min, float max) {
   return x <= min ? 0.0f : x > max ? 0.0f : 1.0f;
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x, double min, double max) {
+  return x < min ? min : x > max ? max : x;
+}
+
 namespace tables {
 
 // levels_uniform_b1: hardtanh, min = -1, max = 1

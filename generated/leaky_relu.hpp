@@ -17,6 +17,11 @@ FEWBIT_HD inline float derivative(float x, float negative_slope) {
   return x > 0.0f ? 1.0f : negative_slope;
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x, double negative_slope) {
+  return x > 0.0 ? x : negative_slope * x;
+}
+
 namespace tables {
 
 // levels_uniform_b1: leaky_relu, negative_slope = 0.01

@@ -22,6 +22,13 @@ FEWBIT_HD inline float derivative(float x) {
   return math::fma(1.702f, x * math::sigmoid_slope(t0), math::sigmoid(t0));
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::wide::sigmoid(1.702 * x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: quick_gelu

@@ -17,6 +17,11 @@ FEWBIT_HD inline float derivative(float x) {
   return x <= 0.0f ? 0.0f : x > 6.0f ? 0.0f : 1.0f;
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  return x < 0.0 ? 0.0 : x > 6.0 ? 6.0 : x;
+}
+
 namespace tables {
 
 // levels_uniform_b1: relu6

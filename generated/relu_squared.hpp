@@ -17,6 +17,12 @@ FEWBIT_HD inline float derivative(float x) {
   return x <= 0.0f ? 0.0f : x < 0.0f ? 0.0f : 2.0f * x;
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  const double t0 = x < 0.0 ? 0.0 : x;
+  return t0 * t0;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: relu_squared

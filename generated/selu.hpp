@@ -16,6 +16,11 @@ FEWBIT_HD inline float derivative(float x) {
   return x > 0.0f ? 1.050701f : 1.7580993f * math::exp(x);
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  return x > 0.0 ? 1.0507009873554805 * x : 1.7580993408473766 * math::wide::expm1(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: selu

@@ -16,6 +16,11 @@ FEWBIT_HD inline float derivative(float x) {
   return math::sigmoid_slope(x);
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  return math::wide::sigmoid(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: sigmoid

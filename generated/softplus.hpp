@@ -18,6 +18,12 @@ FEWBIT_HD inline float derivative(float x, float beta, float threshold) {
   return t0 > threshold ? 1.0f : math::sigmoid(t0);
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x, double beta, double threshold) {
+  const double t0 = beta * x;
+  return t0 > threshold ? x : math::wide::softplus(t0) / beta;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: softplus, beta = 1, threshold = 20

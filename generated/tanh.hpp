@@ -16,6 +16,11 @@ FEWBIT_HD inline float derivative(float x) {
   return math::sech2(x);
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  return math::wide::tanh(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: tanh

@@ -16,6 +16,11 @@ FEWBIT_HD inline float derivative(float x) {
   return math::tanh_squared(x);
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x) {
+  return x - math::wide::tanh(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: tanhshrink

@@ -18,6 +18,12 @@ FEWBIT_HD inline float derivative(float x, float threshold, float /*value*/) {
   return x > threshold ? 1.0f : 0.0f;
 }
 
+/// f(x) for double
+FEWBIT_HD inline double wide_activation(double x, double threshold, double value) {
+  if (x != x) return x;
+  return x > threshold ? x : value;
+}
+
 namespace tables {
 
 // levels_uniform_b1: threshold, threshold = 0, value = 0

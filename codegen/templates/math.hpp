@@ -9,3 +9,4 @@
 #include "codegen/templates/math/mish.hpp"
 #include "codegen/templates/math/normal.hpp"
 #include "codegen/templates/math/softsign.hpp"
+#include "codegen/templates/math/wide.hpp"

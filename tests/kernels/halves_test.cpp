@@ -85,15 +85,14 @@ TEST(SixteenBitInputs, GetTheValueOfTheFormulaToWhatIsStated) {
 TEST(SixteenBitInputs, WidenAndNarrowTheSameByArithmeticAndByInstructions) {
   const StepView none{1, false, 0, nullptr, reinterpret_cast<const uint8_t*>(""), 0, nullptr};
   const float slope = 1.0f;  // leaky_relu of slope 1 is the identity
+  const std::vector<uint8_t> all = every_half();
   for (const ElementType type : kHalves) {
     for_each_target([&](int64_t target) {
-      const Forward pass =
-          run_forward(*find_activation("leaky_relu"), none, type, every_half(), &slope);
+      const Forward pass = run_forward(*find_activation("leaky_relu"), none, type, all, &slope);
       for (int64_t i = 0; i < 65536; ++i) {
-        const double x = element(every_half(), type, i);
+        const double x = element(all, type, i);
         if (std::isnan(x)) continue;
         ASSERT_EQ(element(pass.y, type, i), x) << hwy::TargetName(target);
-        i += 12;
       }
     });
   }

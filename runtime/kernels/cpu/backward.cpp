@@ -53,96 +53,99 @@ class LevelLookup {
   FloatVec high_;
 };
 
-template <int kRegisters>
-void decode_block(const UnpackPlan& unpack_plan, const LevelTable& table, int bits,
-                  const uint8_t* stream, float* q) {
-  const FloatTag d;
-  const LevelLookup<kRegisters> lookup(table);
-  for (int64_t i = 0; i < kBlock; i += 16) {
-    for (size_t lane = 0; lane < 16; lane += hn::Lanes(d)) {
-      hn::Store(lookup(unpack(unpack_plan, stream, lane)), d, q + i + lane);
-    }
-    stream += 2 * bits;
-  }
-}
+/// What the blocks of a pass share.
+struct BackwardPlan {
+  int bits;
+  LevelTable table;
+  UnpackPlan unpack;
 
-template <ElementType kType>
-void scale_block(const float* q, const void* dy, void* dx, bool past_cache) {
+  explicit BackwardPlan(const StepView& steps)
+      : bits(steps.bits), table(steps), unpack(steps.bits) {}
+
+  /// The codes of the lanes from element i of a block on.
+  hn::Vec<IntTag> codes(const uint8_t* stream, int64_t i) const {
+    return kernels::HWY_NAMESPACE::unpack(unpack, stream + i / 16 * 2 * bits,
+                                          static_cast<size_t>(i % 16));
+  }
+};
+
+template <ElementType kType, int kRegisters, bool kPastCache>
+void backward_block(const BackwardPlan& plan, const uint8_t* stream, const void* dy, void* dx) {
   using E = Element<kType>;
-  const FloatTag d;
-  const auto* source = static_cast<const typename E::Stored*>(dy);
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  alignas(64) float product[kBlock];
-  for (int64_t i = 0; i < kBlock; i += lanes) {
-    hn::Store(hn::Mul(hn::Load(d, q + i), E::load(source + i)), d, product + i);
+  const LevelLookup<kRegisters> level(plan.table);
+  const auto* from = static_cast<const typename E::Stored*>(dy);
+  auto* to = static_cast<typename E::Stored*>(dx);
+  const int64_t lanes = lane_count();
+  for (int64_t i = 0; i < kBlock; i += 2 * lanes) {
+    const FloatVec low = hn::Mul(level(plan.codes(stream, i)), E::load(from + i));
+    const FloatVec high = hn::Mul(level(plan.codes(stream, i + lanes)), E::load(from + i + lanes));
+    E::template store<kPastCache>(low, high, to + i);
   }
-  store_block<kType>(product, dx, past_cache);
 }
 
-template <>
-inline void scale_block<ElementType::f64>(const float* q, const void* dy, void* dx, bool) {
-  const auto* source = static_cast<const uint8_t*>(dy);
-  auto* target = static_cast<uint8_t*>(dx);
+template <int kRegisters>
+void backward_doubles(const BackwardPlan& plan, const uint8_t* stream, const void* dy, void* dx) {
+  const LevelLookup<kRegisters> level(plan.table);
+  HWY_ALIGN float q[16];
   for (int64_t i = 0; i < kBlock; ++i) {
+    const int64_t lane = i % lane_count();
+    if (lane == 0) hn::Store(level(plan.codes(stream, i)), FloatTag(), q);
     double value = 0.0;
-    std::memcpy(&value, source + 8 * i, 8);
-    value *= static_cast<double>(q[i]);
-    std::memcpy(target + 8 * i, &value, 8);
+    std::memcpy(&value, static_cast<const uint8_t*>(dy) + 8 * i, 8);
+    value *= static_cast<double>(q[lane]);
+    std::memcpy(static_cast<uint8_t*>(dx) + 8 * i, &value, 8);
   }
 }
 
-using DecodeStage = void(const UnpackPlan&, const LevelTable&, int bits, const uint8_t*, float*);
-using ScaleStage = void(const float* q, const void* dy, void* dx, bool past_cache);
+using BackwardStage = void(const BackwardPlan&, const uint8_t* stream, const void* dy, void* dx);
 
-inline DecodeStage* decode_stage(const LevelTable& table) {
-  const int lanes = static_cast<int>(hn::Lanes(FloatTag()));
-  if (table.count <= lanes) return decode_block<1>;
-  return table.count <= 2 * lanes ? decode_block<2> : decode_block<0>;
-}
-
-inline ScaleStage* scale_stage(ElementType type) {
+template <int kRegisters, bool kPastCache>
+BackwardStage* backward_stage(ElementType type) {
   switch (type) {
     case ElementType::f32:
-      return scale_block<ElementType::f32>;
+      return backward_block<ElementType::f32, kRegisters, kPastCache>;
     case ElementType::bf16:
-      return scale_block<ElementType::bf16>;
+      return backward_block<ElementType::bf16, kRegisters, kPastCache>;
     case ElementType::f16:
-      return scale_block<ElementType::f16>;
+      return backward_block<ElementType::f16, kRegisters, kPastCache>;
     default:
-      return scale_block<ElementType::f64>;
+      return backward_doubles<kRegisters>;
   }
+}
+
+template <bool kPastCache>
+BackwardStage* backward_stage(ElementType type, int level_count) {
+  const int lanes = static_cast<int>(lane_count());
+  if (level_count <= lanes) return backward_stage<1, kPastCache>(type);
+  if (level_count <= 2 * lanes) return backward_stage<2, kPastCache>(type);
+  return backward_stage<0, kPastCache>(type);
 }
 
 void run_backward(const BackwardCall& call) {
-  const int bits = call.steps->bits;
-  const LevelTable table(*call.steps);
-  const UnpackPlan plan(bits);
-  DecodeStage* const decode = decode_stage(table);
-  ScaleStage* const scale = scale_stage(call.type);
+  const BackwardPlan plan(*call.steps);
   const Range& range = call.range;
   const int64_t size = element_bytes(call.type);
-  const bool past_cache = stores_past_cache(range, call.type, call.dy, call.dx);
   const auto* dy = static_cast<const uint8_t*>(call.dy);
   auto* dx = static_cast<uint8_t*>(call.dx);
-  alignas(64) float q[kBlock];
+  const bool past_cache = stores_past_cache(range, call.type, dy, dx);
+  BackwardStage* const stage = past_cache ? backward_stage<true>(call.type, plan.table.count)
+                                          : backward_stage<false>(call.type, plan.table.count);
 
   // The last block of the stream has no bytes after it to read.
   const int64_t inner = std::min(range.end, range.count - 1) / kBlock * kBlock;
   for (int64_t i = range.begin; i < inner; i += kBlock) {
-    decode(plan, table, bits, call.codes + i / 8 * bits, q);
-    scale(q, dy + i * size, dx + i * size, past_cache);
+    stage(plan, call.codes + i / 8 * plan.bits, dy + i * size, dx + i * size);
   }
   const int64_t first = std::max(inner, range.begin);
   if (first < range.end) {
     const auto bytes = static_cast<size_t>((range.end - first) * size);
     uint8_t stream[kBitsBuffer] = {};
     alignas(64) uint8_t padded[kBlock * 8] = {};
-    const int64_t begin = first / 8 * bits;
+    const int64_t begin = first / 8 * plan.bits;
     std::memcpy(stream, call.codes + begin,
-                static_cast<size_t>(code_bytes(range.count, bits) - begin));
+                static_cast<size_t>(code_bytes(range.count, plan.bits) - begin));
     std::memcpy(padded, dy + first * size, bytes);
-    decode(plan, table, bits, stream, q);
-    scale(q, padded, padded, false);
+    stage(plan, stream, padded, padded);
     std::memcpy(dx + first * size, padded, bytes);
   }
   if (past_cache) hwy::FlushStream();

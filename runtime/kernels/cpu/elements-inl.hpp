@@ -6,6 +6,7 @@
 #define FEWBIT_ELEMENTS_INL
 #endif
 
+#include <cmath>
 #include <cstring>
 
 #include <hwy/highway.h>
@@ -22,9 +23,66 @@ using FloatTag = hn::CappedTag<float, 16>;
 using IntTag = hn::Rebind<int32_t, FloatTag>;
 using UnsignedTag = hn::Rebind<uint32_t, FloatTag>;
 using HalfTag = hn::Rebind<uint16_t, FloatTag>;
+using PairTag = hn::Repartition<uint16_t, FloatTag>;
 using ByteTag = hn::Rebind<uint8_t, FloatTag>;
 using FloatVec = hn::Vec<FloatTag>;
 
+/// Rounds two vectors to bf16. A NaN needs no care: one that comes from bf16 inputs has zeros in the
+/// lower half, so that rounding does not carry.
+inline hn::Vec<PairTag> narrow_bf16(FloatVec low, FloatVec high) {
+  const UnsignedTag du;
+  const auto round = [du](FloatVec v) HWY_ATTR {
+    const auto bits = hn::BitCast(du, v);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+    return hn::Add(hn::Add(bits, hn::Set(du, 0x7FFF)), odd);
+  };
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  const hn::Repartition<uint16_t, UnsignedTag> dh;
+  const auto odd_halves = hn::Add(hn::Iota(dh, 0), hn::Add(hn::Iota(dh, 0), hn::Set(dh, 1)));
+  return hn::Vec<PairTag>{
+      _mm512_permutex2var_epi16(round(low).raw, odd_halves.raw, round(high).raw)};
+#else
+  return hn::Combine(PairTag(), hn::TruncateTo(HalfTag(), hn::ShiftRight<16>(round(high))),
+                     hn::TruncateTo(HalfTag(), hn::ShiftRight<16>(round(low))));
+#endif
+}
+
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+inline FloatVec widen_f16(const uint16_t* from) {
+  const hn::Rebind<hwy::float16_t, FloatTag> dh;
+  return hn::PromoteTo(FloatTag(), hn::BitCast(dh, hn::LoadU(HalfTag(), from)));
+}
+
+inline hn::Vec<HalfTag> narrow_f16(FloatVec v) {
+  const hn::Rebind<hwy::float16_t, FloatTag> dh;
+  return hn::BitCast(HalfTag(), hn::DemoteTo(dh, v));
+}
+#else
+inline FloatVec widen_f16(const uint16_t* from) {
+  HWY_ALIGN float wide[16];
+  for (size_t i = 0; i < hn::Lanes(FloatTag()); ++i) wide[i] = float_from_f16(from[i]);
+  return hn::Load(FloatTag(), wide);
+}
+
+inline hn::Vec<HalfTag> narrow_f16(FloatVec v) {
+  HWY_ALIGN float wide[16];
+  HWY_ALIGN uint16_t half[16];
+  hn::Store(v, FloatTag(), wide);
+  for (size_t i = 0; i < hn::Lanes(FloatTag()); ++i) half[i] = f16_from_float(wide[i]);
+  return hn::Load(HalfTag(), half);
+}
+#endif
+
+template <bool kPastCache, class D>
+void put(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
+  if constexpr (kPastCache) {
+    hn::Stream(v, d, to);
+  } else {
+    hn::StoreU(v, d, to);
+  }
+}
+
+/// How a type is loaded by one vector of floats and stored by two.
 template <ElementType kType>
 struct Element;
 
@@ -32,92 +90,67 @@ template <>
 struct Element<ElementType::f32> {
   using Stored = float;
   static FloatVec load(const Stored* from) { return hn::LoadU(FloatTag(), from); }
-  using Tag = FloatTag;
-  static FloatVec narrow(const float* y) { return hn::Load(Tag(), y); }
+  template <bool kPastCache>
+  static void store(FloatVec low, FloatVec high, Stored* to) {
+    put<kPastCache>(low, FloatTag(), to);
+    put<kPastCache>(high, FloatTag(), to + hn::Lanes(FloatTag()));
+  }
 };
 
 template <>
 struct Element<ElementType::bf16> {
   using Stored = uint16_t;
   static FloatVec load(const Stored* from) {
-    const UnsignedTag du;
-    const auto wide = hn::PromoteTo(du, hn::LoadU(HalfTag(), from));
+    const auto wide = hn::PromoteTo(UnsignedTag(), hn::LoadU(HalfTag(), from));
     return hn::BitCast(FloatTag(), hn::ShiftLeft<16>(wide));
   }
-  using Tag = hn::Repartition<uint16_t, FloatTag>;
-  static hn::Vec<Tag> narrow(const float* y) {
-    const auto low = narrow(hn::Load(FloatTag(), y));
-    const auto high = narrow(hn::Load(FloatTag(), y + hn::Lanes(FloatTag())));
-    return hn::Combine(Tag(), high, low);
-  }
-  static hn::Vec<HalfTag> narrow(FloatVec v) {
-    const UnsignedTag du;
-    const auto bits = hn::BitCast(du, v);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
-    const auto rounded = hn::Add(hn::Add(bits, hn::Set(du, 0x7FFF)), odd);
-    const auto quiet = hn::Or(bits, hn::Set(du, 0x400000));
-    const auto is_nan = hn::RebindMask(du, hn::IsNaN(v));
-    return hn::TruncateTo(HalfTag(), hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded)));
+  template <bool kPastCache>
+  static void store(FloatVec low, FloatVec high, Stored* to) {
+    put<kPastCache>(narrow_bf16(low, high), PairTag(), to);
   }
 };
 
 template <>
 struct Element<ElementType::f16> {
   using Stored = uint16_t;
-  static FloatVec load(const Stored* from) {
-#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
-    const hn::Rebind<hwy::float16_t, FloatTag> dh;
-    return hn::PromoteTo(FloatTag(), hn::BitCast(dh, hn::LoadU(HalfTag(), from)));
-#else
-    HWY_ALIGN float wide[16];
-    for (size_t i = 0; i < hn::Lanes(FloatTag()); ++i) wide[i] = float_from_f16(from[i]);
-    return hn::Load(FloatTag(), wide);
-#endif
-  }
-  using Tag = hn::Repartition<uint16_t, FloatTag>;
-  static hn::Vec<Tag> narrow(const float* y) {
-    const auto low = narrow(hn::Load(FloatTag(), y));
-    const auto high = narrow(hn::Load(FloatTag(), y + hn::Lanes(FloatTag())));
-    return hn::Combine(Tag(), high, low);
-  }
-  static hn::Vec<HalfTag> narrow(FloatVec v) {
-#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
-    const hn::Rebind<hwy::float16_t, FloatTag> dh;
-    return hn::BitCast(HalfTag(), hn::DemoteTo(dh, v));
-#else
-    HWY_ALIGN float wide[16];
-    HWY_ALIGN uint16_t half[16];
-    hn::Store(v, FloatTag(), wide);
-    for (size_t i = 0; i < hn::Lanes(FloatTag()); ++i) half[i] = f16_from_float(wide[i]);
-    return hn::Load(HalfTag(), half);
-#endif
+  static FloatVec load(const Stored* from) { return widen_f16(from); }
+  template <bool kPastCache>
+  static void store(FloatVec low, FloatVec high, Stored* to) {
+    put<kPastCache>(hn::Combine(PairTag(), narrow_f16(high), narrow_f16(low)), PairTag(), to);
   }
 };
+
+inline int64_t lane_count() {
+  return static_cast<int64_t>(hn::Lanes(FloatTag()));
+}
 
 template <ElementType kType>
 void load_block(const void* from, float* x) {
   using E = Element<kType>;
   const auto* source = static_cast<const typename E::Stored*>(from);
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(FloatTag()));
-  for (int64_t i = 0; i < kBlock; i += lanes) hn::Store(E::load(source + i), FloatTag(), x + i);
+  for (int64_t i = 0; i < kBlock; i += lane_count()) {
+    hn::Store(E::load(source + i), FloatTag(), x + i);
+  }
 }
 
-template <>
-inline void load_block<ElementType::f64>(const void* from, float* x) {
-  const double* source = static_cast<const double*>(from);
-  for (int64_t i = 0; i < kBlock; ++i) x[i] = float_not_below(source[i]);
-}
-
-template <ElementType kType>
-void store_block(const float* y, void* to, bool past_cache) {
+template <ElementType kType, bool kPastCache>
+void store_block(const float* y, void* to) {
   using E = Element<kType>;
-  const typename E::Tag d;
   auto* target = static_cast<typename E::Stored*>(to);
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  if (past_cache) {
-    for (int64_t i = 0; i < kBlock; i += lanes) hn::Stream(E::narrow(y + i), d, target + i);
-  } else {
-    for (int64_t i = 0; i < kBlock; i += lanes) hn::StoreU(E::narrow(y + i), d, target + i);
+  for (int64_t i = 0; i < kBlock; i += 2 * lane_count()) {
+    const FloatVec low = hn::Load(FloatTag(), y + i);
+    const FloatVec high = hn::Load(FloatTag(), y + i + lane_count());
+    E::template store<kPastCache>(low, high, target + i);
+  }
+}
+
+/// Doubles as floats that compare with thresholds as they do; `kEven`: their absolute values.
+template <bool kEven>
+void load_doubles(const void* from, float* x) {
+  for (int64_t i = 0; i < kBlock; ++i) {
+    double value = 0.0;
+    std::memcpy(&value, static_cast<const uint8_t*>(from) + 8 * i, 8);
+    x[i] = float_not_below(kEven ? std::fabs(value) : value);
   }
 }
 

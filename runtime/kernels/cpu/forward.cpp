@@ -19,12 +19,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
+constexpr int64_t kAhead = 4096;
+inline void prefetch(const uint8_t* from, int64_t bytes) {
+  for (int64_t k = 0; k < bytes; k += 64) hwy::Prefetch(from + k);
+}
 constexpr Isa kIsa = !HWY_ARCH_X86             ? kBaseline
                      : HWY_TARGET <= HWY_AVX3  ? kAvx512
                      : HWY_TARGET <= HWY_AVX2  ? kAvx2
                                                : kBaseline;
 
-inline LoadStage* load_stage(ElementType type) {
+inline LoadStage* load_stage(ElementType type, bool even) {
   switch (type) {
     case ElementType::f32:
       return load_block<ElementType::f32>;
@@ -33,18 +37,19 @@ inline LoadStage* load_stage(ElementType type) {
     case ElementType::f16:
       return load_block<ElementType::f16>;
     default:
-      return load_block<ElementType::f64>;
+      return even ? load_doubles<true> : load_doubles<false>;
   }
 }
 
-inline StoreStage* store_stage(ElementType type) {
+template <bool kPastCache>
+StoreStage* store_stage(ElementType type) {
   switch (type) {
     case ElementType::f32:
-      return store_block<ElementType::f32>;
+      return store_block<ElementType::f32, kPastCache>;
     case ElementType::bf16:
-      return store_block<ElementType::bf16>;
+      return store_block<ElementType::bf16, kPastCache>;
     case ElementType::f16:
-      return store_block<ElementType::f16>;
+      return store_block<ElementType::f16, kPastCache>;
     default:
       return nullptr;
   }
@@ -65,8 +70,8 @@ class ForwardPass {
         bits_(call.codes ? call.steps->bits : 0),
         size_(element_bytes(call.type)),
         past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
-        load_(load_stage(call.type)),
-        store_(store_stage(call.type)),
+        load_(load_stage(call.type, plan_.even && call.random == nullptr)),
+        store_(past_cache_ ? store_stage<true>(call.type) : store_stage<false>(call.type)),
         encode_(encode_stage(plan_)) {
     if (call.random == nullptr) return;
     plan_.random = *call.random;
@@ -81,6 +86,7 @@ class ForwardPass {
     const Range& range = call_.range;
     int64_t i = range.begin;
     for (; i + kBlock < range.end; i += kBlock) {
+      prefetch(x + i * size_ + kAhead, kBlock * size_);
       transform(x + i * size_, y + i * size_);
       if (call_.codes) encode(i, kBlock, call_.codes + i / 8 * bits_);
     }
@@ -96,7 +102,7 @@ class ForwardPass {
       transform_double(x, y);
     } else {
       kernels_.value(x_, y_, parameters_);
-      store_(y_, y, past_cache_);
+      store_(y_, y);
     }
   }
 
@@ -123,9 +129,8 @@ class ForwardPass {
     } else {
       alignas(64) uint8_t padded[kBlock * 8] = {};
       std::memcpy(padded, x, static_cast<size_t>(count * size_));
-      const bool past_cache = std::exchange(past_cache_, false);
+      store_ = store_stage<false>(call_.type);
       transform(padded, padded);
-      past_cache_ = past_cache;
       std::memcpy(y, padded, static_cast<size_t>(count * size_));
     }
     if (call_.codes == nullptr) return;

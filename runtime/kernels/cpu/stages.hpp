@@ -7,12 +7,12 @@
 /// whole blocks of kBlock elements; a short last block goes through padded copies.
 namespace fewbit::kernels {
 
-/// Widens kBlock elements of a type. For fp64 the smallest float not below the element, which
-/// compares with thresholds as the element does.
+/// Widens kBlock elements of a type. For fp64 the smallest float not below the element (its absolute
+/// value where the table is even), which compares with thresholds as the element does.
 using LoadStage = void(const void* from, float* x);
 
-/// Narrows kBlock elements to a type; `past_cache` asks for stores that leave the caches alone.
-using StoreStage = void(const float* y, void* to, bool past_cache);
+/// Narrows kBlock elements to a type.
+using StoreStage = void(const float* y, void* to);
 
 /// What finding codes needs, prepared once per pass.
 struct EncodePlan;

@@ -51,7 +51,8 @@ constexpr auto* loop = &Loop<F, decltype(F), decltype(indices_of(F))>::run;
 }  // namespace
 
 #define FEWBIT_FUNCTION(name, ...) \
-  {loop<&generated::name::activation>, loop<&generated::name::derivative>, nullptr},
+  {loop<&generated::name::activation>, loop<&generated::name::derivative>, \
+   loop<&generated::name::wide_activation>},
 const ValueKernels FEWBIT_KERNELS[] = {
 #include FEWBIT_REGISTRY
 };

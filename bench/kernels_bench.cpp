@@ -1,0 +1,189 @@
+// The CPU kernels on one core against a non-temporal copy of the same bytes, measured in turn:
+// `of_copy` is the copy's best time divided by the pass's best time, ns the pass's best time per
+// element. Names: pass/function/type/bits, elements in millions by FEWBIT_BENCH_MI (default 16).
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include <benchmark/benchmark.h>
+
+#include "generated/functions.hpp"
+#include "kernels/activation.hpp"
+#include "kernels/cpu/half.hpp"
+
+namespace fewbit::kernels {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void copy_past_cache(const uint8_t* from, uint8_t* to, int64_t bytes) {
+#if defined(__SSE2__)
+  for (int64_t i = 0; i + 64 <= bytes; i += 64) {
+    for (int64_t k = i; k < i + 64; k += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + k),
+                       _mm_load_si128(reinterpret_cast<const __m128i*>(from + k)));
+    }
+  }
+  _mm_sfence();
+#else
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+#endif
+}
+
+/// 64-byte aligned bytes, touched.
+class Buffer {
+ public:
+  explicit Buffer(int64_t bytes) : bytes_(static_cast<size_t>(bytes) + 64, 1) {}
+  uint8_t* data() {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(bytes_.data());
+    return bytes_.data() + (64 - at % 64) % 64;
+  }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+int64_t element_count() {
+  const char* millions = std::getenv("FEWBIT_BENCH_MI");
+  return (millions ? std::atoll(millions) : 16) << 20;
+}
+
+struct Buffers {
+  int64_t count = element_count();
+  Buffer x{count * 8};
+  Buffer y{count * 8};
+  Buffer codes{count};
+};
+
+Buffers& buffers() {
+  static Buffers all;
+  return all;
+}
+
+void fill_normal(ElementType type, Buffers& all) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(0.0f, 1.5f);
+  std::vector<float> sample(1 << 16);
+  for (float& x : sample) x = normal(random);
+  for (int64_t i = 0; i < all.count; ++i) {
+    const float x = sample[static_cast<size_t>(i * 7 & 0xFFFF)];
+    const double wide = static_cast<double>(x);
+    const uint16_t half = type == ElementType::bf16 ? bf16_from_float(x) : f16_from_float(x);
+    uint8_t* at = all.x.data() + i * element_bytes(type);
+    if (type == ElementType::f64) std::memcpy(at, &wide, 8);
+    if (type == ElementType::f32) std::memcpy(at, &x, 4);
+    if (element_bytes(type) == 2) std::memcpy(at, &half, 2);
+  }
+}
+
+/// Times `pass` and a copy of its traffic in turn.
+template <class Pass>
+void compare(benchmark::State& state, ElementType type, int bits, const Pass& pass) {
+  Buffers& all = buffers();
+  fill_normal(type, all);
+  const int64_t traffic = 2 * all.count * element_bytes(type) + code_bytes(all.count, bits);
+  double best_pass = 1e9;
+  double best_copy = 1e9;
+  pass(all);
+  for (auto _ : state) {
+    Clock::time_point start = Clock::now();
+    pass(all);
+    const double seconds = seconds_since(start);
+    state.SetIterationTime(seconds);
+    best_pass = std::min(best_pass, seconds);
+    start = Clock::now();
+    copy_past_cache(all.x.data(), all.y.data(), traffic / 2);
+    best_copy = std::min(best_copy, seconds_since(start));
+  }
+  state.counters["ns"] = best_pass / static_cast<double>(all.count) * 1e9;
+  state.counters["of_copy"] = best_copy / best_pass;
+}
+
+struct Case {
+  const char* function;
+  const generated::StepTable* table;
+};
+
+StepView view_of(const generated::StepTable& table) {
+  return {table.bits,  table.even,        table.threshold_count, table.thresholds,
+          table.codes, table.level_count, table.levels};
+}
+
+void forward_case(benchmark::State& state, Case chosen, ElementType type) {
+  const Activation& activation = *find_activation(chosen.function);
+  const StepView steps = view_of(*chosen.table);
+  const bool is_unbiased = steps.threshold_count == 0;
+  compare(state, type, steps.bits, [&](Buffers& all) {
+    const Range range{0, all.count, all.count};
+    if (is_unbiased) {
+      forward_unbiased(activation, nullptr, steps, {1, 2}, type, all.x.data(), all.y.data(),
+                       all.codes.data(), range);
+    } else {
+      forward(activation, nullptr, steps, type, all.x.data(), all.y.data(), all.codes.data(),
+              range);
+    }
+  });
+}
+
+void backward_case(benchmark::State& state, Case chosen, ElementType type) {
+  const StepView steps = view_of(*chosen.table);
+  compare(state, type, steps.bits, [&](Buffers& all) {
+    backward(steps, type, all.x.data(), all.codes.data(), all.y.data(), {0, all.count, all.count});
+  });
+}
+
+const Case kCases[] = {
+#define FEWBIT_TABLE(function, table) {#function, &generated::function::tables::table},
+#include "generated/registry.inc"
+};
+
+bool is_measured(const std::string& table) {
+  return table.starts_with("levels_uniform") || table == "unbiased_normal_b2" ||
+         table == "levels_normal_b3";
+}
+
+void register_all() {
+  const std::pair<const char*, ElementType> types[] = {{"f32", ElementType::f32},
+                                                       {"bf16", ElementType::bf16},
+                                                       {"f16", ElementType::f16},
+                                                       {"f64", ElementType::f64}};
+  for (const Case& chosen : kCases) {
+    if (!is_measured(chosen.table->name)) continue;
+    for (const auto& [type_name, type] : types) {
+      const std::string rest =
+          std::string("/") + chosen.function + "/" + type_name + "/" + chosen.table->name;
+      const auto add = [&](const std::string& name, auto* run) {
+        benchmark::RegisterBenchmark(name.c_str(), run, chosen, type)
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond)
+            ->MinTime(0.1);
+      };
+      add("forward" + rest, forward_case);
+      if (std::string(chosen.function) == "gelu") add("backward" + rest, backward_case);
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace fewbit::kernels
+
+int main(int argc, char** argv) {
+  fewbit::kernels::register_all();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
