@@ -15,13 +15,17 @@ SavedBytes::Watch::Watch(std::shared_ptr<session::Ledger> ledger)
   session::open_watch(ledger_);
 }
 
-SavedBytes::Watch::~Watch() { session::close_watch(ledger_.get()); }
+SavedBytes::Watch::~Watch() {
+  session::close_watch(ledger_.get());
+}
 
 SavedBytes::SavedBytes() : ledger_(std::make_shared<session::Ledger>()) {}
 
 SavedBytes::~SavedBytes() = default;
 
-SavedBytes::Watch SavedBytes::watch() { return Watch(ledger_); }
+SavedBytes::Watch SavedBytes::watch() {
+  return Watch(ledger_);
+}
 
 void SavedBytes::set_apart(at::TensorList tensors) {
   for (const at::Tensor& tensor : tensors) {
@@ -29,14 +33,24 @@ void SavedBytes::set_apart(at::TensorList tensors) {
   }
 }
 
-std::int64_t SavedBytes::unique_bytes() const { return ledger_->bytes(false); }
+std::int64_t SavedBytes::unique_bytes() const {
+  return ledger_->bytes(false);
+}
 
-std::int64_t SavedBytes::parameter_bytes() const { return ledger_->bytes(true); }
+std::int64_t SavedBytes::parameter_bytes() const {
+  return ledger_->bytes(true);
+}
 
-std::vector<SavedTensor> SavedBytes::entries() const { return ledger_->entries(); }
+std::vector<SavedTensor> SavedBytes::entries() const {
+  return ledger_->entries();
+}
 
-std::string SavedBytes::explain() const { return session::explain_saved(entries()); }
+std::string SavedBytes::explain() const {
+  return session::explain_saved(entries());
+}
 
-void SavedBytes::reset() { ledger_->reset(); }
+void SavedBytes::reset() {
+  ledger_->reset();
+}
 
 }  // namespace fewbit

@@ -44,7 +44,8 @@ class KeepHooks final : public SavedVariableHooks {
       for (std::size_t j = 0; j < i; ++j) again = again || ledgers[j] == ledgers[i];
       if (!again) records_.emplace_back(ledgers[i], ledgers[i]->pack(packed));
     }
-    // An operation that holds its own output would hold itself: without the graph, as autograd does.
+    // An operation that holds its own output would hold itself: without the graph, as autograd
+    // does.
     kept_ = tensor.is_leaf() ? tensor : at::Tensor(tensor.tensor_data());
   }
 

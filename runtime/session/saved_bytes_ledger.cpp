@@ -129,6 +129,11 @@ std::int64_t Ledger::bytes(bool parameters) const {
   return bytes_at_peak(parameters);
 }
 
+std::size_t Ledger::size() const {
+  const std::lock_guard lock(mutex_);
+  return records_.size();
+}
+
 Ledger::Records::iterator Ledger::drop(Records::iterator record) {
   const Packed& packed = record->second.packed;
   const auto storage = storages_.find(packed.memory.address());

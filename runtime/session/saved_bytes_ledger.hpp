@@ -21,11 +21,10 @@ struct NodeKey {
   auto operator<=>(const NodeKey&) const = default;
 };
 
-// Memory of a tensor: its storage, or the tensor itself where it has none (sparse, opaque). The weak
-// reference keeps the address from being used again, not the data.
+// Memory of a tensor: its storage, or the tensor itself where it has none (sparse, opaque). The
+// weak reference keeps the address from being used again, not the data.
 struct Memory {
   const void* address() const { return owner._unsafe_get_target(); }
-
 
   using Owner = c10::weak_intrusive_ptr<c10::intrusive_ptr_target>;
   Owner owner = Owner::reclaim(nullptr);
@@ -59,6 +58,8 @@ class Ledger {
 
   std::int64_t bytes(bool parameters) const;
   std::vector<SavedTensor> entries() const;
+  // Records in the books, those that no answer needs any more among them.
+  std::size_t size() const;
 
  private:
   static constexpr std::uint64_t kAlive = ~std::uint64_t{0};

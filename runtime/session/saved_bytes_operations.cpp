@@ -111,7 +111,9 @@ void close_watch(const Ledger* ledger) noexcept {
   thread.callback = at::INVALID_CALLBACK_HANDLE;
 }
 
-const std::vector<std::shared_ptr<Ledger>>& open_watches() noexcept { return this_thread().open; }
+const std::vector<std::shared_ptr<Ledger>>& open_watches() noexcept {
+  return this_thread().open;
+}
 
 Packed describe(const at::Tensor& tensor) {
   const ThreadWatches& thread = this_thread();

@@ -20,8 +20,8 @@ struct SavedTensor {
   std::string operation;
   // Number of that node: equal for the tensors that one call of the operation keeps.
   std::int64_t node = 0;
-  // Who made the memory: a node's name (that of `operation` itself for its outputs, masks, means and
-  // indices), or one of the constants below.
+  // Who made the memory: a node's name (that of `operation` itself for its outputs, masks, means
+  // and indices), or one of the constants below.
   std::string maker;
   // Number of the node that made it, 0 where there is none; `node` where the operation itself did.
   std::int64_t maker_node = 0;
@@ -37,8 +37,8 @@ struct SavedTensor {
   // Another of the entries lies in the same storage.
   bool shared = false;
 
-  // Makers that are no node: a leaf that requires a gradient; anything else that has none (the batch,
-  // labels, frozen weights, buffers, masks drawn before they are used).
+  // Makers that are no node: a leaf that requires a gradient; anything else that has none (the
+  // batch, labels, frozen weights, buffers, masks drawn before they are used).
   static constexpr const char* kParameter = "parameter";
   static constexpr const char* kNoGradient = "data without gradient";
 };
@@ -51,14 +51,16 @@ struct SavedTensor {
 //
 // It sees what the thread that opened a watch saves while the watch is open, by the hooks that
 // autograd calls for every saved tensor; several watches, of one meter or of more, may be open in
-// one thread. All answers speak of the moment at which most bytes were kept (the latest such): after
-// a forward that is its end, after a whole training step the end of its forward, after many steps
-// the greatest of them. Nothing is copied, and no memory is held: graphs die as they would without.
+// one thread. All answers speak of the moment at which most bytes were kept (the latest such):
+// after a forward that is its end, after a whole training step the end of its forward, after many
+// steps the greatest of them. Nothing is copied, and no memory is held: graphs die as they would
+// without.
 //
 // What differs under a watch: a saved tensor is unpacked as the same memory under another handle
 // (as with any hook); one that was changed in place is still refused, with our message; hooks of
 // one's own on the same saved tensor (SavedVariable::register_hooks) are refused by autograd.
-// Not seen: a number in `x * 2` (8 bytes), what an operation keeps without autograd's SavedVariable.
+// Not seen: a number in `x * 2` (8 bytes), what an operation keeps without autograd's
+// SavedVariable.
 //
 // May be asked and reset from any thread.
 class SavedBytes {
@@ -88,8 +90,8 @@ class SavedBytes {
   // process with Python's torch does, or where saved-tensor hooks are disabled (inside functorch).
   [[nodiscard]] Watch watch();
 
-  // Counts the storages of `tensors` with the parameters: frozen weights, buffers, the batch itself,
-  // which live whether autograd keeps them or not. Remembered until the meter dies.
+  // Counts the storages of `tensors` with the parameters: frozen weights, buffers, the batch
+  // itself, which live whether autograd keeps them or not. Remembered until the meter dies.
   void set_apart(at::TensorList tensors);
 
   // Bytes of the storages kept, each once, parameters left out.
