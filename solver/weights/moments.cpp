@@ -65,14 +65,8 @@ void UnitMoments::add_to(size_t column, size_t row, double value) {
   squares_[column] += distance * (value - means_[column]);
 }
 
-std::vector<UnitSpec> UnitMoments::units(double least_spread) const {
-  const size_t count = shape_.columns;
-  const double share = count == 0 ? 0.0 : 1.0 / static_cast<double>(count);
-  std::vector<UnitSpec> all(count);
-  for (size_t i = 0; i < count; ++i) {
-    const double spread = std::sqrt(squares_[i] / static_cast<double>(shape_.rows));
-    all[i] = {means_[i], std::max(spread, least_spread), share};
-  }
+std::vector<UnitSpec> joined_units(std::vector<UnitSpec> all) {
+  const size_t count = all.size();
   if (count <= kMaxUnits) return all;
   std::sort(all.begin(), all.end(), [](const UnitSpec& a, const UnitSpec& b) {
     return std::tie(a.mean, a.spread) < std::tie(b.mean, b.spread);
@@ -88,9 +82,20 @@ std::vector<UnitSpec> UnitMoments::units(double least_spread) const {
       mean += all[j].mean / size;
       squares += all[j].spread * all[j].spread / size;
     }
-    joined[i] = {mean, std::sqrt(squares), size * share};
+    joined[i] = {mean, std::sqrt(squares), size / static_cast<double>(count)};
   }
   return joined;
+}
+
+std::vector<UnitSpec> UnitMoments::units(double least_spread) const {
+  const size_t count = shape_.columns;
+  const double share = count == 0 ? 0.0 : 1.0 / static_cast<double>(count);
+  std::vector<UnitSpec> all(count);
+  for (size_t i = 0; i < count; ++i) {
+    const double spread = std::sqrt(squares_[i] / static_cast<double>(shape_.rows));
+    all[i] = {means_[i], std::max(spread, least_spread), share};
+  }
+  return joined_units(std::move(all));
 }
 
 }  // namespace sampling

@@ -31,6 +31,10 @@ class Moments {
   double squares_ = 0.0;  ///< sum of squared distances from the mean
 };
 
+/// More than a few hundred units of equal masses are sorted by mean and joined in runs: means
+/// averaged, spreads by root mean square.
+std::vector<UnitSpec> joined_units(std::vector<UnitSpec> units);
+
 /// Mean and standard deviation of each column of a two-dimensional array, by Welford's recurrence.
 class UnitMoments {
  public:
@@ -40,8 +44,7 @@ class UnitMoments {
   /// The next numbers in the file's order.
   void add(std::span<const double> block);
 
-  /// Equal masses; more than kMaxUnits units are sorted by mean and joined in runs: means averaged,
-  /// spreads by root mean square. No spread is less than `least_spread`.
+  /// Of equal masses, joined where there are too many. No spread is less than `least_spread`.
   std::vector<UnitSpec> units(double least_spread) const;
 
  private:

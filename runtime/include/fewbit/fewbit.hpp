@@ -3,6 +3,7 @@
 /// Everything a libtorch program needs to keep few bits per activation for its backward pass.
 #include "fewbit/activation_scope.hpp"
 #include "fewbit/bits.hpp"
+#include "fewbit/calibrator.hpp"
 #include "fewbit/functional.hpp"
 #include "fewbit/nn/modules.hpp"
 #include "fewbit/saved_bytes.hpp"

@@ -6,6 +6,7 @@
 #include <torch/nn/pimpl.h>
 
 #include "fewbit/functional.hpp"
+#include "fewbit/nn/few_bit_module.hpp"
 #include "fewbit/nn/options.hpp"
 
 /// Modules with the names and options of torch::nn, few bits per element kept for backward. They
@@ -16,12 +17,15 @@ namespace fewbit::nn {
 
 /// One implementation for all; Options names the function and its parameters.
 template <class Options>
-class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>> {
+class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>>, public FewBitModule {
  public:
   explicit ActivationImpl(const Options& options_ = Options())
-      : options(options_), table_(choose(options_)) {}
+      : FewBitModule(choose(options_)), options(options_) {}
 
-  at::Tensor forward(const at::Tensor& x) { return activation(x, table_); }
+  at::Tensor forward(const at::Tensor& x) {
+    if (observer_) observer_->observe(x.detach());
+    return activation(x, table_);
+  }
 
   void reset() override {}
 
@@ -32,18 +36,13 @@ class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>> {
     stream << "bits=" << table_.bits() << ", table=" << table_.name() << ')';
   }
 
-  const Table& table() const { return table_; }
-  /// From now on; a graph that was built before keeps its own. Throws c10::Error for a table of
-  /// another function.
-  void set_table(Table table) { table_ = checked(options, std::move(table)); }
+  void set_table(Table table) override { table_ = checked(options, std::move(table)); }
 
   Options options;
 
  private:
   static Table checked(const Options& options, Table table);
   static Table choose(const Options& options);
-
-  Table table_;
 };
 
 #define FEWBIT_MODULE(Name)                            \
