@@ -69,7 +69,8 @@ function(fewbit_runtime_library name)
   target_include_directories(fewbit_${name} PUBLIC
     ${PROJECT_SOURCE_DIR}/runtime ${PROJECT_SOURCE_DIR}/runtime/include)
   target_compile_features(fewbit_${name} PUBLIC cxx_std_20)
-  target_link_libraries(fewbit_${name} PUBLIC ${ARG_USES} PRIVATE fewbit_build)
+  target_link_libraries(fewbit_${name}
+    PUBLIC ${ARG_USES} PRIVATE fewbit_build fewbit_torch_build)
 endfunction()
 
 # fewbit_test(NAME SOURCES a_test.cpp ... USES target ...): binary NAME_test, its cases one by one

@@ -1,12 +1,19 @@
 # Finds libtorch and declares fewbit::torch: the CPU libraries of a pip or zip libtorch with their
 # headers. The package that libtorch ships is not used: it asks for a CUDA toolkit wherever libtorch
 # was built with CUDA, and CMake 3.25 cannot read it with CUDA 20. Looked through, first find wins:
-#   1. FEWBIT_TORCH_ROOT, the folder that holds include/ and lib/ (CMake or environment variable);
-#   2. the virtual environment that scripts/setup makes: FEWBIT_VENV (environment), else .venv;
+#   1. FEWBIT_TORCH_ROOT, the folder that holds include/ and lib/;
+#   2. the virtual environment that scripts/setup makes: FEWBIT_VENV, else .venv;
 #   3. the torch that `python3` imports.
+# Both variables are CMake's, taken from the environment where they are empty and then remembered.
 # Sets FEWBIT_TORCH_VERSION and FEWBIT_TORCH_FOLDER, the folder that was found.
 
 set(FEWBIT_TORCH_ROOT "" CACHE PATH "Folder of libtorch, holding include/ and lib/")
+set(FEWBIT_VENV "" CACHE PATH "Python environment with torch, in the place of .venv")
+foreach(variable FEWBIT_TORCH_ROOT FEWBIT_VENV)
+  if(${variable} STREQUAL "" AND NOT "$ENV{${variable}}" STREQUAL "")
+    set_property(CACHE ${variable} PROPERTY VALUE "$ENV{${variable}}")
+  endif()
+endforeach()
 set(_fewbit_torch_oldest 2.8)
 
 function(_fewbit_torch_usable folder result)
@@ -37,18 +44,16 @@ endfunction()
 
 # A root that was named is taken or refused, never passed over.
 function(_fewbit_torch_folder result)
-  foreach(named "${FEWBIT_TORCH_ROOT}" "$ENV{FEWBIT_TORCH_ROOT}")
-    if(NOT named STREQUAL "")
-      _fewbit_torch_usable("${named}" usable)
-      if(NOT usable)
-        message(FATAL_ERROR "FEWBIT_TORCH_ROOT is '${named}', which is no libtorch: "
-          "include/ATen/ATen.h or lib/libtorch_cpu.so is missing there")
-      endif()
-      set(${result} "${named}" PARENT_SCOPE)
-      return()
+  if(NOT FEWBIT_TORCH_ROOT STREQUAL "")
+    _fewbit_torch_usable("${FEWBIT_TORCH_ROOT}" usable)
+    if(NOT usable)
+      message(FATAL_ERROR "FEWBIT_TORCH_ROOT is '${FEWBIT_TORCH_ROOT}', which is no libtorch: "
+        "include/ATen/ATen.h or lib/libtorch_cpu.so is missing there")
     endif()
-  endforeach()
-  set(environment "$ENV{FEWBIT_VENV}")
+    set(${result} "${FEWBIT_TORCH_ROOT}" PARENT_SCOPE)
+    return()
+  endif()
+  set(environment "${FEWBIT_VENV}")
   if(environment STREQUAL "")
     set(environment "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../.venv")
   endif()
@@ -63,7 +68,7 @@ function(_fewbit_torch_folder result)
     endif()
   endforeach()
   message(FATAL_ERROR "libtorch was not found. Looked at:\n"
-    "  FEWBIT_TORCH_ROOT (CMake or environment variable): not set\n"
+    "  FEWBIT_TORCH_ROOT, a variable of CMake or of the environment: not set\n"
     "  the virtual environment ${environment}: no usable torch\n"
     "  the torch of python3: ${of_python}\n"
     "`scripts/setup runtime` installs it; -DFEWBIT_BUILD_TORCH=OFF builds without it.")
@@ -109,4 +114,10 @@ if(NOT TARGET fewbit::torch)
   target_include_directories(fewbit::torch SYSTEM INTERFACE
     "${FEWBIT_TORCH_FOLDER}/include" "${FEWBIT_TORCH_FOLDER}/include/torch/csrc/api/include")
   target_compile_features(fewbit::torch INTERFACE cxx_std_17)
+
+  # Private interface of our own targets that include libtorch's headers, beside fewbit_build. Classes
+  # there (at::RecordFunction) have other members without NDEBUG than in the library, which is built
+  # with it: a build of any type has to define it.
+  add_library(fewbit_torch_build INTERFACE)
+  target_compile_definitions(fewbit_torch_build INTERFACE NDEBUG)
 endif()

@@ -53,8 +53,9 @@ class KeepHooks final : public SavedVariableHooks {
     TORCH_CHECK(kept_._version() == version_,
                 "one of the variables needed for gradient computation has been modified by an "
                 "inplace operation: ",
-                kept_.toString(), " ", kept_.sizes(), " is at version ", kept_._version(),
-                "; expected version ", version_, " (saved under fewbit::SavedBytes)");
+                kept_.toString(), " ", at::IntArrayRef(shape_of(kept_)), " is at version ",
+                kept_._version(), "; expected version ", version_,
+                " (saved under fewbit::SavedBytes)");
     return kept_;
   }
 

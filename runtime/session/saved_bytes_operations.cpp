@@ -115,6 +115,11 @@ const std::vector<std::shared_ptr<Ledger>>& open_watches() noexcept {
   return this_thread().open;
 }
 
+std::vector<std::int64_t> shape_of(const at::Tensor& tensor) {
+  if (tensor.is_nested()) return {tensor.size(0), -1};
+  return tensor.sizes().vec();
+}
+
 Packed describe(const at::Tensor& tensor) {
   const ThreadWatches& thread = this_thread();
   Packed packed;
@@ -122,7 +127,7 @@ Packed describe(const at::Tensor& tensor) {
   packed.node = {at::RecordFunction::currentThreadId(), at::sequence_number::peek() - 1};
   SavedTensor& facts = packed.facts;
   facts.operation = thread.running != nullptr ? thread.running->name : "custom function";
-  facts.shape = tensor.sizes().vec();
+  facts.shape = shape_of(tensor);
   facts.dtype = tensor.scalar_type();
   facts.device = tensor.device();
 

@@ -14,6 +14,9 @@ void open_watch(const std::shared_ptr<Ledger>& ledger);
 void close_watch(const Ledger* ledger) noexcept;
 const std::vector<std::shared_ptr<Ledger>>& open_watches() noexcept;
 
+// The sizes of a tensor; of a nested one the first and -1.
+std::vector<std::int64_t> shape_of(const at::Tensor& tensor);
+
 // What is known of a tensor that the calling thread saves right now.
 Packed describe(const at::Tensor& tensor);
 

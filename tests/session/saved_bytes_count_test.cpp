@@ -213,6 +213,17 @@ TEST(SavedBytes, SparseTensorsCountWhatTheirPartsHold) {
   EXPECT_EQ(product.bytes, 8 * (2 * 8 + 4));
 }
 
+TEST(SavedBytes, NestedTensorsCountTheirStorage) {
+  const at::Tensor nested =
+      at::_nested_tensor_from_tensor_list({at::ones({2, 8}), at::ones({3, 8})})
+          .requires_grad_(true)
+          .clone();
+  const Count kept = count([&] { return at::gelu(nested); });
+  EXPECT_EQ(kept.bytes, (2 + 3) * 8 * 4);
+  ASSERT_EQ(kept.entries.size(), 1);
+  EXPECT_EQ(kept.entries[0].shape, (std::vector<std::int64_t>{2, -1}));
+}
+
 TEST(SavedBytes, NothingIsKeptWithoutGradients) {
   nn::Linear linear(8, 16);
   const at::Tensor data = at::randn({32, 8});

@@ -29,7 +29,7 @@ struct SavedTensor {
   std::int64_t storage = 0;
   // Bytes of the whole storage, also where the tensor is a small view of it.
   std::int64_t bytes = 0;
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> shape;  // of a nested tensor the first size and -1
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
   // The storage belongs to a leaf that requires a gradient, or was set apart: it lives anyway.

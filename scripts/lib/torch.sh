@@ -1,0 +1,73 @@
+# For sourcing: a Python environment with libtorch in it, made once. Needs `root`, `fail` and
+# `install_packages` of the script that sources it.
+# shellcheck shell=bash
+
+torch_packages=(torch==2.11.0 numpy scikit-learn)
+torch_oldest=2.8
+
+# Whether torch is there for the given Python, new enough and with its libraries; importing it would
+# take seconds.
+has_torch() {
+  "$1" - "$torch_oldest" >/dev/null 2>&1 <<'PYTHON'
+import importlib.metadata, pathlib, re, sys
+
+def numbers(version):
+    return [int(part) for part in re.findall(r"\d+", version)[:2]]
+
+torch = importlib.metadata.distribution("torch")
+folder = pathlib.Path(torch.locate_file("torch"))
+found = numbers(torch.version) >= numbers(sys.argv[1])
+sys.exit(not (found and (folder / "lib" / "libtorch_cpu.so").exists()))
+PYTHON
+}
+
+# Prints the first Python in PATH that is 3.10 or newer and can make an environment with pip. The one
+# that is called python3 may lack what another has.
+python_with_venv() {
+  local python
+  while read -r python; do
+    if "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' \
+      >/dev/null 2>&1 </dev/null; then
+      printf '%s\n' "$python"
+      return
+    fi
+  done < <(type -aP python3 python3.{14,13,12,11,10} | awk '!seen[$0]++')
+  return 1
+}
+
+# Fills the environment `$1` unless its stamp says that it holds the packages.
+install_torch() {
+  local place=$1 stamp=$1/fewbit-packages python
+  [ "$(cat "$stamp" 2>/dev/null)" != "${torch_packages[*]}" ] || return 0
+  if ! python=$(python_with_venv); then
+    ! command -v dpkg-query >/dev/null || install_packages python3 python3-venv
+    python=$(python_with_venv) ||
+      fail "no Python 3.10 or newer in PATH that has the modules venv and ensurepip"
+  fi
+  printf 'setup: installing %s into %s (about 3 GB to download, once)\n' \
+    "${torch_packages[*]}" "$place" >&2
+  "$python" -m venv "$place" >&2 || fail "$python could not make an environment in $place"
+  "$place/bin/python3" -m pip install --quiet --disable-pip-version-check \
+    "${torch_packages[@]}" >&2 ||
+    fail "pip could not install ${torch_packages[*]} (is there a network?)" \
+      "A libtorch from elsewhere: FEWBIT_TORCH_ROOT=FOLDER, the folder that holds include/ and lib/"
+  printf '%s\n' "${torch_packages[*]}" >"$stamp"
+}
+
+# Makes the environment FEWBIT_VENV (default: .venv in the repository), unless there is a torch
+# already: FEWBIT_TORCH_ROOT, in the environment that was named, or for python3. CMake looks at the
+# same places (cmake/FewbitTorch.cmake).
+require_torch() {
+  local place=${FEWBIT_VENV:-$root/.venv}
+  if [ -n "${FEWBIT_TORCH_ROOT:-}" ]; then
+    [ -e "$FEWBIT_TORCH_ROOT/lib/libtorch_cpu.so" ] ||
+      fail "FEWBIT_TORCH_ROOT is $FEWBIT_TORCH_ROOT, but there is no lib/libtorch_cpu.so in it"
+    return
+  fi
+  if [ -n "${FEWBIT_VENV:-}" ] && [ ! -e "$place/fewbit-packages" ] && has_torch "$place/bin/python3"
+  then
+    return
+  fi
+  [ -e "$place/fewbit-packages" ] || ! has_torch python3 || return 0
+  install_torch "$place"
+}
