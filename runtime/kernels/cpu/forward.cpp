@@ -15,6 +15,7 @@
 #include "kernels/cpu/bits-inl.hpp"
 #include "kernels/cpu/elements-inl.hpp"
 #include "kernels/cpu/search-inl.hpp"
+#include "kernels/cpu/segments-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
@@ -64,7 +65,7 @@ class ForwardPass {
  public:
   explicit ForwardPass(const ForwardCall& call)
       : call_(call),
-        kernels_(call.activation->kernels[kIsa]),
+        kernels_(call.activation->kernels->isa[kIsa]),
         parameters_(call.parameters ? call.parameters : call.activation->default_parameters),
         plan_(call.codes ? *call.steps : StepView{}),
         bits_(call.codes ? call.steps->bits : 0),
@@ -73,6 +74,10 @@ class ForwardPass {
         load_(load_stage(call.type, plan_.even && call.random == nullptr)),
         store_(past_cache_ ? store_stage<true>(call.type) : store_stage<false>(call.type)),
         encode_(encode_stage(plan_)) {
+    if (has_default_parameters() && call.type != ElementType::f64) {
+      segments_ = &call.activation->kernels->segments();
+      value_by_segments_ = segment_stage(*segments_);
+    }
     if (call.random == nullptr) return;
     plan_.random = *call.random;
     plan_.slope = kernels_.slope;
@@ -95,13 +100,23 @@ class ForwardPass {
   }
 
  private:
+  bool has_default_parameters() const {
+    const Activation& activation = *call_.activation;
+    return std::equal(parameters_, parameters_ + activation.parameter_count,
+                      activation.default_parameters);
+  }
+
   /// y of a block; leaves what the codes compare in x_.
   void transform(const uint8_t* x, uint8_t* y) {
     load_(x, x_);
     if (call_.type == ElementType::f64) {
       transform_double(x, y);
     } else {
-      kernels_.value(x_, y_, parameters_);
+      if (value_by_segments_) {
+        value_by_segments_(*segments_, x_, y_);
+      } else {
+        kernels_.value(x_, y_, parameters_);
+      }
       store_(y_, y);
     }
   }
@@ -145,6 +160,8 @@ class ForwardPass {
   const ForwardCall& call_;
   const ValueKernels& kernels_;
   const float* parameters_;
+  const SegmentTable* segments_ = nullptr;
+  SegmentStage* value_by_segments_ = nullptr;
   EncodePlan plan_;
   int bits_;
   int64_t size_;
