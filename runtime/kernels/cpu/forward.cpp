@@ -57,6 +57,11 @@ StoreStage* store_stage(ElementType type) {
 }
 
 inline EncodeStage* encode_stage(const EncodePlan& plan) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if (plan.grid.per_cell == 1) return encode_by_grid<1>;
+  if (plan.grid.per_cell == 2) return encode_by_grid<2>;
+  if (plan.grid.per_cell == 3) return encode_by_grid<3>;
+#endif
   return plan.threshold_count <= EncodePlan::kSummed ? encode_by_sum : encode_by_bisection;
 }
 
