@@ -12,8 +12,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
+/// Codes straight from memory.
+using GridStage = void(const EncodePlan& plan, const void* x, uint8_t* codes);
+
 inline FloatVec load_compared(const EncodePlan& plan, const float* x) {
-  const FloatVec v = hn::Load(FloatTag(), x);
+  const FloatVec v = hn::LoadU(FloatTag(), x);
   return plan.even ? hn::Abs(v) : v;
 }
 
@@ -46,10 +49,12 @@ inline void encode_by_sum(const EncodePlan& plan, int64_t, const float* x, uint8
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 /// The thresholds of the element's cell of a grid, by permutations of two registers.
-template <int kPerCell>
-void encode_by_grid(const EncodePlan& plan, int64_t, const float* x, uint8_t* codes) {
+template <ElementType kType, int kPerCell>
+void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
+  using E = Element<kType>;
   const FloatTag d;
   const IntTag di;
+  const auto* from = static_cast<const typename E::Stored*>(x);
   const ThresholdGrid& grid = plan.grid;
   const FloatVec scale = hn::Set(d, grid.scale);
   const FloatVec shift = hn::Set(d, grid.shift);
@@ -66,7 +71,7 @@ void encode_by_grid(const EncodePlan& plan, int64_t, const float* x, uint8_t* co
     threshold[j][1] = _mm512_load_ps(grid.threshold[j] + 16);
   }
   for (int64_t i = 0; i < kBlock; i += 16) {
-    const FloatVec v = hn::And(hn::LoadU(d, x + i), magnitude);
+    const FloatVec v = hn::And(E::load(from + i), magnitude);
     // Of a NaN and a number, the second operand is taken: NaN goes to the first cell.
     const FloatVec clamped = hn::Min(hn::Max(v, low), high);
     const __m512i cell = _mm512_castps_si512(hn::MulAdd(clamped, scale, shift).raw);
@@ -80,7 +85,25 @@ void encode_by_grid(const EncodePlan& plan, int64_t, const float* x, uint8_t* co
     _mm_storeu_si128(reinterpret_cast<__m128i*>(codes + i), _mm512_cvtepi32_epi8(found));
   }
 }
+
+template <ElementType kType>
+GridStage* grid_stage(int per_cell) {
+  if (per_cell == 1) return encode_by_grid<kType, 1>;
+  if (per_cell == 2) return encode_by_grid<kType, 2>;
+  return per_cell == 3 ? encode_by_grid<kType, 3> : nullptr;
+}
 #endif
+
+/// Null where the plan has no grid, or the type or the instruction set none of its own.
+inline GridStage* grid_stage([[maybe_unused]] const EncodePlan& plan,
+                             [[maybe_unused]] ElementType type) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if (type == ElementType::f32) return grid_stage<ElementType::f32>(plan.grid.per_cell);
+  if (type == ElementType::bf16) return grid_stage<ElementType::bf16>(plan.grid.per_cell);
+  if (type == ElementType::f16) return grid_stage<ElementType::f16>(plan.grid.per_cell);
+#endif
+  return nullptr;
+}
 
 /// Many thresholds: bisection in the list that the plan fills up to kPadded with infinities.
 inline void encode_by_bisection(const EncodePlan& plan, int64_t, const float* x, uint8_t* codes) {

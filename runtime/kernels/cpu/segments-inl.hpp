@@ -6,6 +6,7 @@
 #define FEWBIT_SEGMENTS_INL
 #endif
 
+#include <cmath>
 #include <utility>
 
 #include "kernels/cpu/elements-inl.hpp"
@@ -54,50 +55,105 @@ struct Coefficients<std::index_sequence<K...>> {
 /// Adding it leaves the nearest integer in the low bits.
 inline constexpr float kMagic = 0x1.8p+23f;
 
-/// y = f(x) for a block.
+/// The constants of a table, spread over the lanes.
 template <int kDegree>
-void value_by_segments(const SegmentTable& table, const float* x, float* y) {
-  const FloatTag d;
-  const FloatVec width = hn::Set(d, table.width);
-  const FloatVec per_width = hn::Set(d, 1.0f / table.width);
-  const FloatVec first = hn::Set(d, -16.0f * table.width);
-  const FloatVec last = hn::Set(d, 15.0f * table.width);
-  const FloatVec low = hn::Set(d, table.low);
-  const FloatVec high = hn::Set(d, table.high);
-  const FloatVec magic = hn::Set(d, kMagic);
-  const Coefficients<std::make_index_sequence<kDegree + 1>> c(table);
-  for (int64_t i = 0; i < kBlock; i += lane_count()) {
-    const FloatVec v = hn::LoadU(d, x + i);
+class SegmentFunction {
+ public:
+  explicit SegmentFunction(const SegmentTable& table)
+      : c_(table),
+        width_(hn::Set(FloatTag(), table.width)),
+        per_width_(hn::Set(FloatTag(), 1.0f / table.width)),
+        first_(hn::Set(FloatTag(), -16.0f * table.width)),
+        last_(hn::Set(FloatTag(), 15.0f * table.width)),
+        high_(hn::Set(FloatTag(), table.high)) {}
+
+  /// f(v) where f is flat on the left and, unless `kBothFlat`, grows as x on the right.
+  template <bool kBothFlat>
+  FloatVec value(FloatVec v) const {
     // Of a NaN and a number, x86 takes the second operand: the NaN stays.
-    const FloatVec at = hn::Min(high, hn::Max(low, v));
-    const FloatVec cell = hn::MulAdd(hn::Min(hn::Max(v, first), last), per_width, magic);
+    FloatVec at = hn::Max(first_, v);
+    if constexpr (kBothFlat) at = hn::Min(high_, at);
+    const FloatVec p = polynomial(kBothFlat ? at : hn::Min(at, last_), at);
+    return kBothFlat ? p : keep_infinity(at, p);
+  }
+
+  /// f(v) of any table.
+  FloatVec any_value(FloatVec v, FloatVec low) const {
+    const FloatVec at = hn::Min(high_, hn::Max(low, v));
+    return keep_infinity(at, polynomial(hn::Min(hn::Max(v, first_), last_), at));
+  }
+
+ private:
+  FloatVec polynomial(FloatVec clamped, FloatVec at) const {
+    const FloatVec magic = hn::Set(FloatTag(), kMagic);
+    const FloatVec cell = hn::MulAdd(clamped, per_width_, magic);
     const auto index = hn::BitCast(IntTag(), cell);
-    const FloatVec u = hn::NegMulAdd(hn::Sub(cell, magic), width, at);
-    FloatVec p = c[kDegree](index);
-    for (int k = kDegree - 1; k >= 0; --k) p = hn::MulAdd(p, u, c[k](index));
-    // Where f goes to infinity it goes there as x does, and 0 times infinity is no limit.
-    hn::Store(hn::IfThenElse(hn::IsInf(at), at, p), d, y + i);
+    const FloatVec u = hn::NegMulAdd(hn::Sub(cell, magic), width_, at);
+    FloatVec p = c_[kDegree](index);
+    for (int k = kDegree - 1; k >= 0; --k) p = hn::MulAdd(p, u, c_[k](index));
+    return p;
+  }
+
+  /// Where f goes to infinity it goes there as x does, and 0 times infinity is no limit.
+  static FloatVec keep_infinity(FloatVec at, FloatVec p) {
+    return hn::IfThenElse(hn::IsInf(at), at, p);
+  }
+
+  Coefficients<std::make_index_sequence<kDegree + 1>> c_;
+  FloatVec width_;
+  FloatVec per_width_;
+  FloatVec first_;
+  FloatVec last_;
+  FloatVec high_;
+};
+
+enum class Sides { flat_and_linear, flat, any };
+
+/// y = f(x) for a block, from and to memory.
+template <ElementType kType, int kDegree, Sides kSides, bool kPastCache>
+void value_by_segments(const SegmentTable& table, const void* x, void* y) {
+  using E = Element<kType>;
+  const SegmentFunction<kDegree> f(table);
+  const FloatVec low = hn::Set(FloatTag(), table.low);
+  const auto value = [&f, low](FloatVec v) HWY_ATTR {
+    if constexpr (kSides == Sides::any) return f.any_value(v, low);
+    return f.template value<kSides == Sides::flat>(v);
+  };
+  const auto* from = static_cast<const typename E::Stored*>(x);
+  auto* to = static_cast<typename E::Stored*>(y);
+  for (int64_t i = 0; i < kBlock; i += 2 * lane_count()) {
+    const FloatVec y0 = value(E::load(from + i));
+    const FloatVec y1 = value(E::load(from + i + lane_count()));
+    E::template store<kPastCache>(y0, y1, to + i);
   }
 }
 
-using SegmentStage = void(const SegmentTable& table, const float* x, float* y);
+using SegmentStage = void(const SegmentTable& table, const void* x, void* y);
 
-/// Null where the table does not hold a function.
-inline SegmentStage* segment_stage(const SegmentTable& table) {
-  switch (table.degree) {
-    case 4:
-      return value_by_segments<4>;
-    case 5:
-      return value_by_segments<5>;
-    case 6:
-      return value_by_segments<6>;
-    case 7:
-      return value_by_segments<7>;
-    case 8:
-      return value_by_segments<8>;
-    default:
-      return nullptr;
-  }
+template <ElementType kType, int kDegree, bool kPastCache>
+SegmentStage* segment_stage(const SegmentTable& table) {
+  const bool is_left_flat = std::isfinite(table.low);
+  const bool is_right_flat = std::isfinite(table.high);
+  if (!is_left_flat) return value_by_segments<kType, kDegree, Sides::any, kPastCache>;
+  if (is_right_flat) return value_by_segments<kType, kDegree, Sides::flat, kPastCache>;
+  return value_by_segments<kType, kDegree, Sides::flat_and_linear, kPastCache>;
+}
+
+template <ElementType kType, bool kPastCache>
+SegmentStage* segment_stage(const SegmentTable& table) {
+  static_assert(SegmentTable::kMinDegree == 6 && SegmentTable::kMaxDegree == 8);
+  if (table.degree == 6) return segment_stage<kType, 6, kPastCache>(table);
+  if (table.degree == 7) return segment_stage<kType, 7, kPastCache>(table);
+  return segment_stage<kType, 8, kPastCache>(table);
+}
+
+/// Null where the table does not hold a function or the type is not one that it serves.
+template <bool kPastCache>
+SegmentStage* segment_stage(const SegmentTable& table, ElementType type) {
+  if (table.degree == 0 || type == ElementType::f64) return nullptr;
+  if (type == ElementType::f32) return segment_stage<ElementType::f32, kPastCache>(table);
+  if (type == ElementType::bf16) return segment_stage<ElementType::bf16, kPastCache>(table);
+  return segment_stage<ElementType::f16, kPastCache>(table);
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

@@ -181,7 +181,7 @@ SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
   int sixteenths = 2;
   while (sixteenths <= 32 && !fit.has_room(sixteenths / 16.0)) ++sixteenths;
   if (sixteenths > 32) return {};
-  for (int degree = 4; degree <= SegmentTable::kMaxDegree; ++degree) {
+  for (int degree = SegmentTable::kMinDegree; degree <= SegmentTable::kMaxDegree; ++degree) {
     const SegmentTable table = fit.table(sixteenths / 16.0, degree);
     if (table.degree != 0) return table;
   }

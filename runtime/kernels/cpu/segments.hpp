@@ -14,6 +14,7 @@ namespace fewbit::kernels {
 /// relative accuracy, which would matter for the like of sigmoid or softplus.
 struct SegmentTable {
   static constexpr int kCells = 32;
+  static constexpr int kMinDegree = 6;
   static constexpr int kMaxDegree = 8;
 
   int degree = 0;       ///< 0: the function is not of this kind
