@@ -1,6 +1,6 @@
 // The CPU kernels on one core against a non-temporal copy of the same bytes, measured in turn:
 // `of_copy` is the copy's best time divided by the pass's best time, ns the pass's best time per
-// element. Names: pass/function/type/bits, elements in millions by FEWBIT_BENCH_MI (default 16).
+// element. Names: pass/function/type/bits, elements in units of 1024 by FEWBIT_BENCH_KI (default 16384).
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -57,8 +57,8 @@ class Buffer {
 };
 
 int64_t element_count() {
-  const char* millions = std::getenv("FEWBIT_BENCH_MI");
-  return (millions ? std::atoll(millions) : 16) << 20;
+  const char* thousands = std::getenv("FEWBIT_BENCH_KI");
+  return (thousands ? std::atoll(thousands) : 16384) << 10;
 }
 
 struct Buffers {

@@ -20,14 +20,14 @@
 namespace fewbit::kernels {
 
 /// One function's kernels; the registry makes them.
-struct ValueKernels;
+struct FunctionKernels;
 
 /// A function that kernels exist for. Points into constants of the program.
 struct Activation {
   const char* name;
   int parameter_count;
   const float* default_parameters;  ///< parameter_count, in declared order
-  const ValueKernels* kernels;      ///< one per instruction set
+  const FunctionKernels* kernels;
 };
 
 /// The functions of generated/registry.inc, in its order.

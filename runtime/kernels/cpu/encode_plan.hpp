@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/activation.hpp"
+#include "kernels/cpu/grid.hpp"
 #include "kernels/cpu/stages.hpp"
 
 namespace fewbit::kernels {
@@ -26,6 +27,7 @@ struct EncodePlan {
   const float* parameters = nullptr;
 
   alignas(64) float padded[kPadded];
+  ThresholdGrid grid;
 
   explicit EncodePlan(const StepView& steps)
       : even(steps.even),
@@ -34,7 +36,10 @@ struct EncodePlan {
         codes(steps.codes),
         level_count(steps.level_count),
         levels(steps.levels) {
-    if (threshold_count <= kSummed) return;
+    if (threshold_count <= kSummed) {
+      grid = ThresholdGrid(steps);
+      return;
+    }
     std::copy_n(thresholds, threshold_count, padded);
     std::fill(padded + threshold_count, padded + kPadded, std::numeric_limits<float>::infinity());
   }

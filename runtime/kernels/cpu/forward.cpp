@@ -15,14 +15,11 @@
 #include "kernels/cpu/bits-inl.hpp"
 #include "kernels/cpu/elements-inl.hpp"
 #include "kernels/cpu/search-inl.hpp"
+#include "kernels/cpu/segments-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-constexpr int64_t kAhead = 4096;
-inline void prefetch(const uint8_t* from, int64_t bytes) {
-  for (int64_t k = 0; k < bytes; k += 64) hwy::Prefetch(from + k);
-}
 constexpr Isa kIsa = !HWY_ARCH_X86             ? kBaseline
                      : HWY_TARGET <= HWY_AVX3  ? kAvx512
                      : HWY_TARGET <= HWY_AVX2  ? kAvx2
@@ -55,29 +52,20 @@ StoreStage* store_stage(ElementType type) {
   }
 }
 
-inline EncodeStage* encode_stage(const EncodePlan& plan) {
-  return plan.threshold_count <= EncodePlan::kSummed ? encode_by_sum : encode_by_bisection;
-}
-
-/// The stages of one pass and what they share.
+/// The stages of one pass and what they share. Codes are found before y is written, which may be x.
 class ForwardPass {
  public:
   explicit ForwardPass(const ForwardCall& call)
       : call_(call),
-        kernels_(call.activation->kernels[kIsa]),
+        kernels_(call.activation->kernels->isa[kIsa]),
         parameters_(call.parameters ? call.parameters : call.activation->default_parameters),
         plan_(call.codes ? *call.steps : StepView{}),
         bits_(call.codes ? call.steps->bits : 0),
         size_(element_bytes(call.type)),
         past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
-        load_(load_stage(call.type, plan_.even && call.random == nullptr)),
-        store_(past_cache_ ? store_stage<true>(call.type) : store_stage<false>(call.type)),
-        encode_(encode_stage(plan_)) {
-    if (call.random == nullptr) return;
-    plan_.random = *call.random;
-    plan_.slope = kernels_.slope;
-    plan_.parameters = parameters_;
-    encode_ = encode_at_random;
+        load_(load_stage(call.type, plan_.even && call.random == nullptr)) {
+    choose_encoder();
+    choose_value(past_cache_);
   }
 
   void run() {
@@ -86,27 +74,65 @@ class ForwardPass {
     const Range& range = call_.range;
     int64_t i = range.begin;
     for (; i + kBlock < range.end; i += kBlock) {
-      prefetch(x + i * size_ + kAhead, kBlock * size_);
-      transform(x + i * size_, y + i * size_);
-      if (call_.codes) encode(i, kBlock, call_.codes + i / 8 * bits_);
+      uint8_t* const stream = call_.codes ? call_.codes + i / 8 * bits_ : nullptr;
+      transform(i, kBlock, x + i * size_, y + i * size_, stream);
     }
     if (i < range.end) run_last(i, x + i * size_, y + i * size_);
     if (past_cache_) hwy::FlushStream();
   }
 
  private:
-  /// y of a block; leaves what the codes compare in x_.
-  void transform(const uint8_t* x, uint8_t* y) {
-    load_(x, x_);
-    if (call_.type == ElementType::f64) {
-      transform_double(x, y);
+  bool has_default_parameters() const {
+    const Activation& activation = *call_.activation;
+    return std::equal(parameters_, parameters_ + activation.parameter_count,
+                      activation.default_parameters);
+  }
+
+  void choose_encoder() {
+    if (call_.codes == nullptr) return;
+    if (call_.random) {
+      plan_.random = *call_.random;
+      plan_.slope = kernels_.slope;
+      plan_.parameters = parameters_;
+      encode_ = encode_at_random;
+      return;
+    }
+    grid_ = grid_stage(plan_, call_.type);
+    const bool are_few = plan_.threshold_count <= EncodePlan::kSummed;
+    if (grid_ == nullptr) encode_ = are_few ? encode_by_sum : encode_by_bisection;
+  }
+
+  void choose_value(bool past_cache) {
+    store_ = past_cache ? store_stage<true>(call_.type) : store_stage<false>(call_.type);
+    if (!has_default_parameters() || call_.type == ElementType::f64) return;
+    table_ = &call_.activation->kernels->segments();
+    segments_ = past_cache ? segment_stage<true>(*table_, call_.type)
+                           : segment_stage<false>(*table_, call_.type);
+  }
+
+  /// A whole block of which `count` elements are real; `stream` may be null.
+  void transform(int64_t first, int64_t count, const uint8_t* x, uint8_t* y, uint8_t* stream) {
+    if (segments_ == nullptr || encode_) load_(x, x_);
+    if (stream) {
+      if (grid_) {
+        grid_(plan_, x, codes_);
+      } else {
+        encode_(plan_, first, x_, codes_);
+      }
+      if (count < kBlock) std::memset(codes_ + count, 0, static_cast<size_t>(kBlock - count));
+      pack_block(codes_, bits_, stream);
+    }
+    if (segments_) {
+      segments_(*table_, x, y);
+    } else if (call_.type == ElementType::f64) {
+      transform_doubles(x, y);
     } else {
       kernels_.value(x_, y_, parameters_);
       store_(y_, y);
     }
   }
 
-  void transform_double(const uint8_t* x, uint8_t* y) {
+  void transform_doubles(const uint8_t* x, uint8_t* y) const {
     double from[kBlock];
     double to[kBlock];
     std::memcpy(from, x, sizeof from);
@@ -114,32 +140,21 @@ class ForwardPass {
     std::memcpy(y, to, sizeof to);
   }
 
-  void encode(int64_t first, int64_t count, uint8_t* stream) {
-    encode_(plan_, first, x_, codes_);
-    if (count < kBlock) std::memset(codes_ + count, 0, static_cast<size_t>(kBlock - count));
-    pack_block(codes_, bits_, stream);
-  }
-
   /// The last block may be short, and its neighbour in the stream may be another thread's.
   void run_last(int64_t first, const uint8_t* x, uint8_t* y) {
     const Range& range = call_.range;
     const int64_t count = range.end - first;
-    if (count == kBlock) {
-      transform(x, y);
-    } else {
-      alignas(64) uint8_t padded[kBlock * 8] = {};
-      std::memcpy(padded, x, static_cast<size_t>(count * size_));
-      store_ = store_stage<false>(call_.type);
-      transform(padded, padded);
-      std::memcpy(y, padded, static_cast<size_t>(count * size_));
-    }
+    alignas(64) uint8_t padded[kBlock * 8] = {};
+    uint8_t stream[kBitsBuffer];
+    std::memcpy(padded, x, static_cast<size_t>(count * size_));
+    choose_value(false);
+    transform(first, count, padded, padded, call_.codes ? stream : nullptr);
+    std::memcpy(y, padded, static_cast<size_t>(count * size_));
     if (call_.codes == nullptr) return;
-    uint8_t buffer[kBitsBuffer];
-    encode(first, count, buffer);
     const int64_t begin = first / 8 * bits_;
-    const int64_t end = range.end == range.count ? code_bytes(range.count, bits_)
-                                                 : range.end / 8 * bits_;
-    std::memcpy(call_.codes + begin, buffer, static_cast<size_t>(end - begin));
+    const int64_t end =
+        range.end == range.count ? code_bytes(range.count, bits_) : range.end / 8 * bits_;
+    std::memcpy(call_.codes + begin, stream, static_cast<size_t>(end - begin));
   }
 
   const ForwardCall& call_;
@@ -150,8 +165,11 @@ class ForwardPass {
   int64_t size_;
   bool past_cache_;
   LoadStage* load_;
-  StoreStage* store_;
-  EncodeStage* encode_;
+  EncodeStage* encode_ = nullptr;        // codes from x_,
+  GridStage* grid_ = nullptr;            // or straight from x
+  StoreStage* store_ = nullptr;          // y from x_ by the function's own loop,
+  SegmentStage* segments_ = nullptr;     // or straight from x
+  const SegmentTable* table_ = nullptr;  // by this table
   alignas(64) float x_[kBlock];
   alignas(64) float y_[kBlock];
   alignas(64) uint8_t codes_[kBlock];

@@ -4,9 +4,12 @@
 #define FEWBIT_REGISTRY_NAME builtin
 #endif
 
+#include <iterator>
 #include <span>
+#include <utility>
 
 #include "kernels/activation.hpp"
+#include "kernels/cpu/segments.hpp"
 #include "kernels/cpu/values.hpp"
 
 namespace fewbit::kernels::FEWBIT_REGISTRY_NAME {
@@ -41,18 +44,30 @@ constexpr Entry kEntries[] = {
 
 constexpr size_t kCount = std::size(kEntries);
 
+template <size_t kIndex>
+const SegmentTable& segments() {
+  static const SegmentTable table =
+      fit_segments(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  return table;
+}
+
 struct Registry {
-  ValueKernels kernels[kCount][kIsaCount];
+  FunctionKernels kernels[kCount];
   Activation activations[kCount];
 
-  Registry() {
-    for (size_t i = 0; i < kCount; ++i) {
-      kernels[i][kBaseline] = kBaselineKernels[i];
-      kernels[i][kAvx2] = kAvx2Kernels[i];
-      kernels[i][kAvx512] = kAvx512Kernels[i];
-      activations[i] = {kEntries[i].name, kEntries[i].parameter_count, kEntries[i].parameters,
-                        kernels[i]};
-    }
+  Registry() { fill(std::make_index_sequence<kCount>()); }
+
+  template <size_t... I>
+  void fill(std::index_sequence<I...>) {
+    (fill<I>(), ...);
+  }
+
+  template <size_t kIndex>
+  void fill() {
+    kernels[kIndex] = {{kBaselineKernels[kIndex], kAvx2Kernels[kIndex], kAvx512Kernels[kIndex]},
+                       segments<kIndex>};
+    activations[kIndex] = {kEntries[kIndex].name, kEntries[kIndex].parameter_count,
+                           kEntries[kIndex].parameters, &kernels[kIndex]};
   }
 };
 

@@ -12,8 +12,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
+/// Codes straight from memory.
+using GridStage = void(const EncodePlan& plan, const void* x, uint8_t* codes);
+
 inline FloatVec load_compared(const EncodePlan& plan, const float* x) {
-  const FloatVec v = hn::Load(FloatTag(), x);
+  const FloatVec v = hn::LoadU(FloatTag(), x);
   return plan.even ? hn::Abs(v) : v;
 }
 
@@ -42,6 +45,64 @@ inline void encode_by_sum(const EncodePlan& plan, int64_t, const float* x, uint8
     store_codes(code0, codes + i);
     store_codes(code1, codes + i + lanes);
   }
+}
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// The thresholds of the element's cell of a grid, by permutations of two registers.
+template <ElementType kType, int kPerCell>
+void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
+  using E = Element<kType>;
+  const FloatTag d;
+  const IntTag di;
+  const auto* from = static_cast<const typename E::Stored*>(x);
+  const ThresholdGrid& grid = plan.grid;
+  const FloatVec scale = hn::Set(d, grid.scale);
+  const FloatVec shift = hn::Set(d, grid.shift);
+  const FloatVec low = hn::Set(d, grid.low);
+  const FloatVec high = hn::Set(d, grid.high);
+  const FloatVec magnitude = hn::BitCast(d, hn::Set(di, plan.even ? 0x7FFFFFFF : -1));
+  __m512 threshold[kPerCell][2];
+  __m512i code[kPerCell + 1][2];
+  for (int j = 0; j <= kPerCell; ++j) {
+    code[j][0] = _mm512_load_si512(grid.code[j]);
+    code[j][1] = _mm512_load_si512(grid.code[j] + 16);
+    if (j == kPerCell) break;
+    threshold[j][0] = _mm512_load_ps(grid.threshold[j]);
+    threshold[j][1] = _mm512_load_ps(grid.threshold[j] + 16);
+  }
+  for (int64_t i = 0; i < kBlock; i += 16) {
+    const FloatVec v = hn::And(E::load(from + i), magnitude);
+    // Of a NaN and a number, the second operand is taken: NaN goes to the first cell.
+    const FloatVec clamped = hn::Min(hn::Max(v, low), high);
+    const __m512i cell = _mm512_castps_si512(hn::MulAdd(clamped, scale, shift).raw);
+    __m512i found = _mm512_permutex2var_epi32(code[0][0], cell, code[0][1]);
+    for (int j = 0; j < kPerCell; ++j) {
+      const __m512 t = _mm512_permutex2var_ps(threshold[j][0], cell, threshold[j][1]);
+      const __mmask16 passed = _mm512_cmp_ps_mask(v.raw, t, _CMP_GT_OQ);
+      const __m512i next = _mm512_permutex2var_epi32(code[j + 1][0], cell, code[j + 1][1]);
+      found = _mm512_mask_mov_epi32(found, passed, next);
+    }
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(codes + i), _mm512_cvtepi32_epi8(found));
+  }
+}
+
+template <ElementType kType>
+GridStage* grid_stage(int per_cell) {
+  if (per_cell == 1) return encode_by_grid<kType, 1>;
+  if (per_cell == 2) return encode_by_grid<kType, 2>;
+  return per_cell == 3 ? encode_by_grid<kType, 3> : nullptr;
+}
+#endif
+
+/// Null where the plan has no grid, or the type or the instruction set none of its own.
+inline GridStage* grid_stage([[maybe_unused]] const EncodePlan& plan,
+                             [[maybe_unused]] ElementType type) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if (type == ElementType::f32) return grid_stage<ElementType::f32>(plan.grid.per_cell);
+  if (type == ElementType::bf16) return grid_stage<ElementType::bf16>(plan.grid.per_cell);
+  if (type == ElementType::f16) return grid_stage<ElementType::f16>(plan.grid.per_cell);
+#endif
+  return nullptr;
 }
 
 /// Many thresholds: bisection in the list that the plan fills up to kPadded with infinities.

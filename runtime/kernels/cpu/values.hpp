@@ -19,4 +19,12 @@ struct ValueKernels {
 /// the first.
 enum Isa { kBaseline, kAvx2, kAvx512, kIsaCount };
 
+struct SegmentTable;
+
+struct FunctionKernels {
+  ValueKernels isa[kIsaCount];
+  /// The segments for the default parameters, fitted at the first call; thread-safe.
+  const SegmentTable& (*segments)();
+};
+
 }  // namespace fewbit::kernels

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "kernels/cpu/values.hpp"
+
+namespace fewbit::kernels {
+
+/// A function of default parameters as polynomials on 32 cells of equal width. Cell r = round(x / w),
+/// -16 <= r <= 15, stands at index r mod 32 and is a polynomial in x - r w; the outermost two are
+/// lines, the function's asymptotes. Two registers of 16 floats hold one coefficient of all cells,
+/// so that one permutation of two registers fetches it, and no function needs code of its own.
+///
+/// Only for functions with f(0) = 0, smooth, with a horizontal asymptote or y = x + c on either
+/// side: the error stays within what activation.hpp states, but small values in a tail lose their
+/// relative accuracy, which would matter for the like of sigmoid or softplus.
+struct SegmentTable {
+  static constexpr int kCells = 32;
+  static constexpr int kMinDegree = 6;
+  static constexpr int kMaxDegree = 8;
+
+  int degree = 0;       ///< 0: the function is not of this kind
+  float width = 0.0f;   ///< w, a multiple of 1/16
+  float low = 0.0f;     ///< x is clamped here before the polynomial, -infinity where f ~ x
+  float high = 0.0f;
+  alignas(64) float coefficient[kMaxDegree + 1][kCells] = {};
+};
+
+/// Fits by interpolation at Chebyshev nodes, smallest width first, then smallest degree, and checks
+/// with the very arithmetic of the kernel on many points of every cell.
+SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters);
+
+}  // namespace fewbit::kernels
