@@ -18,15 +18,26 @@ MAY_USE = {
     "codegen": {"base", "expression", "functions", "table"},
     "cli": {"base", "expression", "functions", "weights", "table", "search", "verify", "report",
             "codegen"},
+    # The runtime; "fewbit/..." are its public headers, "generated/..." and its files by bare name
+    # what codegen wrote.
+    "kernels": set(),
+    "tables": {"base", "functions", "table", "search"},
+    "ops": {"kernels", "tables"},
+    "autograd": {"ops"},
+    "nn": {"ops", "autograd", "tables"},
+    "session": {"ops", "autograd", "tables", "base", "weights", "table", "search"},
 }
+RUNTIME_WITH_TORCH = {"tables", "ops", "autograd", "nn", "session"}
 
 # Prefix of an include -> the folders that alone may write it.
 OUTSIDE = {
     "Eigen/": {"search"},
     "nlohmann/": {"table", "functions", "report", "cli", "codegen"},
     "CLI/": {"cli", "codegen"},
-    "torch/": set(),
-    "ATen/": set(),
+    "torch/": RUNTIME_WITH_TORCH,
+    "ATen/": RUNTIME_WITH_TORCH,
+    "c10/": RUNTIME_WITH_TORCH,
+    "hwy/": {"kernels"},
     "cuda": set(),
 }
 
@@ -42,6 +53,8 @@ def layer_of(path):
     parts = path.relative_to(ROOT).parts
     if parts[0] == "solver" and len(parts) > 2:
         return parts[1]
+    if parts[0] == "runtime" and len(parts) > 2 and parts[1] != "include":
+        return parts[1]
     return "codegen" if parts[0] == "codegen" else None
 
 
@@ -49,7 +62,7 @@ def include_fault(layer, name):
     """Why `layer` may not include `name`, or None."""
     for prefix, users in OUTSIDE.items():
         if name.startswith(prefix) and layer not in users:
-            return f"only {', '.join(sorted(users)) or 'the runtime'} may include {prefix}..."
+            return f"only {', '.join(sorted(users))} may include {prefix}..."
     if name in HIDDEN.get(layer, ()):
         return f"{layer} may not include {name}"
     used = name.split("/")[0] if "/" in name else layer
@@ -75,8 +88,8 @@ def check_sources():
 
 def check_targets():
     for layer, allowed in MAY_USE.items():
-        folder = ROOT / "codegen" if layer == "codegen" else ROOT / "solver" / layer
-        lists = folder / "CMakeLists.txt"
+        places = (ROOT / layer, ROOT / "solver" / layer, ROOT / "runtime" / layer)
+        lists = next(path for place in places if (path := place / "CMakeLists.txt").exists())
         for used in sorted(set(TARGET.findall(lists.read_text()))):
             if used in MAY_USE and used != layer and used not in allowed:
                 yield f"{shown(lists)}: {layer} may not link {used}"

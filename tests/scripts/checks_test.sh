@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 fresh_copy() {
   rm -rf "$scratch/copy"
   mkdir "$scratch/copy"
-  (cd "$root" && cp -r CMakeLists.txt README.md solver codegen scripts "$scratch/copy")
+  (cd "$root" && cp -r CMakeLists.txt README.md solver codegen runtime scripts "$scratch/copy")
 }
 
 # expect_fault CHECK PATTERN: the check fails on the copy and names the fault.
@@ -28,7 +28,11 @@ expect_fault layers 'solver/verify/verify.cpp:[0-9]+: verify may not include sea
 
 fresh_copy
 echo '#include <torch/torch.h>' >>"$scratch/copy/solver/base/text.cpp"
-expect_fault layers 'base/text.cpp:[0-9]+: only the runtime may include torch/'
+expect_fault layers 'base/text.cpp:[0-9]+: only autograd, nn, ops, session, tables may include torch/'
+
+fresh_copy
+echo '#include "session/scope_key.hpp"' >>"$scratch/copy/runtime/ops/arguments.cpp"
+expect_fault layers 'runtime/ops/arguments.cpp:[0-9]+: ops may not include session'
 
 fresh_copy
 echo '# fewbit::search' >>"$scratch/copy/codegen/CMakeLists.txt"
