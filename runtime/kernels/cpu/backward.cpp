@@ -30,12 +30,12 @@ struct LevelTable {
 template <int kRegisters>
 class LevelLookup {
  public:
-  explicit LevelLookup(const LevelTable& table)
+  HWY_INLINE explicit LevelLookup(const LevelTable& table)
       : table_(table.level),
         low_(hn::Load(FloatTag(), table.level)),
         high_(hn::Load(FloatTag(), table.level + hn::Lanes(FloatTag()))) {}
 
-  FloatVec operator()(hn::Vec<IntTag> code) const {
+  HWY_INLINE FloatVec operator()(hn::Vec<IntTag> code) const {
     const FloatTag d;
     if constexpr (kRegisters == 1) {
       return hn::TableLookupLanes(low_, hn::IndicesFromVec(d, code));
@@ -63,7 +63,7 @@ struct BackwardPlan {
       : bits(steps.bits), table(steps), unpack(steps.bits) {}
 
   /// The codes of the lanes from element i of a block on.
-  hn::Vec<IntTag> codes(const uint8_t* stream, int64_t i) const {
+  HWY_INLINE hn::Vec<IntTag> codes(const uint8_t* stream, int64_t i) const {
     return kernels::HWY_NAMESPACE::unpack(unpack, stream + i / 16 * 2 * bits,
                                           static_cast<size_t>(i % 16));
   }

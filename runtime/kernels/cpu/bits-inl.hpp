@@ -68,7 +68,7 @@ struct UnpackPlan {
 };
 
 /// The codes of the lanes from `lane` on, out of the 16 bytes that the group starts with.
-inline hn::Vec<IntTag> unpack(const UnpackPlan& plan, const uint8_t* group, size_t lane) {
+HWY_INLINE hn::Vec<IntTag> unpack(const UnpackPlan& plan, const uint8_t* group, size_t lane) {
   const UnsignedTag du;
   const hn::Repartition<uint8_t, UnsignedTag> db;
   const auto bytes = hn::TableLookupBytesOr0(hn::LoadDup128(db, group), hn::Load(db, plan.byte + 4 * lane));

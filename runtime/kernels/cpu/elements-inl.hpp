@@ -29,7 +29,7 @@ using FloatVec = hn::Vec<FloatTag>;
 
 /// Rounds two vectors to bf16. A NaN needs no care: one that comes from bf16 inputs has zeros in the
 /// lower half, so that rounding does not carry.
-inline hn::Vec<PairTag> narrow_bf16(FloatVec low, FloatVec high) {
+HWY_INLINE hn::Vec<PairTag> narrow_bf16(FloatVec low, FloatVec high) {
   const UnsignedTag du;
   const auto round = [du](FloatVec v) HWY_ATTR {
     const auto bits = hn::BitCast(du, v);
@@ -48,23 +48,23 @@ inline hn::Vec<PairTag> narrow_bf16(FloatVec low, FloatVec high) {
 }
 
 #if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
-inline FloatVec widen_f16(const uint16_t* from) {
+HWY_INLINE FloatVec widen_f16(const uint16_t* from) {
   const hn::Rebind<hwy::float16_t, FloatTag> dh;
   return hn::PromoteTo(FloatTag(), hn::BitCast(dh, hn::LoadU(HalfTag(), from)));
 }
 
-inline hn::Vec<HalfTag> narrow_f16(FloatVec v) {
+HWY_INLINE hn::Vec<HalfTag> narrow_f16(FloatVec v) {
   const hn::Rebind<hwy::float16_t, FloatTag> dh;
   return hn::BitCast(HalfTag(), hn::DemoteTo(dh, v));
 }
 #else
-inline FloatVec widen_f16(const uint16_t* from) {
+HWY_INLINE FloatVec widen_f16(const uint16_t* from) {
   HWY_ALIGN float wide[16];
   for (size_t i = 0; i < hn::Lanes(FloatTag()); ++i) wide[i] = float_from_f16(from[i]);
   return hn::Load(FloatTag(), wide);
 }
 
-inline hn::Vec<HalfTag> narrow_f16(FloatVec v) {
+HWY_INLINE hn::Vec<HalfTag> narrow_f16(FloatVec v) {
   HWY_ALIGN float wide[16];
   HWY_ALIGN uint16_t half[16];
   hn::Store(v, FloatTag(), wide);
@@ -74,7 +74,7 @@ inline hn::Vec<HalfTag> narrow_f16(FloatVec v) {
 #endif
 
 template <bool kPastCache, class D>
-void put(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
+HWY_INLINE void put(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
   if constexpr (kPastCache) {
     hn::Stream(v, d, to);
   } else {
@@ -89,9 +89,9 @@ struct Element;
 template <>
 struct Element<ElementType::f32> {
   using Stored = float;
-  static FloatVec load(const Stored* from) { return hn::LoadU(FloatTag(), from); }
+  static HWY_INLINE FloatVec load(const Stored* from) { return hn::LoadU(FloatTag(), from); }
   template <bool kPastCache>
-  static void store(FloatVec low, FloatVec high, Stored* to) {
+  static HWY_INLINE void store(FloatVec low, FloatVec high, Stored* to) {
     put<kPastCache>(low, FloatTag(), to);
     put<kPastCache>(high, FloatTag(), to + hn::Lanes(FloatTag()));
   }
@@ -100,12 +100,12 @@ struct Element<ElementType::f32> {
 template <>
 struct Element<ElementType::bf16> {
   using Stored = uint16_t;
-  static FloatVec load(const Stored* from) {
+  static HWY_INLINE FloatVec load(const Stored* from) {
     const auto wide = hn::PromoteTo(UnsignedTag(), hn::LoadU(HalfTag(), from));
     return hn::BitCast(FloatTag(), hn::ShiftLeft<16>(wide));
   }
   template <bool kPastCache>
-  static void store(FloatVec low, FloatVec high, Stored* to) {
+  static HWY_INLINE void store(FloatVec low, FloatVec high, Stored* to) {
     put<kPastCache>(narrow_bf16(low, high), PairTag(), to);
   }
 };
@@ -113,14 +113,14 @@ struct Element<ElementType::bf16> {
 template <>
 struct Element<ElementType::f16> {
   using Stored = uint16_t;
-  static FloatVec load(const Stored* from) { return widen_f16(from); }
+  static HWY_INLINE FloatVec load(const Stored* from) { return widen_f16(from); }
   template <bool kPastCache>
-  static void store(FloatVec low, FloatVec high, Stored* to) {
+  static HWY_INLINE void store(FloatVec low, FloatVec high, Stored* to) {
     put<kPastCache>(hn::Combine(PairTag(), narrow_f16(high), narrow_f16(low)), PairTag(), to);
   }
 };
 
-inline int64_t lane_count() {
+HWY_INLINE int64_t lane_count() {
   return static_cast<int64_t>(hn::Lanes(FloatTag()));
 }
 

@@ -97,6 +97,8 @@ class ForwardPass {
       encode_ = encode_at_random;
       return;
     }
+    one_bit_ = one_bit_stage(plan_, bits_, call_.type);
+    if (one_bit_) return;
     grid_ = grid_stage(plan_, call_.type);
     const bool are_few = plan_.threshold_count <= EncodePlan::kSummed;
     if (grid_ == nullptr) encode_ = are_few ? encode_by_sum : encode_by_bisection;
@@ -112,24 +114,47 @@ class ForwardPass {
 
   /// A whole block of which `count` elements are real; `stream` may be null.
   void transform(int64_t first, int64_t count, const uint8_t* x, uint8_t* y, uint8_t* stream) {
-    if (segments_ == nullptr || encode_) load_(x, x_);
-    if (stream) {
-      if (grid_) {
-        grid_(plan_, x, codes_);
+    const float* floats = x_;
+    if (segments_ == nullptr || encode_) {
+      const bool is_float = call_.type == ElementType::f32;
+      if (is_float && reinterpret_cast<uintptr_t>(x) % sizeof(float) == 0) {
+        floats = reinterpret_cast<const float*>(x);
       } else {
-        encode_(plan_, first, x_, codes_);
+        load_(x, x_);
       }
-      if (count < kBlock) std::memset(codes_ + count, 0, static_cast<size_t>(kBlock - count));
-      pack_block(codes_, bits_, stream);
     }
+    if (stream) encode(first, count, x, floats, stream);
     if (segments_) {
       segments_(*table_, x, y);
     } else if (call_.type == ElementType::f64) {
       transform_doubles(x, y);
     } else {
-      kernels_.value(x_, y_, parameters_);
+      kernels_.value(floats, y_, parameters_);
       store_(y_, y);
     }
+  }
+
+  void encode(int64_t first, int64_t count, const uint8_t* x, const float* floats,
+              uint8_t* stream) {
+    if (one_bit_) {
+      one_bit_(plan_, x, stream);
+      if (count < kBlock) clear_bits(stream, count);
+      return;
+    }
+    if (grid_) {
+      grid_(plan_, x, codes_);
+    } else {
+      encode_(plan_, first, floats, codes_);
+    }
+    if (count < kBlock) std::memset(codes_ + count, 0, static_cast<size_t>(kBlock - count));
+    pack_block(codes_, bits_, stream);
+  }
+
+  /// Leaves the first `count` bits of a block of one-bit codes.
+  static void clear_bits(uint8_t* stream, int64_t count) {
+    uint8_t* const last = stream + count / 8;
+    *last = static_cast<uint8_t>(*last & ((1 << count % 8) - 1));
+    std::memset(last + 1, 0, static_cast<size_t>(stream + kBlock / 8 - last - 1));
   }
 
   void transform_doubles(const uint8_t* x, uint8_t* y) const {
@@ -166,7 +191,8 @@ class ForwardPass {
   bool past_cache_;
   LoadStage* load_;
   EncodeStage* encode_ = nullptr;        // codes from x_,
-  GridStage* grid_ = nullptr;            // or straight from x
+  DirectStage* grid_ = nullptr;          // or straight from x,
+  DirectStage* one_bit_ = nullptr;       // or the stream itself
   StoreStage* store_ = nullptr;          // y from x_ by the function's own loop,
   SegmentStage* segments_ = nullptr;     // or straight from x
   const SegmentTable* table_ = nullptr;  // by this table

@@ -23,8 +23,8 @@ struct ThresholdGrid {
   float low = 0.0f;  ///< x is clamped to the middles of the first and the last cell
   float high = 0.0f;
   alignas(64) float threshold[kMaxPerCell][kCells];
-  /// code[j]: the code after the cell's first j thresholds.
-  alignas(64) int32_t code[kMaxPerCell + 1][kCells];
+  /// Byte j: the code after the cell's first j thresholds.
+  alignas(64) uint32_t codes[kCells];
 
   ThresholdGrid() = default;
 
@@ -81,12 +81,12 @@ struct ThresholdGrid {
   void fill(const StepView& steps) {
     int passed = 0;
     for (int c = 0; c < kCells; ++c) {
-      code[0][c] = steps.codes[passed];
+      codes[c] = steps.codes[passed];
       for (int j = 0; j < kMaxPerCell; ++j) {
         const bool is_here =
             passed < steps.threshold_count && cell(steps.thresholds[passed]) == c;
         threshold[j][c] = is_here ? steps.thresholds[passed++] : INFINITY;
-        code[j + 1][c] = steps.codes[passed];
+        codes[c] |= uint32_t{steps.codes[passed]} << 8 * (j + 1);
       }
     }
   }

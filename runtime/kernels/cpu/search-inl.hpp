@@ -12,15 +12,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-/// Codes straight from memory.
-using GridStage = void(const EncodePlan& plan, const void* x, uint8_t* codes);
+/// Codes, one a byte, or the stream of one-bit codes, straight from memory.
+using DirectStage = void(const EncodePlan& plan, const void* x, uint8_t* to);
 
-inline FloatVec load_compared(const EncodePlan& plan, const float* x) {
+HWY_INLINE FloatVec load_compared(const EncodePlan& plan, const float* x) {
   const FloatVec v = hn::LoadU(FloatTag(), x);
   return plan.even ? hn::Abs(v) : v;
 }
 
-inline void store_codes(hn::Vec<IntTag> codes, uint8_t* to) {
+HWY_INLINE void store_codes(hn::Vec<IntTag> codes, uint8_t* to) {
   hn::StoreU(hn::DemoteTo(ByteTag(), codes), ByteTag(), to);
 }
 
@@ -49,58 +49,96 @@ inline void encode_by_sum(const EncodePlan& plan, int64_t, const float* x, uint8
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 /// The thresholds of the element's cell of a grid, by permutations of two registers.
-template <ElementType kType, int kPerCell>
+template <ElementType kType, int kPerCell, bool kEven>
 void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
   using E = Element<kType>;
   const FloatTag d;
-  const IntTag di;
-  const auto* from = static_cast<const typename E::Stored*>(x);
   const ThresholdGrid& grid = plan.grid;
   const FloatVec scale = hn::Set(d, grid.scale);
   const FloatVec shift = hn::Set(d, grid.shift);
   const FloatVec low = hn::Set(d, grid.low);
   const FloatVec high = hn::Set(d, grid.high);
-  const FloatVec magnitude = hn::BitCast(d, hn::Set(di, plan.even ? 0x7FFFFFFF : -1));
+  const __m512i code_low = _mm512_load_si512(grid.codes);
+  const __m512i code_high = _mm512_load_si512(grid.codes + 16);
   __m512 threshold[kPerCell][2];
-  __m512i code[kPerCell + 1][2];
-  for (int j = 0; j <= kPerCell; ++j) {
-    code[j][0] = _mm512_load_si512(grid.code[j]);
-    code[j][1] = _mm512_load_si512(grid.code[j] + 16);
-    if (j == kPerCell) break;
+  for (int j = 0; j < kPerCell; ++j) {
     threshold[j][0] = _mm512_load_ps(grid.threshold[j]);
     threshold[j][1] = _mm512_load_ps(grid.threshold[j] + 16);
   }
+  const auto* from = static_cast<const typename E::Stored*>(x);
   for (int64_t i = 0; i < kBlock; i += 16) {
-    const FloatVec v = hn::And(E::load(from + i), magnitude);
+    FloatVec v = E::load(from + i);
+    if constexpr (kEven) v = hn::Abs(v);
     // Of a NaN and a number, the second operand is taken: NaN goes to the first cell.
     const FloatVec clamped = hn::Min(hn::Max(v, low), high);
     const __m512i cell = _mm512_castps_si512(hn::MulAdd(clamped, scale, shift).raw);
-    __m512i found = _mm512_permutex2var_epi32(code[0][0], cell, code[0][1]);
+    __m512i found = _mm512_permutex2var_epi32(code_low, cell, code_high);
     for (int j = 0; j < kPerCell; ++j) {
       const __m512 t = _mm512_permutex2var_ps(threshold[j][0], cell, threshold[j][1]);
       const __mmask16 passed = _mm512_cmp_ps_mask(v.raw, t, _CMP_GT_OQ);
-      const __m512i next = _mm512_permutex2var_epi32(code[j + 1][0], cell, code[j + 1][1]);
-      found = _mm512_mask_mov_epi32(found, passed, next);
+      found = _mm512_mask_srli_epi32(found, passed, found, 8);
     }
     _mm_storeu_si128(reinterpret_cast<__m128i*>(codes + i), _mm512_cvtepi32_epi8(found));
   }
 }
 
+/// One bit: the first code, flipped by every threshold passed at which the code changes. Writes the
+/// stream itself.
 template <ElementType kType>
-GridStage* grid_stage(int per_cell) {
-  if (per_cell == 1) return encode_by_grid<kType, 1>;
-  if (per_cell == 2) return encode_by_grid<kType, 2>;
-  return per_cell == 3 ? encode_by_grid<kType, 3> : nullptr;
+void encode_one_bit(const EncodePlan& plan, const void* x, uint8_t* stream) {
+  using E = Element<kType>;
+  const auto* from = static_cast<const typename E::Stored*>(x);
+  for (int64_t i = 0; i < kBlock; i += 64) {
+    FloatVec v[4];
+    uint64_t bits = plan.codes[0] ? ~uint64_t{0} : 0;
+    for (int k = 0; k < 4; ++k) {
+      v[k] = E::load(from + i + 16 * k);
+      if (plan.even) v[k] = hn::Abs(v[k]);
+    }
+    for (int t = 0; t < plan.threshold_count; ++t) {
+      if (plan.codes[t] == plan.codes[t + 1]) continue;
+      const FloatVec threshold = hn::Set(FloatTag(), plan.thresholds[t]);
+      for (int k = 0; k < 4; ++k) {
+        bits ^= uint64_t{hn::Gt(v[k], threshold).raw} << 16 * k;
+      }
+    }
+    std::memcpy(stream + i / 8, &bits, 8);
+  }
+}
+
+template <ElementType kType, bool kEven>
+DirectStage* grid_stage(int per_cell) {
+  if (per_cell == 1) return encode_by_grid<kType, 1, kEven>;
+  if (per_cell == 2) return encode_by_grid<kType, 2, kEven>;
+  return per_cell == 3 ? encode_by_grid<kType, 3, kEven> : nullptr;
+}
+
+template <ElementType kType>
+DirectStage* grid_stage(const EncodePlan& plan) {
+  return plan.even ? grid_stage<kType, true>(plan.grid.per_cell)
+                   : grid_stage<kType, false>(plan.grid.per_cell);
 }
 #endif
 
-/// Null where the plan has no grid, or the type or the instruction set none of its own.
-inline GridStage* grid_stage([[maybe_unused]] const EncodePlan& plan,
-                             [[maybe_unused]] ElementType type) {
+/// Null where the plan has no grid, or the type or the instruction set no such stage.
+inline DirectStage* grid_stage([[maybe_unused]] const EncodePlan& plan,
+                               [[maybe_unused]] ElementType type) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (type == ElementType::f32) return grid_stage<ElementType::f32>(plan.grid.per_cell);
-  if (type == ElementType::bf16) return grid_stage<ElementType::bf16>(plan.grid.per_cell);
-  if (type == ElementType::f16) return grid_stage<ElementType::f16>(plan.grid.per_cell);
+  if (type == ElementType::f32) return grid_stage<ElementType::f32>(plan);
+  if (type == ElementType::bf16) return grid_stage<ElementType::bf16>(plan);
+  if (type == ElementType::f16) return grid_stage<ElementType::f16>(plan);
+#endif
+  return nullptr;
+}
+
+/// Null where the codes are wider, the thresholds many, or the instruction set has no such stage.
+inline DirectStage* one_bit_stage([[maybe_unused]] const EncodePlan& plan,
+                                  [[maybe_unused]] int bits, [[maybe_unused]] ElementType type) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if (bits != 1 || plan.threshold_count > 4) return nullptr;
+  if (type == ElementType::f32) return encode_one_bit<ElementType::f32>;
+  if (type == ElementType::bf16) return encode_one_bit<ElementType::bf16>;
+  if (type == ElementType::f16) return encode_one_bit<ElementType::f16>;
 #endif
   return nullptr;
 }

@@ -19,10 +19,10 @@ namespace fewbit::kernels::HWY_NAMESPACE {
 class Table32 {
  public:
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  explicit Table32(const float* table)
+  HWY_INLINE explicit Table32(const float* table)
       : low_(hn::Load(FloatTag(), table)), high_(hn::Load(FloatTag(), table + 16)) {}
 
-  FloatVec operator()(hn::Vec<IntTag> index) const {
+  HWY_INLINE FloatVec operator()(hn::Vec<IntTag> index) const {
     return FloatVec{_mm512_permutex2var_ps(low_.raw, index.raw, high_.raw)};
   }
 
@@ -30,9 +30,9 @@ class Table32 {
   FloatVec low_;
   FloatVec high_;
 #else
-  explicit Table32(const float* table) : table_(table) {}
+  HWY_INLINE explicit Table32(const float* table) : table_(table) {}
 
-  FloatVec operator()(hn::Vec<IntTag> index) const {
+  HWY_INLINE FloatVec operator()(hn::Vec<IntTag> index) const {
     return hn::GatherIndex(FloatTag(), table_, hn::And(index, hn::Set(IntTag(), 31)));
   }
 
@@ -48,8 +48,8 @@ struct Coefficients;
 template <size_t... K>
 struct Coefficients<std::index_sequence<K...>> {
   Table32 of[sizeof...(K)];
-  explicit Coefficients(const SegmentTable& table) : of{Table32(table.coefficient[K])...} {}
-  const Table32& operator[](int k) const { return of[k]; }
+  HWY_INLINE explicit Coefficients(const SegmentTable& table) : of{Table32(table.coefficient[K])...} {}
+  HWY_INLINE const Table32& operator[](int k) const { return of[k]; }
 };
 
 /// Adding it leaves the nearest integer in the low bits.
@@ -59,7 +59,7 @@ inline constexpr float kMagic = 0x1.8p+23f;
 template <int kDegree>
 class SegmentFunction {
  public:
-  explicit SegmentFunction(const SegmentTable& table)
+  HWY_INLINE explicit SegmentFunction(const SegmentTable& table)
       : c_(table),
         width_(hn::Set(FloatTag(), table.width)),
         per_width_(hn::Set(FloatTag(), 1.0f / table.width)),
@@ -69,7 +69,7 @@ class SegmentFunction {
 
   /// f(v) where f is flat on the left and, unless `kBothFlat`, grows as x on the right.
   template <bool kBothFlat>
-  FloatVec value(FloatVec v) const {
+  HWY_INLINE FloatVec value(FloatVec v) const {
     // Of a NaN and a number, x86 takes the second operand: the NaN stays.
     FloatVec at = hn::Max(first_, v);
     if constexpr (kBothFlat) at = hn::Min(high_, at);
@@ -78,13 +78,13 @@ class SegmentFunction {
   }
 
   /// f(v) of any table.
-  FloatVec any_value(FloatVec v, FloatVec low) const {
+  HWY_INLINE FloatVec any_value(FloatVec v, FloatVec low) const {
     const FloatVec at = hn::Min(high_, hn::Max(low, v));
     return keep_infinity(at, polynomial(hn::Min(hn::Max(v, first_), last_), at));
   }
 
  private:
-  FloatVec polynomial(FloatVec clamped, FloatVec at) const {
+  HWY_INLINE FloatVec polynomial(FloatVec clamped, FloatVec at) const {
     const FloatVec magic = hn::Set(FloatTag(), kMagic);
     const FloatVec cell = hn::MulAdd(clamped, per_width_, magic);
     const auto index = hn::BitCast(IntTag(), cell);
@@ -95,7 +95,7 @@ class SegmentFunction {
   }
 
   /// Where f goes to infinity it goes there as x does, and 0 times infinity is no limit.
-  static FloatVec keep_infinity(FloatVec at, FloatVec p) {
+  static HWY_INLINE FloatVec keep_infinity(FloatVec at, FloatVec p) {
     return hn::IfThenElse(hn::IsInf(at), at, p);
   }
 
