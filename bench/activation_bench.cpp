@@ -1,0 +1,221 @@
+// Few-bit activations in libtorch against its own: forward (with codes) and backward, each beside a
+// non-temporal copy of the bytes that our pass moves, all measured in turn in one run, best of
+// several rounds. Prints Markdown; --json writes an array of rows, times in seconds:
+// function, dtype, bits, pass, threads, n, ours_s, exact_s, copy_s.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "bench/stream_copy.hpp"
+#include "fewbit/fewbit.hpp"
+
+namespace fewbit::bench {
+
+namespace {
+
+using at::Tensor;
+using Exact = Tensor (*)(const Tensor&);
+
+const std::map<std::string, Exact>& exact_functions() {
+  static const std::map<std::string, Exact> kExact = {
+      {"celu", [](const Tensor& x) { return at::celu(x); }},
+      {"elu", [](const Tensor& x) { return at::elu(x); }},
+      {"gelu", [](const Tensor& x) { return at::gelu(x); }},
+      {"gelu_tanh", [](const Tensor& x) { return at::gelu(x, "tanh"); }},
+      {"hardshrink", [](const Tensor& x) { return at::hardshrink(x); }},
+      {"hardsigmoid", [](const Tensor& x) { return at::hardsigmoid(x); }},
+      {"hardswish", [](const Tensor& x) { return at::hardswish(x); }},
+      {"hardtanh", [](const Tensor& x) { return at::hardtanh(x); }},
+      {"leaky_relu", [](const Tensor& x) { return at::leaky_relu(x); }},
+      {"logsigmoid", [](const Tensor& x) { return at::log_sigmoid(x); }},
+      {"mish", [](const Tensor& x) { return at::mish(x); }},
+      {"quick_gelu", [](const Tensor& x) { return x * at::sigmoid(1.702 * x); }},
+      {"relu", [](const Tensor& x) { return at::relu(x); }},
+      {"relu6", [](const Tensor& x) { return at::relu6(x); }},
+      {"relu_squared", [](const Tensor& x) { return at::relu(x).square(); }},
+      {"selu", [](const Tensor& x) { return at::selu(x); }},
+      {"sigmoid", [](const Tensor& x) { return at::sigmoid(x); }},
+      {"silu", [](const Tensor& x) { return at::silu(x); }},
+      {"softplus", [](const Tensor& x) { return at::softplus(x); }},
+      {"softshrink", [](const Tensor& x) { return at::softshrink(x); }},
+      {"softsign", [](const Tensor& x) { return x / (1 + x.abs()); }},
+      {"tanh", [](const Tensor& x) { return at::tanh(x); }},
+      {"tanhshrink", [](const Tensor& x) { return x - at::tanh(x); }},
+      {"threshold", [](const Tensor& x) { return at::threshold(x, 0, 0); }},
+  };
+  return kExact;
+}
+
+struct Row {
+  std::string function;
+  std::string dtype;
+  int bits;
+  std::string pass;
+  int threads;
+  int64_t n;
+  double ours_s;
+  double exact_s;
+  double copy_s;
+};
+
+struct Options {
+  std::vector<std::string> functions{"gelu", "silu", "tanh", "mish", "relu"};
+  std::vector<std::string> dtypes{"float", "bfloat16"};
+  std::vector<int> bits{3};
+  std::vector<int> exponents{16, 20, 24};
+  std::vector<int> threads{1, static_cast<int>(std::thread::hardware_concurrency())};
+  double seconds = 0.3;
+  std::string json;
+};
+
+double seconds_of(const std::function<void()>& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The best time of each action; they take turns for so many seconds, at least five times.
+std::vector<double> best_times(const std::vector<std::function<void()>>& actions, double seconds) {
+  std::vector<double> best(actions.size(), INFINITY);
+  double spent = 0.0;
+  for (int round = 0; round < 6 || spent < seconds; ++round) {
+    for (size_t i = 0; i < actions.size(); ++i) {
+      const double time = seconds_of(actions[i]);
+      spent += time;
+      if (round > 0) best[i] = std::min(best[i], time);  // the first touches memory
+    }
+  }
+  return best;
+}
+
+/// Moves `bytes` in all: half of them read, half written.
+std::function<void()> copy_of(int64_t bytes) {
+  const int64_t half = (bytes / 2 + 63) / 64 * 64;
+  const Tensor from = at::ones({half}, at::kByte);
+  const Tensor to = at::ones({half}, at::kByte);
+  return [=] {
+    constexpr int64_t kPiece = 1 << 14;
+    const int64_t pieces = (half + kPiece - 1) / kPiece;
+    at::parallel_for(0, pieces, 4, [&](int64_t begin, int64_t end) {
+      const int64_t first = begin * kPiece;
+      const int64_t last = std::min(end * kPiece, half);
+      stream_copy(from.const_data_ptr<uint8_t>() + first, to.mutable_data_ptr<uint8_t>() + first,
+                  last - first);
+    });
+  };
+}
+
+at::ScalarType type_of(const std::string& name) {
+  const std::map<std::string, at::ScalarType> types = {{"float", at::kFloat},
+                                                       {"bfloat16", at::kBFloat16},
+                                                       {"half", at::kHalf},
+                                                       {"double", at::kDouble}};
+  return types.at(name);
+}
+
+void add_rows(std::vector<Row>& rows, const std::string& function, const std::string& dtype,
+              int bits, int64_t n, int threads, double seconds) {
+  at::set_num_threads(threads);
+  const Table table = Table::standard(function, Bits{bits});
+  const Exact exact = exact_functions().at(function);
+  const Tensor x = at::randn({n}).to(type_of(dtype)).requires_grad_();
+  const Tensor dy = at::randn({n}).to(type_of(dtype));
+  const int64_t bytes = 2 * n * x.element_size() + (n * table.bits() + 7) / 8;
+  const auto copy = copy_of(bytes);
+  const auto forward =
+      best_times({[&] { activation(x, table); }, [&] { exact(x); }, copy}, seconds);
+  rows.push_back(
+      {function, dtype, table.bits(), "forward", threads, n, forward[0], forward[1], forward[2]});
+  const Tensor y = activation(x, table);
+  const Tensor y_exact = exact(x);
+  const auto gradient = [&](const Tensor& of) {
+    torch::autograd::grad({of}, {x}, {dy}, /*retain_graph=*/true);
+  };
+  const auto backward =
+      best_times({[&] { gradient(y); }, [&] { gradient(y_exact); }, copy}, seconds);
+  rows.push_back({function, dtype, table.bits(), "backward", threads, n, backward[0], backward[1],
+                  backward[2]});
+}
+
+void print(const Row& row) {
+  std::printf("| %s | %s | %d | %s | %d | %lld | %.3f | %.3f | %.3f | %.2f | %.2f |\n",
+              row.function.c_str(), row.dtype.c_str(), row.bits, row.pass.c_str(), row.threads,
+              static_cast<long long>(row.n), row.ours_s * 1e3, row.exact_s * 1e3, row.copy_s * 1e3,
+              row.exact_s / row.ours_s, row.copy_s / row.ours_s);
+  std::fflush(stdout);
+}
+
+nlohmann::ordered_json json_of(const Row& row) {
+  return {{"function", row.function}, {"dtype", row.dtype},     {"bits", row.bits},
+          {"pass", row.pass},         {"threads", row.threads}, {"n", row.n},
+          {"ours_s", row.ours_s},     {"exact_s", row.exact_s}, {"copy_s", row.copy_s}};
+}
+
+std::vector<Row> run(const Options& options) {
+  std::printf(
+      "libtorch's time over ours and a copy's time over ours: more is better\n\n"
+      "| function | type | bits | pass | threads | n | ours ms | exact ms | copy ms | exact / "
+      "ours | copy / ours |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::vector<Row> rows;
+  for (const std::string& function : options.functions) {
+    for (const std::string& dtype : options.dtypes) {
+      for (const int bits : options.bits) {
+        for (const int exponent : options.exponents) {
+          for (const int threads : options.threads) {
+            add_rows(rows, function, dtype, bits, int64_t{1} << exponent, threads, options.seconds);
+            print(rows[rows.size() - 2]);
+            print(rows.back());
+          }
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, function] : exact_functions()) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+}  // namespace fewbit::bench
+
+int main(int argc, char** argv) {
+  using namespace fewbit::bench;
+  Options options;
+  CLI::App app{
+      "Few-bit activations against libtorch's own and against a copy of the same bytes.\n"
+      "Example: scripts/bench activation --functions gelu silu --json rows.json"};
+  bool all = false;
+  app.add_option("--functions", options.functions, "names, as fewbit-solve list shows them")
+      ->check(CLI::IsMember(all_names()));
+  app.add_flag("--all", all, "all functions");
+  app.add_option("--dtypes", options.dtypes, "float bfloat16 half double")
+      ->check(CLI::IsMember({"float", "bfloat16", "half", "double"}));
+  app.add_option("--bits", options.bits, "1 to 8")->check(CLI::Range(1, 8));
+  app.add_option("--exponents", options.exponents, "sizes are 2^E")->check(CLI::Range(4, 30));
+  app.add_option("--threads", options.threads, "numbers of threads");
+  app.add_option("--seconds", options.seconds, "of each measurement");
+  app.add_option("--json", options.json, "file for the rows");
+  CLI11_PARSE(app, argc, argv);
+  if (all) options.functions = all_names();
+  std::sort(options.threads.begin(), options.threads.end());
+  options.threads.erase(std::unique(options.threads.begin(), options.threads.end()),
+                        options.threads.end());
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& row : run(options)) rows.push_back(json_of(row));
+  if (!options.json.empty()) std::ofstream(options.json) << rows.dump(1) << '\n';
+}
