@@ -41,13 +41,12 @@ TEST(Backward, IsRightForEveryCountAndReadsOnlyItsStream) {
   const SyntheticTable table(3, 9, 3);
   for (int64_t count = 0; count <= 1100; ++count) {
     const auto x = bytes_of(normal_inputs(count, 11), ElementType::bf16);
-    const Forward pass =
-        run_forward(*find_activation("relu"), table.view(), ElementType::bf16, x);
+    const Forward pass = run_forward(*find_activation("relu"), table.view(), ElementType::bf16, x);
     const std::vector<uint8_t> dx = run_backward(table.view(), ElementType::bf16, x, pass.codes);
     for (int64_t i = 0; i < count; ++i) {
       ASSERT_EQ(element(dx, ElementType::bf16, i),
-                product(table.levels[code_at(pass.codes, 3, i)],
-                        element(x, ElementType::bf16, i), ElementType::bf16));
+                product(table.levels[code_at(pass.codes, 3, i)], element(x, ElementType::bf16, i),
+                        ElementType::bf16));
     }
   }
 }
@@ -75,8 +74,8 @@ TEST(Backward, GivesNaNWhereTheGradientIsNaNAndZeroLevelsForCodesThatTheTableLac
   const std::vector<uint8_t> codes = {0b11100100, 0b11100100, 0, 0, 0, 0, 0, 0,
                                       0,          0,          0, 0, 0, 0, 0, 0};
   for (const ElementType type : kTypes) {
-    const auto dx = run_backward(
-        steps, type, bytes_of({1, 2, 3, 4, NAN, NAN, NAN, NAN}, type), codes);
+    const auto dx =
+        run_backward(steps, type, bytes_of({1, 2, 3, 4, NAN, NAN, NAN, NAN}, type), codes);
     const double expected[] = {0.0, 1.0, 3.0, 0.0};
     for (int64_t i = 0; i < 4; ++i) {
       EXPECT_EQ(element(dx, type, i), expected[i]);

@@ -73,8 +73,8 @@ TEST(SixteenBitInputs, GetTheValueOfTheFormulaToWhatIsStated) {
             ASSERT_TRUE(std::isnan(y)) << activation.name;
           } else if (std::fabs(at) <= 1e4) {
             ASSERT_TRUE(is_allowed(y, f.evaluate(at), at, type))
-                << activation.name << '(' << at << ") = " << y << ", not " << f.evaluate(at)
-                << ", " << type_name(type) << ' ' << hwy::TargetName(target);
+                << activation.name << '(' << at << ") = " << y << ", not " << f.evaluate(at) << ", "
+                << type_name(type) << ' ' << hwy::TargetName(target);
           }
         }
       });

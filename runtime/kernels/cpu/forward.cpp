@@ -8,8 +8,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/forward.cpp"
-#include <hwy/foreach_target.h>
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "kernels/cpu/bits-inl.hpp"
@@ -20,10 +20,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-constexpr Isa kIsa = !HWY_ARCH_X86             ? kBaseline
-                     : HWY_TARGET <= HWY_AVX3  ? kAvx512
-                     : HWY_TARGET <= HWY_AVX2  ? kAvx2
-                                               : kBaseline;
+constexpr Isa kIsa = !HWY_ARCH_X86            ? kBaseline
+                     : HWY_TARGET <= HWY_AVX3 ? kAvx512
+                     : HWY_TARGET <= HWY_AVX2 ? kAvx2
+                                              : kBaseline;
 
 inline LoadStage* load_stage(ElementType type, bool even) {
   switch (type) {
