@@ -18,6 +18,7 @@ MAY_USE = {
     "codegen": {"base", "expression", "functions", "table"},
     "cli": {"base", "expression", "functions", "weights", "table", "search", "verify", "report",
             "codegen"},
+    "kernels": set(),
 }
 
 # Prefix of an include -> the folders that alone may write it.
@@ -28,6 +29,7 @@ OUTSIDE = {
     "torch/": set(),
     "ATen/": set(),
     "cuda": set(),
+    "hwy/": {"kernels"},
 }
 
 # Single headers that a folder may not see although their folder is allowed.
@@ -42,7 +44,15 @@ def layer_of(path):
     parts = path.relative_to(ROOT).parts
     if parts[0] == "solver" and len(parts) > 2:
         return parts[1]
+    if parts[0] == "runtime" and len(parts) > 2:
+        return parts[1]
     return "codegen" if parts[0] == "codegen" else None
+
+
+def folder_of(layer):
+    if layer == "codegen":
+        return ROOT / "codegen"
+    return ROOT / ("runtime" if layer == "kernels" else "solver") / layer
 
 
 def include_fault(layer, name):
@@ -75,8 +85,7 @@ def check_sources():
 
 def check_targets():
     for layer, allowed in MAY_USE.items():
-        folder = ROOT / "codegen" if layer == "codegen" else ROOT / "solver" / layer
-        lists = folder / "CMakeLists.txt"
+        lists = folder_of(layer) / "CMakeLists.txt"
         for used in sorted(set(TARGET.findall(lists.read_text()))):
             if used in MAY_USE and used != layer and used not in allowed:
                 yield f"{shown(lists)}: {layer} may not link {used}"
