@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "kernels/cpu/encode_plan.hpp"
-#include "kernels/cpu/rounding.hpp"
 #include "kernels/cpu/stages.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,6 +13,7 @@
 
 #include "kernels/cpu/bits-inl.hpp"
 #include "kernels/cpu/elements-inl.hpp"
+#include "kernels/cpu/rounding-inl.hpp"
 #include "kernels/cpu/search-inl.hpp"
 #include "kernels/cpu/segments-inl.hpp"
 
