@@ -67,8 +67,7 @@ inline void encode_at_random(const EncodePlan& plan, int64_t first, const float*
     const FloatVec low = hn::GatherIndex(d, plan.levels, lower);
     const FloatVec high = hn::GatherIndex(d, plan.levels, hn::Add(lower, hn::Set(di, upper)));
     const auto word = hn::ShiftRight<8>(hn::Load(UnsignedTag(), words + i));
-    const FloatVec uniform =
-        hn::Mul(hn::ConvertTo(d, hn::BitCast(di, word)), hn::Set(d, 0x1p-24f));
+    const FloatVec uniform = hn::Mul(hn::ConvertTo(d, hn::BitCast(di, word)), hn::Set(d, 0x1p-24f));
     const auto is_upper = hn::Lt(hn::Mul(uniform, hn::Sub(high, low)), hn::Sub(s, low));
     const auto step = hn::IfThenElseZero(hn::RebindMask(di, is_upper), hn::Set(di, upper));
     hn::StoreU(hn::DemoteTo(ByteTag(), hn::Add(lower, step)), ByteTag(), codes + i);
