@@ -1,6 +1,7 @@
 // The CPU kernels on one core against a non-temporal copy of the same bytes, measured in turn:
 // `of_copy` is the copy's best time divided by the pass's best time, ns the pass's best time per
-// element. Names: pass/function/type/bits, elements in units of 1024 by FEWBIT_BENCH_KI (default 16384).
+// element. Names: pass/function/type/bits, elements in units of 1024 by FEWBIT_BENCH_KI (default
+// 16384).
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

@@ -56,7 +56,7 @@ FunctionCode write_function(const solver::Expression& expression, Parameters par
   code.text += write_one(formula, slope, "derivative", parameters, code.primitives);
   std::set<std::string> wide;
   code.wide_text = "\n/// f(x) for double\n" + write_one(formula, value, "wide_activation",
-                                                        parameters, wide, Real::double_precision);
+                                                         parameters, wide, Real::double_precision);
   return code;
 }
 

@@ -105,7 +105,8 @@ std::string function_header(const FunctionInfo& info, const std::vector<Table>& 
   }
   if (!text.empty()) text = "\nnamespace tables {\n" + text + "\n}  // namespace tables\n";
   const FunctionCode code = write_function(expression_of(info), Parameters::arguments);
-  return render("function.in", {{"NAME", info.name}, {"FUNCTION", code.text + code.wide_text}, {"TABLES", text}});
+  return render("function.in",
+                {{"NAME", info.name}, {"FUNCTION", code.text + code.wide_text}, {"TABLES", text}});
 }
 
 std::string registry_include(const std::vector<Table>& tables) {

@@ -129,9 +129,9 @@ class Writer {
     const Term& term = f_[index];
     switch (term.kind) {
       case Kind::constant:
-        return {is_wide_ ? double_literal(term.value)
-                         : decimal_literal(static_cast<float>(term.value)),
-                term.value < 0.0 ? kPrefix : kPrimary};
+        return {
+            is_wide_ ? double_literal(term.value) : decimal_literal(static_cast<float>(term.value)),
+            term.value < 0.0 ? kPrefix : kPrimary};
       case Kind::variable:
         return {"x", kPrimary};
       case Kind::parameter:

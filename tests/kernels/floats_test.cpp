@@ -64,8 +64,7 @@ TEST(Floats, NaNGivesNaNAndTheCodeOfTheLowestInterval) {
     for (const ElementType type :
          {ElementType::f32, ElementType::bf16, ElementType::f16, ElementType::f64}) {
       for_each_target([&](int64_t target) {
-        const Forward pass =
-            run_forward(activation, gelu, type, bytes_of({NAN, -NAN, 0.0}, type));
+        const Forward pass = run_forward(activation, gelu, type, bytes_of({NAN, -NAN, 0.0}, type));
         for (int64_t i = 0; i < 2; ++i) {
           EXPECT_TRUE(std::isnan(element(pass.y, type, i)))
               << activation.name << ' ' << type_name(type) << ' ' << hwy::TargetName(target);
@@ -111,8 +110,8 @@ TEST(Doubles, GetTheValueOfTheFormulaInDouble) {
   const std::vector<double> x = normal_inputs(3000, 22);
   for (const Activation& activation : activations()) {
     const solver::Expression f = expression_of(activation);
-    const Forward pass = run_forward(activation, kNoSteps, ElementType::f64,
-                                     bytes_of(x, ElementType::f64));
+    const Forward pass =
+        run_forward(activation, kNoSteps, ElementType::f64, bytes_of(x, ElementType::f64));
     for (size_t i = 0; i < x.size(); ++i) {
       const double y = element(pass.y, ElementType::f64, static_cast<int64_t>(i));
       ASSERT_NEAR(y, f.evaluate(x[i]), 4e-15 * std::max(1.0, std::fabs(x[i])))
@@ -130,8 +129,8 @@ TEST(Floats, GetTheValueOfTheFormulaTo2UlpOr2ToTheMinus24) {
   for (const Activation& activation : activations()) {
     const solver::Expression f = expression_of(activation);
     for_each_target([&](int64_t target) {
-      const Forward pass = run_forward(activation, kNoSteps, ElementType::f32,
-                                       bytes_of(x, ElementType::f32));
+      const Forward pass =
+          run_forward(activation, kNoSteps, ElementType::f32, bytes_of(x, ElementType::f32));
       for (size_t i = 0; i < x.size(); ++i) {
         const double exact = f.evaluate(x[i]);
         int exponent = 0;

@@ -63,8 +63,9 @@ TEST(CodeStream, IsRightForEveryCountUpToTwoBlocksAndZeroAfterTheLastCode) {
   }
 }
 
-/// x and y at every odd byte, codes at every byte, guard bytes on both sides of what is written.
-TEST(CodeStream, NeedsNoAlignmentAndWritesNothingBesideItsOwn) {
+/// x and y at any multiple of their type's size, codes at any byte, guard bytes around what is
+/// written.
+TEST(CodeStream, NeedsNoAlignmentBeyondTheTypesAndWritesNothingBesideItsOwn) {
   constexpr int64_t kCount = 1500;
   for (const ElementType type : {ElementType::f32, ElementType::bf16, ElementType::f16}) {
     const std::vector<uint8_t> x = bytes_of(normal_inputs(kCount, 3), type);
@@ -72,21 +73,22 @@ TEST(CodeStream, NeedsNoAlignmentAndWritesNothingBesideItsOwn) {
     const Forward expected = run_forward(relu(), table.view(), type, x);
     const size_t y_size = x.size();
     const size_t code_size = expected.codes.size();
-    for (size_t shift = 1; shift < 64; shift += 3) {
+    const auto size = static_cast<size_t>(element_bytes(type));
+    for (size_t shift = size; shift < 64; shift += 3 * size) {
       for_each_target([&](int64_t target) {
         std::vector<uint8_t> from(y_size + 128, 0);
         std::vector<uint8_t> to(y_size + 128, 0xAB);
         std::vector<uint8_t> codes(code_size + 128, 0xAB);
         std::copy(x.begin(), x.end(), from.begin() + static_cast<std::ptrdiff_t>(shift));
         forward(relu(), nullptr, table.view(), type, from.data() + shift, to.data() + shift,
-                codes.data() + shift, {0, kCount, kCount});
+                codes.data() + shift - 1, {0, kCount, kCount});
         std::vector<uint8_t> wanted(to.size(), 0xAB);
         std::copy(expected.y.begin(), expected.y.end(),
                   wanted.begin() + static_cast<std::ptrdiff_t>(shift));
         ASSERT_EQ(to, wanted) << hwy::TargetName(target);
         wanted.assign(codes.size(), 0xAB);
         std::copy(expected.codes.begin(), expected.codes.end(),
-                  wanted.begin() + static_cast<std::ptrdiff_t>(shift));
+                  wanted.begin() + static_cast<std::ptrdiff_t>(shift - 1));
         ASSERT_EQ(codes, wanted) << hwy::TargetName(target);
       });
     }

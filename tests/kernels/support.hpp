@@ -1,11 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -58,9 +58,12 @@ struct SyntheticTable {
   }
 
   StepView view() const {
-    return {bits,         even,
-            static_cast<int>(thresholds.size()), thresholds.data(),
-            codes.data(), static_cast<int>(levels.size()),
+    return {bits,
+            even,
+            static_cast<int>(thresholds.size()),
+            thresholds.data(),
+            codes.data(),
+            static_cast<int>(levels.size()),
             levels.data()};
   }
 };

@@ -41,21 +41,19 @@ TEST(Unbiased, ExpectedLevelIsTheDerivativeWithinFiveSigma) {
   constexpr int64_t kCount = 40000;
   for (const NamedTable& named : unbiased_tables()) {
     const StepView steps = view_of(*named.table);
-    const solver::Expression f =
-        solver::expression_of(solver::parse_function(named.function));
+    const solver::Expression f = solver::expression_of(solver::parse_function(named.function));
     const solver::Derivative slope(f, -10.0, 10.0);
     for (const double at : {-2.5, -0.7, 0.1, 1.3}) {
       const double exact = std::clamp(slope.value(static_cast<double>(static_cast<float>(at))),
                                       static_cast<double>(steps.levels[0]),
                                       static_cast<double>(steps.levels[steps.level_count - 1]));
       const std::vector<double> x(kCount, at);
-      const Forward pass = run_unbiased(named, {5, 6}, ElementType::f32,
-                                        bytes_of(x, ElementType::f32));
+      const Forward pass =
+          run_unbiased(named, {5, 6}, ElementType::f32, bytes_of(x, ElementType::f32));
       double sum = 0.0;
       double squares = 0.0;
       for (int64_t i = 0; i < kCount; ++i) {
-        const double level =
-            static_cast<double>(steps.levels[code_at(pass.codes, steps.bits, i)]);
+        const double level = static_cast<double>(steps.levels[code_at(pass.codes, steps.bits, i)]);
         sum += level;
         squares += level * level;
       }

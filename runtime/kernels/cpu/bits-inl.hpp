@@ -30,7 +30,8 @@ inline uint64_t gather_bits(uint64_t word, int bits) {
   const uint64_t byte = (uint64_t{1} << bits) - 1;
   const uint64_t pair = (uint64_t{1} << 2 * bits) - 1;
   const uint64_t quad = (uint64_t{1} << 4 * bits) - 1;
-  word = (word & 0x0001000100010001u * byte) | (word >> (8 - bits) & 0x0001000100010001u * (byte << bits));
+  word = (word & 0x0001000100010001u * byte) |
+         (word >> (8 - bits) & 0x0001000100010001u * (byte << bits));
   word = (word & 0x0000000100000001u * pair) |
          (word >> (16 - 2 * bits) & 0x0000000100000001u * (pair << 2 * bits));
   return (word & quad) | (word >> (32 - 4 * bits) & quad << 4 * bits);
@@ -71,7 +72,8 @@ struct UnpackPlan {
 HWY_INLINE hn::Vec<IntTag> unpack(const UnpackPlan& plan, const uint8_t* group, size_t lane) {
   const UnsignedTag du;
   const hn::Repartition<uint8_t, UnsignedTag> db;
-  const auto bytes = hn::TableLookupBytesOr0(hn::LoadDup128(db, group), hn::Load(db, plan.byte + 4 * lane));
+  const auto bytes =
+      hn::TableLookupBytesOr0(hn::LoadDup128(db, group), hn::Load(db, plan.byte + 4 * lane));
   const auto words = hn::Shr(hn::BitCast(du, bytes), hn::Load(du, plan.shift + lane));
   return hn::BitCast(IntTag(), hn::And(words, hn::Set(du, plan.mask)));
 }

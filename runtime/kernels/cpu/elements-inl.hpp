@@ -27,8 +27,8 @@ using PairTag = hn::Repartition<uint16_t, FloatTag>;
 using ByteTag = hn::Rebind<uint8_t, FloatTag>;
 using FloatVec = hn::Vec<FloatTag>;
 
-/// Rounds two vectors to bf16. A NaN needs no care: one that comes from bf16 inputs has zeros in the
-/// lower half, so that rounding does not carry.
+/// Rounds two vectors to bf16. A NaN needs no care: one that comes from bf16 inputs has zeros in
+/// the lower half, so that rounding does not carry.
 HWY_INLINE hn::Vec<PairTag> narrow_bf16(FloatVec low, FloatVec high) {
   const UnsignedTag du;
   const auto round = [du](FloatVec v) HWY_ATTR {

@@ -3,27 +3,27 @@
 #include <utility>
 
 #include "kernels/cpu/encode_plan.hpp"
-#include "kernels/cpu/rounding.hpp"
 #include "kernels/cpu/stages.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/forward.cpp"
-#include <hwy/foreach_target.h>
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "kernels/cpu/bits-inl.hpp"
 #include "kernels/cpu/elements-inl.hpp"
+#include "kernels/cpu/rounding-inl.hpp"
 #include "kernels/cpu/search-inl.hpp"
 #include "kernels/cpu/segments-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-constexpr Isa kIsa = !HWY_ARCH_X86             ? kBaseline
-                     : HWY_TARGET <= HWY_AVX3  ? kAvx512
-                     : HWY_TARGET <= HWY_AVX2  ? kAvx2
-                                               : kBaseline;
+constexpr Isa kIsa = !HWY_ARCH_X86            ? kBaseline
+                     : HWY_TARGET <= HWY_AVX3 ? kAvx512
+                     : HWY_TARGET <= HWY_AVX2 ? kAvx2
+                                              : kBaseline;
 
 inline LoadStage* load_stage(ElementType type, bool even) {
   switch (type) {

@@ -9,8 +9,8 @@
 
 namespace fewbit::kernels {
 
-/// Thresholds sorted into 32 cells of equal width, so that an element is compared only with those of
-/// its own cell: a cell's number is found by the same monotone arithmetic for elements and
+/// Thresholds sorted into 32 cells of equal width, so that an element is compared only with those
+/// of its own cell: a cell's number is found by the same monotone arithmetic for elements and
 /// thresholds, so the thresholds of lower cells lie below x and those of higher cells do not.
 struct ThresholdGrid {
   static constexpr int kCells = 32;
@@ -83,8 +83,7 @@ struct ThresholdGrid {
     for (int c = 0; c < kCells; ++c) {
       codes[c] = steps.codes[passed];
       for (int j = 0; j < kMaxPerCell; ++j) {
-        const bool is_here =
-            passed < steps.threshold_count && cell(steps.thresholds[passed]) == c;
+        const bool is_here = passed < steps.threshold_count && cell(steps.thresholds[passed]) == c;
         threshold[j][c] = is_here ? steps.thresholds[passed++] : INFINITY;
         codes[c] |= uint32_t{steps.codes[passed]} << 8 * (j + 1);
       }

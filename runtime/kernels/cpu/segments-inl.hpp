@@ -48,12 +48,16 @@ struct Coefficients;
 template <size_t... K>
 struct Coefficients<std::index_sequence<K...>> {
   Table32 of[sizeof...(K)];
-  HWY_INLINE explicit Coefficients(const SegmentTable& table) : of{Table32(table.coefficient[K])...} {}
+  HWY_INLINE explicit Coefficients(const SegmentTable& table)
+      : of{Table32(table.coefficient[K])...} {}
   HWY_INLINE const Table32& operator[](int k) const { return of[k]; }
 };
 
 /// Adding it leaves the nearest integer in the low bits.
 inline constexpr float kMagic = 0x1.8p+23f;
+
+/// Where f is flat: on the left, growing as x on the right; on both sides; or any other table.
+enum class Sides { flat_and_linear, flat, any };
 
 /// The constants of a table, spread over the lanes.
 template <int kDegree>
@@ -65,22 +69,22 @@ class SegmentFunction {
         per_width_(hn::Set(FloatTag(), 1.0f / table.width)),
         first_(hn::Set(FloatTag(), -16.0f * table.width)),
         last_(hn::Set(FloatTag(), 15.0f * table.width)),
+        low_(hn::Set(FloatTag(), table.low)),
         high_(hn::Set(FloatTag(), table.high)) {}
 
-  /// f(v) where f is flat on the left and, unless `kBothFlat`, grows as x on the right.
-  template <bool kBothFlat>
+  template <Sides kSides>
   HWY_INLINE FloatVec value(FloatVec v) const {
     // Of a NaN and a number, x86 takes the second operand: the NaN stays.
-    FloatVec at = hn::Max(first_, v);
-    if constexpr (kBothFlat) at = hn::Min(high_, at);
-    const FloatVec p = polynomial(kBothFlat ? at : hn::Min(at, last_), at);
-    return kBothFlat ? p : keep_infinity(at, p);
-  }
-
-  /// f(v) of any table.
-  HWY_INLINE FloatVec any_value(FloatVec v, FloatVec low) const {
-    const FloatVec at = hn::Min(high_, hn::Max(low, v));
-    return keep_infinity(at, polynomial(hn::Min(hn::Max(v, first_), last_), at));
+    if constexpr (kSides == Sides::any) {
+      const FloatVec at = hn::Min(high_, hn::Max(low_, v));
+      return keep_infinity(at, polynomial(hn::Min(hn::Max(v, first_), last_), at));
+    }
+    const FloatVec above = hn::Max(first_, v);
+    if constexpr (kSides == Sides::flat) {
+      const FloatVec at = hn::Min(high_, above);
+      return polynomial(at, at);
+    }
+    return keep_infinity(above, polynomial(hn::Min(above, last_), above));
   }
 
  private:
@@ -104,26 +108,20 @@ class SegmentFunction {
   FloatVec per_width_;
   FloatVec first_;
   FloatVec last_;
+  FloatVec low_;
   FloatVec high_;
 };
-
-enum class Sides { flat_and_linear, flat, any };
 
 /// y = f(x) for a block, from and to memory.
 template <ElementType kType, int kDegree, Sides kSides, bool kPastCache>
 void value_by_segments(const SegmentTable& table, const void* x, void* y) {
   using E = Element<kType>;
   const SegmentFunction<kDegree> f(table);
-  const FloatVec low = hn::Set(FloatTag(), table.low);
-  const auto value = [&f, low](FloatVec v) HWY_ATTR {
-    if constexpr (kSides == Sides::any) return f.any_value(v, low);
-    return f.template value<kSides == Sides::flat>(v);
-  };
   const auto* from = static_cast<const typename E::Stored*>(x);
   auto* to = static_cast<typename E::Stored*>(y);
   for (int64_t i = 0; i < kBlock; i += 2 * lane_count()) {
-    const FloatVec y0 = value(E::load(from + i));
-    const FloatVec y1 = value(E::load(from + i + lane_count()));
+    const FloatVec y0 = f.template value<kSides>(E::load(from + i));
+    const FloatVec y1 = f.template value<kSides>(E::load(from + i + lane_count()));
     E::template store<kPastCache>(y0, y1, to + i);
   }
 }

@@ -4,10 +4,11 @@
 
 namespace fewbit::kernels {
 
-/// A function of default parameters as polynomials on 32 cells of equal width. Cell r = round(x / w),
-/// -16 <= r <= 15, stands at index r mod 32 and is a polynomial in x - r w; the outermost two are
-/// lines, the function's asymptotes. Two registers of 16 floats hold one coefficient of all cells,
-/// so that one permutation of two registers fetches it, and no function needs code of its own.
+/// A function of default parameters as polynomials on 32 cells of equal width. Cell r = round(x /
+/// w), -16 <= r <= 15, stands at index r mod 32 and is a polynomial in x - r w; the outermost two
+/// are lines, the function's asymptotes. Two registers of 16 floats hold one coefficient of all
+/// cells, so that one permutation of two registers fetches it, and no function needs code of its
+/// own.
 ///
 /// Only for functions with f(0) = 0, smooth, with a horizontal asymptote or y = x + c on either
 /// side: the error stays within what activation.hpp states, but small values in a tail lose their
@@ -17,9 +18,9 @@ struct SegmentTable {
   static constexpr int kMinDegree = 6;
   static constexpr int kMaxDegree = 8;
 
-  int degree = 0;       ///< 0: the function is not of this kind
-  float width = 0.0f;   ///< w, a multiple of 1/16
-  float low = 0.0f;     ///< x is clamped here before the polynomial, -infinity where f ~ x
+  int degree = 0;      ///< 0: the function is not of this kind
+  float width = 0.0f;  ///< w, a multiple of 1/16
+  float low = 0.0f;    ///< x is clamped here before the polynomial, -infinity where f ~ x
   float high = 0.0f;
   alignas(64) float coefficient[kMaxDegree + 1][kCells] = {};
 };

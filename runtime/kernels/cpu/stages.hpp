@@ -7,8 +7,8 @@
 /// whole blocks of kBlock elements; a short last block goes through padded copies.
 namespace fewbit::kernels {
 
-/// Widens kBlock elements of a type. For fp64 the smallest float not below the element (its absolute
-/// value where the table is even), which compares with thresholds as the element does.
+/// Widens kBlock elements of a type. For fp64 the smallest float not below the element (its
+/// absolute value where the table is even), which compares with thresholds as the element does.
 using LoadStage = void(const void* from, float* x);
 
 /// Narrows kBlock elements to a type.

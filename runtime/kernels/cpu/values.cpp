@@ -1,6 +1,6 @@
 // The loops over a block for every function of a registry. Compiled once per instruction set, with
-// the compiler's flags for that set and FEWBIT_KERNELS naming the result: the generated functions are
-// free of branches after if-conversion, so the compiler vectorises them. A library of other
+// the compiler's flags for that set and FEWBIT_KERNELS naming the result: the generated functions
+// are free of branches after if-conversion, so the compiler vectorises them. A library of other
 // functions compiles this file again with its own FEWBIT_FUNCTIONS, FEWBIT_REGISTRY and
 // FEWBIT_REGISTRY_NAME.
 //
@@ -14,11 +14,11 @@
 #define FEWBIT_REGISTRY_NAME builtin
 #endif
 
+#include "kernels/cpu/values.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-
-#include "kernels/cpu/values.hpp"
 #include FEWBIT_FUNCTIONS
 
 namespace fewbit::kernels::FEWBIT_REGISTRY_NAME {
@@ -50,7 +50,7 @@ constexpr auto* loop = &Loop<F, decltype(F), decltype(indices_of(F))>::run;
 
 }  // namespace
 
-#define FEWBIT_FUNCTION(name, ...) \
+#define FEWBIT_FUNCTION(name, ...)                                         \
   {loop<&generated::name::activation>, loop<&generated::name::derivative>, \
    loop<&generated::name::wide_activation>},
 const ValueKernels FEWBIT_KERNELS[] = {
