@@ -194,16 +194,20 @@ std::string explain_saved(const std::vector<SavedTensor>& entries) {
   std::int64_t parameter_bytes = 0;
   for (const auto& [number, bytes] : parameters) parameter_bytes += bytes;
 
+  const auto counted = [](std::size_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  };
   std::ostringstream out;
-  out << "autograd keeps " << grouped(total) << " bytes in " << storages.size()
-      << " storages for backward, and " << grouped(parameter_bytes) << " bytes of "
-      << parameters.size() << " parameters that live anyway\n";
+  out << "autograd keeps " << grouped(total) << " bytes in " << counted(storages.size(), "storage")
+      << " for backward, and " << grouped(parameter_bytes) << " bytes of "
+      << counted(parameters.size(), "parameter")
+      << (parameters.size() == 1 ? " that lives" : " that live") << " anyway\n";
   if (storages.empty()) return out.str();
 
   std::vector<Cells> lines{
       {"operation", "calls", "keeps", "type", "made by", "bytes", "only here", "share"}};
   for (const Row& row : rows_of(entries, storages)) lines.push_back(cells_of(row, total));
-  lines.push_back({"all, each storage once", "", "", "", "", grouped(total), "", "100.0 %"});
+  lines.push_back({"all, each once", "", "", "", "", grouped(total), "", "100.0 %"});
   out << '\n';
   print_table(out, lines);
   print_sharing(out, storages);

@@ -89,7 +89,7 @@ void Ledger::name_node(NodeKey node, const std::string& name) {
   if (place != nodes_.end()) place->second.name = name;
 }
 
-void Ledger::set_apart(Memory memory) {
+void Ledger::set_apart(const Memory& memory) {
   const std::lock_guard lock(mutex_);
   Storage& storage = storage_of(memory);
   storage.set_apart = true;

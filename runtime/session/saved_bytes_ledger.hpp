@@ -1,9 +1,9 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,7 +18,10 @@ namespace fewbit::session {
 struct NodeKey {
   std::uint64_t thread = 0;
   std::uint64_t sequence = 0;
-  auto operator<=>(const NodeKey&) const = default;
+  bool operator==(const NodeKey&) const = default;
+  bool operator<(const NodeKey& other) const {
+    return std::tie(thread, sequence) < std::tie(other.thread, other.sequence);
+  }
 };
 
 // Memory of a tensor: its storage, or the tensor itself where it has none (sparse, opaque). The
@@ -53,7 +56,7 @@ class Ledger {
   void release(std::uint64_t record);
   // Names a node that keeps something; nothing for others.
   void name_node(NodeKey node, const std::string& name);
-  void set_apart(Memory memory);
+  void set_apart(const Memory& memory);
   void reset();
 
   std::int64_t bytes(bool parameters) const;

@@ -135,6 +135,26 @@ TEST(SavedBytesWatch, HoldsNoMemoryOfADeadGraph) {
   EXPECT_TRUE(freed.expired()) << "backward lets go";
 }
 
+// Holding the output with its history would make the operation hold itself for ever.
+TEST(SavedBytesWatch, HoldsNoOperationThatKeepsItsOwnOutput) {
+  SavedBytes meter;
+  const auto watch = meter.watch();
+  for (const bool in_place : {false, true}) {
+    at::Tensor y = hidden({16, 8});
+    y = in_place ? y.sigmoid_() : at::sigmoid(y);
+    const auto weak = y.storage().getWeakStorageImpl();
+    EXPECT_FALSE(weak.expired());
+    y.reset();
+    EXPECT_TRUE(weak.expired()) << in_place;
+
+    at::Tensor base = hidden({16, 8});
+    const auto whole = base.storage().getWeakStorageImpl();
+    base.narrow(0, 0, 4).sigmoid_();
+    base.reset();
+    EXPECT_TRUE(whole.expired()) << "through a view";
+  }
+}
+
 TEST(SavedBytesWatch, GraphMayOutliveItsMeter) {
   const at::Tensor x = hidden({16, 8});
   at::Tensor y;
