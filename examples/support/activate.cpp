@@ -1,5 +1,6 @@
 #include "examples/support/activate.hpp"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/silu.h>
 #include <c10/util/Exception.h>
@@ -10,8 +11,12 @@ namespace fewbit::examples {
 
 namespace {
 
+// Draws of the unbiased form come from a generator of the choice's own: runs in several threads
+// stay reproducible.
 Choice by_table(std::string form, int bits, const Table& table) {
-  return {std::move(form), bits, [table](const at::Tensor& x) { return activation(x, table); }};
+  const at::Generator generator = at::detail::createCPUGenerator();
+  return {std::move(form), bits,
+          [table, generator](const at::Tensor& x) { return activation(x, table, generator); }};
 }
 
 }  // namespace

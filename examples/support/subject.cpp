@@ -21,7 +21,7 @@ std::mt19937_64 random_for(uint64_t seed, int64_t step) {
 
 Subject make_mlp(uint64_t seed) {
   static const Digits digits = load_digits(FEWBIT_DIGITS_CSV);
-  const Mlp model(128);
+  Mlp model(128);
   const auto loss = [model, seed](int64_t step, const Activate& activate) mutable {
     std::mt19937_64 random = random_for(seed, step);
     const Batch batch = draw_digits(digits, kPictures, random);
@@ -33,7 +33,7 @@ Subject make_mlp(uint64_t seed) {
 Subject make_transformer(bool gated, uint64_t seed) {
   static const std::string text = load_licences();
   const TransformerOptions options{.blocks = 2, .width = 48, .context = 32, .gated = gated};
-  const Transformer model(options);
+  Transformer model(options);
   const auto loss = [model, seed, options](int64_t step, const Activate& activate) mutable {
     std::mt19937_64 random = random_for(seed, step);
     const Batch batch = draw_text(text, kPieces, options.context, random);
