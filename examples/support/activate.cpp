@@ -1,0 +1,55 @@
+#include "examples/support/activate.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/silu.h>
+#include <c10/util/Exception.h>
+
+#include "fewbit/functional.hpp"
+
+namespace fewbit::examples {
+
+namespace {
+
+// Draws of the unbiased form come from a generator of the choice's own: runs in several threads
+// stay reproducible.
+Choice by_table(std::string form, int bits, const Table& table) {
+  const at::Generator generator = at::detail::createCPUGenerator();
+  return {std::move(form), bits,
+          [table, generator](const at::Tensor& x) { return activation(x, table, generator); }};
+}
+
+}  // namespace
+
+std::string Choice::label() const {
+  return bits == 0 ? form : form + " " + std::to_string(bits) + " bit";
+}
+
+Choice exact(const std::string& function) {
+  if (function == "gelu") return {"exact", 0, [](const at::Tensor& x) { return at::gelu(x); }};
+  TORCH_CHECK(function == "silu", "exact: gelu or silu, not ", function);
+  return {"exact", 0, [](const at::Tensor& x) { return at::silu(x); }};
+}
+
+Choice few_bit(const std::string& function, const std::string& form, int bits) {
+  return by_table(form, bits, Table::builtin(function, form + "_b" + std::to_string(bits)));
+}
+
+Choice standard(const std::string& function, int bits) {
+  return by_table("standard", bits, Table::standard(function, Bits{bits}));
+}
+
+std::vector<Choice> few_bit_choices(const std::string& function,
+                                    const std::vector<std::string>& forms, int most_bits) {
+  std::vector<Choice> choices;
+  for (int bits = 1; bits <= most_bits; ++bits) {
+    for (const std::string& form : forms) choices.push_back(few_bit(function, form, bits));
+  }
+  return choices;
+}
+
+int64_t code_bytes(int64_t elements, int bits) {
+  return ((elements * bits + 7) / 8 + 15) / 16 * 16;
+}
+
+}  // namespace fewbit::examples

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace fewbit::examples {
+
+/// An activation as a model takes it: its value is always exact, its derivative as chosen.
+using Activate = std::function<at::Tensor(const at::Tensor&)>;
+
+/// One way to keep the derivative of an activation.
+struct Choice {
+  std::string form;  ///< "exact", "standard", or form and weight of a built-in table
+  int bits = 0;      ///< of a code; 0 for exact
+  Activate activate;
+
+  std::string label() const;
+};
+
+/// Torch's own "gelu" or "silu".
+Choice exact(const std::string& function);
+
+/// By the built-in table of that form and weight: few_bit("gelu", "levels_normal", 3).
+Choice few_bit(const std::string& function, const std::string& form, int bits);
+
+/// By the table that the library takes where only bits are given.
+Choice standard(const std::string& function, int bits);
+
+/// All forms and weights with 1 to `most_bits` bits, by bits, then form.
+std::vector<Choice> few_bit_choices(const std::string& function,
+                                    const std::vector<std::string>& forms, int most_bits = 4);
+
+/// Bytes that codes of so many elements take: whole bytes, rounded up to 16.
+int64_t code_bytes(int64_t elements, int bits);
+
+}  // namespace fewbit::examples

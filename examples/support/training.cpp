@@ -1,0 +1,59 @@
+#include "examples/support/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include <c10/util/Exception.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/sgd.h>
+
+namespace fewbit::examples {
+
+namespace {
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
+                                                        const Recipe& recipe) {
+  if (recipe.optimizer == "adam") {
+    return std::make_unique<torch::optim::Adam>(parameters, torch::optim::AdamOptions(recipe.rate));
+  }
+  TORCH_CHECK(recipe.optimizer == "sgd", "train: optimizer adam or sgd, not ", recipe.optimizer);
+  return std::make_unique<torch::optim::SGD>(parameters,
+                                             torch::optim::SGDOptions(recipe.rate).momentum(0.9));
+}
+
+}  // namespace
+
+std::vector<double> train(const std::vector<at::Tensor>& parameters, const BatchLoss& loss,
+                          const Activate& activate, const Recipe& recipe) {
+  const auto optimizer = make_optimizer(parameters, recipe);
+  std::vector<double> losses;
+  for (int64_t step = 0; step < recipe.steps; ++step) {
+    optimizer->zero_grad();
+    const at::Tensor value = loss(step, activate);
+    value.backward();
+    optimizer->step();
+    losses.push_back(value.item<double>());
+  }
+  return losses;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0.0;
+  const double centre = mean(values);
+  double sum = 0.0;
+  for (const double value : values) sum += (value - centre) * (value - centre);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+double tail_mean(const std::vector<double>& values, size_t count) {
+  const size_t taken = std::min(count, values.size());
+  return mean({values.end() - static_cast<std::ptrdiff_t>(taken), values.end()});
+}
+
+}  // namespace fewbit::examples

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "examples/support/activate.hpp"
+
+namespace fewbit::examples {
+
+/// The loss of batch number `step`, the activation as given. The same number has to mean the same
+/// batch, so that runs can be compared pair by pair.
+using BatchLoss = std::function<at::Tensor(int64_t step, const Activate& activate)>;
+
+struct Recipe {
+  std::string optimizer = "adam";  ///< or "sgd", with momentum 0.9
+  double rate = 1e-3;
+  int64_t steps = 500;
+};
+
+/// Trains the parameters in place; the loss of every step.
+std::vector<double> train(const std::vector<at::Tensor>& parameters, const BatchLoss& loss,
+                          const Activate& activate, const Recipe& recipe);
+
+double mean(const std::vector<double>& values);
+/// The spread of the values: n - 1 in the denominator; 0 for a single one.
+double deviation(const std::vector<double>& values);
+/// Mean of the last `count` values.
+double tail_mean(const std::vector<double>& values, size_t count);
+
+}  // namespace fewbit::examples

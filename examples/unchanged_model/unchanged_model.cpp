@@ -1,0 +1,92 @@
+// torch::nn::TransformerEncoder, not a line changed: what it keeps for backward outside and inside
+// a scope of 3 bits, to the byte.
+#include <iostream>
+
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/randn.h>
+#include <torch/nn/modules/transformercoder.h>
+#include <torch/nn/modules/transformerlayer.h>
+#include <torch/utils.h>
+
+#include "examples/support/activate.hpp"
+#include "examples/support/page.hpp"
+#include "fewbit/activation_scope.hpp"
+#include "fewbit/saved_bytes.hpp"
+
+namespace fewbit::examples {
+namespace {
+
+constexpr int64_t kLayers = 3, kWidth = 64, kFeedForward = 256, kLength = 32, kBatch = 8;
+constexpr int kBits = 3;
+
+struct Kept {
+  int64_t bytes;
+  std::string explanation;
+  at::Tensor y;
+};
+
+Kept forward(torch::nn::TransformerEncoder& model, const at::Tensor& x) {
+  SavedBytes meter;
+  at::Tensor y;
+  {
+    const auto watch = meter.watch();
+    y = model->forward(x);
+  }
+  return {meter.unique_bytes(), meter.explain(), y};
+}
+
+int unchanged_model(const Arguments& arguments) {
+  torch::manual_seed(1);
+  const torch::nn::TransformerEncoderLayerOptions layer =
+      torch::nn::TransformerEncoderLayerOptions(kWidth, 4)
+          .dim_feedforward(kFeedForward)
+          .dropout(0.0)
+          .activation(torch::kGELU);
+  torch::nn::TransformerEncoder model(torch::nn::TransformerEncoderOptions(layer, kLayers));
+  const at::Tensor x = at::randn({kLength, kBatch, kWidth});
+
+  const Kept before = forward(model, x);
+  std::string report;
+  const Kept after = [&] {
+    const ActivationScope scope({.bits = kBits});
+    const Kept kept = forward(model, x);
+    report = scope.report();
+    return kept;
+  }();
+  const Kept outside = forward(model, x);
+
+  const int64_t elements = kLength * kBatch * kFeedForward;
+  const int64_t levels = int64_t{sizeof(float)} << kBits;
+  const int64_t expected =
+      kLayers * (elements * int64_t{sizeof(float)} - code_bytes(elements, kBits)) - levels;
+  std::cout << "before:\n"
+            << before.explanation << "\nin a scope of " << kBits << " bits:\n"
+            << after.explanation << '\n'
+            << report << '\n';
+
+  Sheet sheet{"Bytes kept for backward", {"run", "bytes"}, {}};
+  sheet.rows = {{"exact", std::to_string(before.bytes)},
+                {"in a scope of 3 bits", std::to_string(after.bytes)},
+                {"saved", std::to_string(before.bytes - after.bytes)},
+                {"saved by arithmetic", std::to_string(expected)}};
+  std::cout << markdown(sheet);
+  if (!arguments.folder.empty()) {
+    Page page("A TransformerEncoder, unchanged, in a scope");
+    page.add(sheet);
+    page.write(arguments.folder, "unchanged_model");
+  }
+
+  Outcome outcome;
+  outcome.expect(before.bytes - after.bytes == expected,
+                 "the scope saves 32 - 3 bits per element of every GELU, less one set of levels");
+  outcome.expect(outside.bytes == before.bytes, "outside the scope nothing changes");
+  outcome.expect(at::allclose(after.y, before.y, 1e-5, 1e-5), "the output is the same");
+  return outcome.exit_code();
+}
+
+}  // namespace
+}  // namespace fewbit::examples
+
+int main(int count, char** values) {
+  return fewbit::examples::run_example(count, values, fewbit::examples::unchanged_model);
+}
