@@ -10,12 +10,9 @@
 #include <string>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include <benchmark/benchmark.h>
 
+#include "bench/stream_copy.hpp"
 #include "generated/functions.hpp"
 #include "kernels/activation.hpp"
 #include "kernels/cpu/half.hpp"
@@ -28,20 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void copy_past_cache(const uint8_t* from, uint8_t* to, int64_t bytes) {
-#if defined(__SSE2__)
-  for (int64_t i = 0; i + 64 <= bytes; i += 64) {
-    for (int64_t k = i; k < i + 64; k += 16) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to + k),
-                       _mm_load_si128(reinterpret_cast<const __m128i*>(from + k)));
-    }
-  }
-  _mm_sfence();
-#else
-  std::memcpy(to, from, static_cast<size_t>(bytes));
-#endif
 }
 
 /// 64-byte aligned bytes, touched.
@@ -106,7 +89,7 @@ void compare(benchmark::State& state, ElementType type, int bits, const Pass& pa
     state.SetIterationTime(seconds);
     best_pass = std::min(best_pass, seconds);
     start = Clock::now();
-    copy_past_cache(all.x.data(), all.y.data(), traffic / 2);
+    bench::stream_copy(all.x.data(), all.y.data(), traffic / 2);
     best_copy = std::min(best_copy, seconds_since(start));
   }
   state.counters["ns"] = best_pass / static_cast<double>(all.count) * 1e9;

@@ -68,7 +68,7 @@ Sheet stage_sheet(const Study& study) {
 }
 
 // Mean over the stages of what `value` takes from a measurement.
-std::map<Key, double> over_stages(const Study& study, double Fidelity::* value) {
+std::map<Key, double> over_stages(const Study& study, double Fidelity::*value) {
   std::map<Key, std::vector<double>> values;
   for (const StageRow& row : study.stages) {
     values[{row.bits, row.form}].push_back(row.fidelity.*value);
@@ -89,11 +89,11 @@ double mean_distance(const std::vector<double>& values) {
 }
 
 Sheet training_sheet(const Study& study) {
-  Sheet sheet{"Training: " + study.model + ", " + study.function + "; exact " +
-                  number(study.exact_loss, 5),
-              {"table", "bits", "loss above exact", "standard error", "mean distance",
-               "mean bias", "mean bias, Adam"},
-              {}};
+  Sheet sheet{
+      "Training: " + study.model + ", " + study.function + "; exact " + number(study.exact_loss, 5),
+      {"table", "bits", "loss above exact", "standard error", "mean distance", "mean bias",
+       "mean bias, Adam"},
+      {}};
   const auto bias = over_stages(study, &Fidelity::bias);
   const auto adam = over_stages(study, &Fidelity::adam_bias);
   for (const TrainingRow& row : study.training) {
@@ -108,7 +108,10 @@ Sheet training_sheet(const Study& study) {
 
 Chart scatter(const Study& study) {
   Chart chart{study.model + ", " + study.function + ": gradient bias and distance from exact",
-              "relative bias of the mean gradient", "mean |loss - exact loss|", {}, true};
+              "relative bias of the mean gradient",
+              "mean |loss - exact loss|",
+              {},
+              true};
   const auto bias = over_stages(study, &Fidelity::bias);
   std::map<std::string, Line> lines;
   for (const TrainingRow& row : study.training) {

@@ -11,8 +11,8 @@ struct SolveOptions {
   double time_limit = 1.0;    ///< seconds for one table's refinement; the gap says what was reached
 };
 
-/// The best table for `problem`, with its proof. Throws Error where the problem has no answer: f not
-/// differentiable, f' constant, a weight without mass in the domain, an infinite domain under a
+/// The best table for `problem`, with its proof. Throws Error where the problem has no answer: f
+/// not differentiable, f' constant, a weight without mass in the domain, an infinite domain under a
 /// weight that is not integrable.
 Table solve(const Problem& problem, const SolveOptions& options = {});
 

@@ -83,7 +83,8 @@ TEST(ActivationBackward, MultipliesEveryGradientByItsLevel) {
 }
 
 TEST(Activation, KeepsNaNInValueAndGradient) {
-  at::Tensor x = at::zeros({20}).index_fill_(0, at::tensor({3, 17}, at::kLong), NAN).requires_grad_();
+  at::Tensor x =
+      at::zeros({20}).index_fill_(0, at::tensor({3, 17}, at::kLong), NAN).requires_grad_();
   const at::Tensor y = gelu(x, Bits{3});
   (y * y).sum().backward();
   for (int64_t i = 0; i < 20; ++i) {
