@@ -46,8 +46,8 @@ TEST(CodeStream, HoldsEveryCodeOfEveryWidthAndTableSize) {
 }
 
 TEST(CodeStream, HoldsTheCodesOfTablesFarFromZeroAndOfTinyOnes) {
-  for (const float offset : {0.0f, 1.0f, -300.0f, 1e6f, -3e7f, 1e20f}) {
-    for (const float scale : {1e-30f, 1e-6f, 1.0f, 1e6f, 1e20f, 1e35f}) {
+  for (const float offset : {0.0f, 1.0f, -300.0f, 1e6f, 2.1e7f, -3e7f, 5.3e7f, -1.37e8f, 1e20f}) {
+    for (const float scale : {1e-30f, 1e-6f, 0.3f, 1.0f, 3.0f, 11.0f, 1e6f, 1e20f, 1e35f}) {
       SyntheticTable table(3, 9, 17);
       std::vector<double> x;
       for (float& t : table.thresholds) {
