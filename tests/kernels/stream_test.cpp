@@ -45,6 +45,31 @@ TEST(CodeStream, HoldsEveryCodeOfEveryWidthAndTableSize) {
   }
 }
 
+TEST(CodeStream, HoldsTheCodesOfTablesFarFromZeroAndOfTinyOnes) {
+  for (const float offset : {0.0f, 1.0f, -300.0f, 1e6f, 2.1e7f, -3e7f, 5.3e7f, -1.37e8f, 1e20f}) {
+    for (const float scale : {1e-30f, 1e-6f, 0.3f, 1.0f, 3.0f, 11.0f, 1e6f, 1e20f, 1e35f}) {
+      SyntheticTable table(3, 9, 17);
+      std::vector<double> x;
+      for (float& t : table.thresholds) {
+        t = offset + scale * t;
+        x.push_back(static_cast<double>(t));
+        x.push_back(static_cast<double>(std::nextafter(t, INFINITY)));
+        x.push_back(static_cast<double>(std::nextafter(t, -INFINITY)));
+      }
+      for (const double value : normal_inputs(500, 18)) {
+        const float wide = offset + scale * static_cast<float>(value);
+        x.push_back(static_cast<double>(wide));
+      }
+      for_each_target([&](int64_t target) {
+        const Forward result =
+            run_forward(relu(), table.view(), ElementType::f32, bytes_of(x, ElementType::f32));
+        ASSERT_EQ(result.codes, reference_stream(table.view(), x))
+            << offset << ' ' << scale << ' ' << hwy::TargetName(target);
+      });
+    }
+  }
+}
+
 TEST(CodeStream, IsRightForEveryCountUpToTwoBlocksAndZeroAfterTheLastCode) {
   const std::vector<double> all =
       elements(bytes_of(normal_inputs(1100, 2), ElementType::bf16), ElementType::bf16);

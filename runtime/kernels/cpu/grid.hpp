@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -39,7 +40,7 @@ struct ThresholdGrid {
     const float span = std::fmax(last - first, 1e-3f);
     int best = kMaxPerCell + 1;
     for (const float zoom : {1.0f, 1.5f, 2.0f, 3.0f}) {
-      place(middle, 30.0f * zoom / span);
+      if (!place(middle, 30.0f * zoom / span)) continue;
       const int most = most_in_a_cell(steps);
       if (most >= best) continue;
       best = most;
@@ -61,12 +62,15 @@ struct ThresholdGrid {
   }
 
  private:
-  void place(float middle, float per_unit) {
+  /// Whether the cells between the clamps are numbered 0 to 31: far from zero a float cannot tell
+  /// narrow cells apart.
+  bool place(float middle, float per_unit) {
     scale = per_unit;
     const float offset = std::nearbyint(15.5f - middle * per_unit);
     shift = kMagic + offset;
     low = (0.0f - offset) / per_unit;
     high = (31.0f - offset) / per_unit;
+    return std::fabs(offset) < 0x1p+22f && cell(low) == 0 && cell(high) == kCells - 1;
   }
 
   int most_in_a_cell(const StepView& steps) const {
