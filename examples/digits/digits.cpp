@@ -29,8 +29,9 @@ Plan make_plan(bool is_long) {
   plan.choices.push_back(exact("gelu"));
   if (is_long) {
     plan.seeds = {1, 2, 3, 4, 5};
-    const auto few = few_bit_choices("gelu", {"intervals_uniform", "levels_uniform",
-                                              "levels_normal", "smoothed_normal", "unbiased_normal"});
+    const auto few =
+        few_bit_choices("gelu", {"intervals_uniform", "levels_uniform", "levels_normal",
+                                 "smoothed_normal", "unbiased_normal"});
     plan.choices.insert(plan.choices.end(), few.begin(), few.end());
     plan.recipe.steps = 1000;
   } else {
@@ -128,9 +129,8 @@ void check(const std::vector<Result>& results, Outcome& outcome) {
   for (const Result& result : results) {
     if (result.choice.bits == 0) continue;
     const std::string name = result.model + ", " + result.choice.label() + ": ";
-    outcome.expect(exact.kept - result.kept == result.computed, name + "saves " +
-                                                                    std::to_string(result.computed) +
-                                                                    " bytes, as computed");
+    outcome.expect(exact.kept - result.kept == result.computed,
+                   name + "saves " + std::to_string(result.computed) + " bytes, as computed");
     if (result.choice.bits < 3) continue;
     outcome.expect(mean(result.accuracies) > mean(exact.accuracies) - 2.0,
                    name + "accuracy within 2 points of exact");

@@ -69,9 +69,9 @@ void draw_axes(const Chart& chart, const Axis& x, const Axis& y, std::ostream& o
   }
   out << "<text x=\"" << (kLeft + kWidth - kRight) / 2 << "\" y=\"" << kHeight - 12
       << "\" text-anchor=\"middle\">" << chart.x_name << "</text>\n<text transform=\"translate(16,"
-      << (kTop + kHeight - kBottom) / 2 << ") rotate(-90)\" text-anchor=\"middle\">"
-      << chart.y_name << "</text>\n<text x=\"" << kLeft << "\" y=\"18\" font-weight=\"bold\">"
-      << chart.title << "</text>\n";
+      << (kTop + kHeight - kBottom) / 2 << ") rotate(-90)\" text-anchor=\"middle\">" << chart.y_name
+      << "</text>\n<text x=\"" << kLeft << "\" y=\"18\" font-weight=\"bold\">" << chart.title
+      << "</text>\n";
 }
 
 void draw_line(const Line& line, size_t index, const Axis& x, const Axis& y, std::ostream& out) {
@@ -106,7 +106,8 @@ std::string svg(const Chart& chart) {
   std::ostringstream out;
   out.precision(5);
   out << "<svg viewBox=\"0 0 " << kWidth << ' ' << kHeight << "\" width=\"" << kWidth
-      << "\" height=\"" << kHeight << "\" font-size=\"12\" font-family=\"sans-serif\" role=\"img\">\n";
+      << "\" height=\"" << kHeight
+      << "\" font-size=\"12\" font-family=\"sans-serif\" role=\"img\">\n";
   draw_axes(chart, x, y, out);
   for (size_t i = 0; i < chart.lines.size(); ++i) draw_line(chart.lines[i], i, x, y, out);
   out << "</svg>\n";

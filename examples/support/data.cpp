@@ -70,7 +70,8 @@ Batch draw_digits(const Digits& digits, int64_t size, std::mt19937_64& random) {
   const at::Tensor picked = at::empty({size}, at::kLong);
   std::uniform_int_distribution<int64_t> any(0, digits.train_digits.numel() - 1);
   std::generate_n(picked.mutable_data_ptr<int64_t>(), size, [&] { return any(random); });
-  return {digits.train_pictures.index_select(0, picked), digits.train_digits.index_select(0, picked)};
+  return {digits.train_pictures.index_select(0, picked),
+          digits.train_digits.index_select(0, picked)};
 }
 
 Batch draw_text(const std::string& text, int64_t size, int64_t context, std::mt19937_64& random) {

@@ -141,8 +141,9 @@ void Page::write(const std::string& folder, const std::string& name) const {
   const std::filesystem::path base = std::filesystem::path(folder) / name;
   write_file(base.string() + ".html",
              "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" +
-                 escaped(title_) + "</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<h1>" +
-                 escaped(title_) + "</h1>\n" + html_ + "</body>\n</html>\n");
+                 escaped(title_) + "</title>\n<style>" + kStyle +
+                 "</style>\n</head>\n<body>\n<h1>" + escaped(title_) + "</h1>\n" + html_ +
+                 "</body>\n</html>\n");
   write_file(base.string() + ".md", "# " + title_ + "\n\n" + markdown_);
   write_file(base.string() + ".json", "{\n  \"title\": " + quoted(title_) + ",\n  \"parts\": [\n" +
                                           joined(json_, ",\n") + "\n  ]\n}\n");
