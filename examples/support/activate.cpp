@@ -13,14 +13,6 @@ namespace fewbit::examples {
 
 namespace {
 
-// Draws of the unbiased form come from a generator of the choice's own: runs in several threads
-// stay reproducible.
-Choice by_table(std::string form, int bits, const Table& table) {
-  const at::Generator generator = at::detail::createCPUGenerator();
-  return {std::move(form), bits,
-          [table, generator](const at::Tensor& x) { return activation(x, table, generator); }};
-}
-
 bool are_same(const Table& one, const Table& other) {
   const TableData &a = one.data(), &b = other.data();
   return a.thresholds == b.thresholds && a.interval_codes == b.interval_codes &&
@@ -39,12 +31,20 @@ Choice exact(const std::string& function) {
   return {"exact", 0, [](const at::Tensor& x) { return at::silu(x); }};
 }
 
+// Draws of the unbiased form come from a generator of the choice's own: runs in several threads
+// stay reproducible.
+Choice by_table(const std::string& form, const Table& table) {
+  const at::Generator generator = at::detail::createCPUGenerator();
+  return {form, table.bits(),
+          [table, generator](const at::Tensor& x) { return activation(x, table, generator); }};
+}
+
 Choice few_bit(const std::string& function, const std::string& form, int bits) {
-  return by_table(form, bits, Table::builtin(function, form + "_b" + std::to_string(bits)));
+  return by_table(form, Table::builtin(function, form + "_b" + std::to_string(bits)));
 }
 
 Choice standard(const std::string& function, int bits) {
-  return by_table("standard", bits, Table::standard(function, Bits{bits}));
+  return by_table("standard", Table::standard(function, Bits{bits}));
 }
 
 std::vector<Choice> few_bit_choices(const std::string& function,
@@ -59,7 +59,7 @@ std::vector<Choice> few_bit_choices(const std::string& function,
                                      [&](const Table& other) { return are_same(table, other); });
       if (known && distinct) continue;
       taken.push_back(table);
-      choices.push_back(by_table(form, bits, table));
+      choices.push_back(by_table(form, table));
     }
   }
   return choices;

@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "fewbit/table.hpp"
+
 namespace fewbit::examples {
 
 /// An activation as a model takes it: its value is always exact, its derivative as chosen.
@@ -25,6 +27,9 @@ Choice exact(const std::string& function);
 
 /// By the built-in table of that form and weight: few_bit("gelu", "levels_normal", 3).
 Choice few_bit(const std::string& function, const std::string& form, int bits);
+
+/// By a table of one's own: fitted to a layer, or read from a file. `form` is its name in results.
+Choice by_table(const std::string& form, const Table& table);
 
 /// By the table that the library takes where only bits are given.
 Choice standard(const std::string& function, int bits);
