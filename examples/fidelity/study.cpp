@@ -29,7 +29,7 @@ void measure_stages(const Plan& plan, Study& study) {
     train(subject.parameters, later, reference_choice.activate, recipe);
     trained = stage;
     const Reference reference = measure_exact(subject, reference_choice.activate, plan.batches);
-    for (const Choice& choice : few_bit_choices(study.function, plan.forms, plan.most_bits)) {
+    for (const Choice& choice : few_bit_choices(study.function, plan.forms, 4, true)) {
       study.stages.push_back(
           {stage, choice.form, choice.bits, measure(subject, reference, choice.activate)});
     }
@@ -45,8 +45,8 @@ double final_loss(const Study& study, const Choice& choice, uint64_t seed, const
 }
 
 void train_all(const Plan& plan, Study& study) {
-  const int most = study.model == "mlp" ? plan.most_bits : plan.most_trained_bits;
-  const std::vector<Choice> choices = few_bit_choices(study.function, plan.forms, most);
+  const std::vector<Choice> choices =
+      few_bit_choices(study.function, plan.forms, plan.most_trained_bits, true);
   for (const Choice& choice : choices) study.training.push_back({choice.form, choice.bits, {}});
   std::vector<double> exact_losses;
   for (const uint64_t seed : plan.seeds) {
@@ -62,8 +62,8 @@ void train_all(const Plan& plan, Study& study) {
 
 }  // namespace
 
-Study run_study(const std::string& model, const std::string& function, const Plan& plan) {
-  Study study{model, function, {}, 0.0, {}};
+Study run_study(const std::string& function, const Plan& plan) {
+  Study study{plan.model, function, {}, 0.0, {}};
   measure_stages(plan, study);
   if (plan.steps > 0) train_all(plan, study);
   return study;

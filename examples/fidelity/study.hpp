@@ -8,12 +8,11 @@
 namespace fewbit::examples {
 
 struct Plan {
-  std::vector<std::string> models;
-  std::vector<std::string> forms;
-  std::vector<int64_t> stages;  ///< steps of exact training before each measurement
-  int64_t batches = 0;          ///< of a measurement
-  int most_bits = 4;
-  int most_trained_bits = 3;  ///< in the training table of the transformer
+  std::string model;               ///< as make_subject takes it
+  std::vector<std::string> forms;  ///< form and weight of the tables; bits 1 to 4 of each
+  std::vector<int64_t> stages;     ///< steps of exact training before each measurement
+  int64_t batches = 0;             ///< of a measurement
+  int most_trained_bits = 4;
   std::vector<uint64_t> seeds;
   int64_t steps = 0;  ///< of each training; 0: no training table
 };
@@ -44,6 +43,6 @@ struct Study {
 };
 
 /// Runs in the calling thread; reports progress on stderr.
-Study run_study(const std::string& model, const std::string& function, const Plan& plan);
+Study run_study(const std::string& function, const Plan& plan);
 
 }  // namespace fewbit::examples

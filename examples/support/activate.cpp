@@ -1,5 +1,7 @@
 #include "examples/support/activate.hpp"
 
+#include <algorithm>
+
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/silu.h>
@@ -11,12 +13,10 @@ namespace fewbit::examples {
 
 namespace {
 
-// Draws of the unbiased form come from a generator of the choice's own: runs in several threads
-// stay reproducible.
-Choice by_table(std::string form, int bits, const Table& table) {
-  const at::Generator generator = at::detail::createCPUGenerator();
-  return {std::move(form), bits,
-          [table, generator](const at::Tensor& x) { return activation(x, table, generator); }};
+bool are_same(const Table& one, const Table& other) {
+  const TableData &a = one.data(), &b = other.data();
+  return a.thresholds == b.thresholds && a.interval_codes == b.interval_codes &&
+         a.levels == b.levels && a.even == b.even;
 }
 
 }  // namespace
@@ -31,19 +31,36 @@ Choice exact(const std::string& function) {
   return {"exact", 0, [](const at::Tensor& x) { return at::silu(x); }};
 }
 
+// Draws of the unbiased form come from a generator of the choice's own: runs in several threads
+// stay reproducible.
+Choice by_table(const std::string& form, const Table& table) {
+  const at::Generator generator = at::detail::createCPUGenerator();
+  return {form, table.bits(),
+          [table, generator](const at::Tensor& x) { return activation(x, table, generator); }};
+}
+
 Choice few_bit(const std::string& function, const std::string& form, int bits) {
-  return by_table(form, bits, Table::builtin(function, form + "_b" + std::to_string(bits)));
+  return by_table(form, Table::builtin(function, form + "_b" + std::to_string(bits)));
 }
 
 Choice standard(const std::string& function, int bits) {
-  return by_table("standard", bits, Table::standard(function, Bits{bits}));
+  return by_table("standard", Table::standard(function, Bits{bits}));
 }
 
 std::vector<Choice> few_bit_choices(const std::string& function,
-                                    const std::vector<std::string>& forms, int most_bits) {
+                                    const std::vector<std::string>& forms, int most_bits,
+                                    bool distinct) {
   std::vector<Choice> choices;
   for (int bits = 1; bits <= most_bits; ++bits) {
-    for (const std::string& form : forms) choices.push_back(few_bit(function, form, bits));
+    std::vector<Table> taken;
+    for (const std::string& form : forms) {
+      const Table table = Table::builtin(function, form + "_b" + std::to_string(bits));
+      const bool known = std::any_of(taken.begin(), taken.end(),
+                                     [&](const Table& other) { return are_same(table, other); });
+      if (known && distinct) continue;
+      taken.push_back(table);
+      choices.push_back(by_table(form, table));
+    }
   }
   return choices;
 }

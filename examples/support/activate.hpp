@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "fewbit/table.hpp"
+
 namespace fewbit::examples {
 
 /// An activation as a model takes it: its value is always exact, its derivative as chosen.
@@ -26,12 +28,17 @@ Choice exact(const std::string& function);
 /// By the built-in table of that form and weight: few_bit("gelu", "levels_normal", 3).
 Choice few_bit(const std::string& function, const std::string& form, int bits);
 
+/// By a table of one's own: fitted to a layer, or read from a file. `form` is its name in results.
+Choice by_table(const std::string& form, const Table& table);
+
 /// By the table that the library takes where only bits are given.
 Choice standard(const std::string& function, int bits);
 
-/// All forms and weights with 1 to `most_bits` bits, by bits, then form.
+/// All forms and weights with 1 to `most_bits` bits, by bits, then form. Where `distinct`, a table
+/// that is the same as one before it is left out: levels and intervals often are at 1 and 2 bits.
 std::vector<Choice> few_bit_choices(const std::string& function,
-                                    const std::vector<std::string>& forms, int most_bits = 4);
+                                    const std::vector<std::string>& forms, int most_bits = 4,
+                                    bool distinct = false);
 
 /// Bytes that codes of so many elements take: whole bytes, rounded up to 16.
 int64_t code_bytes(int64_t elements, int bits);

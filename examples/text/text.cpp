@@ -44,6 +44,16 @@ Curve run(const std::string& function, int bits, int64_t steps) {
   return curve;
 }
 
+// The same points minus those of the exact run.
+Line above_exact(const Curve& curve, const Curve& exact_curve, size_t width) {
+  Line line = smooth(curve, width);
+  const Line exact_line = smooth(exact_curve, width);
+  for (size_t i = 0; i < line.points.size(); ++i) {
+    line.points[i].second -= exact_line.points[i].second;
+  }
+  return line;
+}
+
 Sheet as_sheet(const std::string& function, const std::vector<Curve>& curves) {
   Sheet sheet{"Loss at the end: " + function, {"derivative", "loss", "above exact"}, {}};
   const double exact_loss = tail_mean(curves[0].losses, kTail);
@@ -69,7 +79,7 @@ void check(const std::string& function, const std::vector<Curve>& curves, Outcom
 }
 
 int text(const Arguments& arguments) {
-  const int64_t steps = arguments.is_long ? 2000 : 300;
+  const int64_t steps = arguments.is_long ? 1000 : 300;
   const std::vector<int> widths = arguments.is_long ? std::vector{0, 3, 2, 1} : std::vector{0, 3};
   Page page("Text: loss with few-bit derivatives");
   page.add("Two blocks of width 48 on the licences of /usr/share/common-licenses, " +
@@ -82,8 +92,13 @@ int text(const Arguments& arguments) {
     for (const int bits : widths) curves.push_back(run(function, bits, steps));
     const Sheet sheet = as_sheet(function, curves);
     Chart chart{std::string(function) + ": training loss", "step", "loss, nats per byte", {}};
-    for (const Curve& curve : curves) chart.lines.push_back(smooth(curve, 25));
+    Chart distance{std::string(function) + ": above exact", "step", "loss minus exact loss", {}};
+    for (const Curve& curve : curves) {
+      chart.lines.push_back(smooth(curve, 25));
+      distance.lines.push_back(above_exact(curve, curves[0], 50));
+    }
     page.add(chart);
+    page.add(distance);
     page.add(sheet);
     std::cout << markdown(sheet);
     check(function, curves, outcome);
