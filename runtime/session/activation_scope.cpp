@@ -37,6 +37,19 @@ bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
   });
 }
 
+/// No table where the parameters leave nothing to store (leaky_relu with slope 1) or are beyond
+/// what the solver takes: torch computes these, so a model that uses them has to go on working.
+std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
+                                        const std::vector<double>& parameters,
+                                        std::string& reason) {
+  try {
+    return Table::standard(function, bits, parameters);
+  } catch (const c10::Error& error) {
+    reason = error.what_without_backtrace();
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 ActivationScope::ActivationScope(ActivationScopeOptions options)
@@ -88,14 +101,14 @@ std::optional<Table> ActivationScope::choose(const std::string& function,
       reason = "torch keeps its output only; a rule replaces it";
       return std::nullopt;
     }
-    return Table::standard(function, Bits{options_.bits}, parameters);
+    return standard_or_reason(function, Bits{options_.bits}, parameters, reason);
   }
   const Rule& rule = found->second;
   if (rule.leave_alone) {
     reason = "left alone by rule";
     return std::nullopt;
   }
-  if (!rule.table) return Table::standard(function, Bits{rule.bits.value()}, parameters);
+  if (!rule.table) return standard_or_reason(function, Bits{*rule.bits}, parameters, reason);
   if (!are_same(parameters, rule.table->parameters())) {
     reason = "the rule's table is for other parameters";
     return std::nullopt;

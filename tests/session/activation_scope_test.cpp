@@ -91,6 +91,17 @@ TEST(ActivationScope, LeavesAloneWhatKeepsNothingAndSaysWhy) {
   EXPECT_NE(scope.report().find("left alone: keeps nothing"), std::string::npos);
 }
 
+TEST(ActivationScope, LeavesAloneParametersThatHaveNoTable) {
+  ActivationScope scope;
+  const at::Tensor x = input();
+  EXPECT_TRUE(at::equal(at::leaky_relu(x, 1.0), x));
+  EXPECT_EQ(node_of(at::hardtanh(x, 1.0, 1.0)), "HardtanhBackward0");
+  ASSERT_EQ(scope.entries().size(), 2u);
+  EXPECT_FALSE(scope.entries()[0].replaced);
+  EXPECT_FALSE(scope.entries()[1].replaced);
+  EXPECT_NE(scope.report().find("there is nothing to store"), std::string::npos);
+}
+
 TEST(ActivationScope, RulesChooseBitsTablesAndExceptions) {
   ActivationScope scope({.bits = 3});
   scope.rule("silu", Bits{4}).rule("relu", Bits{1}).leave_alone("mish");
