@@ -1,7 +1,5 @@
 #include "fewbit/nn/modules.hpp"
 
-#include <algorithm>
-
 namespace fewbit::nn {
 
 std::string GELUOptions::function() const {
@@ -18,18 +16,11 @@ std::vector<double> values_of(const NamedParameters& parameters) {
   return values;
 }
 
-bool are_same(const std::vector<double>& asked, const std::vector<double>& known) {
-  return std::equal(asked.begin(), asked.end(), known.begin(), known.end(), [](double a, double b) {
-    return static_cast<float>(a) == static_cast<float>(b);
-  });
-}
-
 }  // namespace
 
 template <class Options>
 Table ActivationImpl<Options>::checked(const Options& options, Table table) {
-  TORCH_CHECK(table.function() == options.function() &&
-                  are_same(values_of(options.parameters()), table.parameters()),
+  TORCH_CHECK(table.is_for(options.function(), values_of(options.parameters())),
               "fewbit::nn::", Options::kName, ": the table ", table.name(), " is for ",
               table.function(), " with parameters ", at::ArrayRef<double>(table.parameters()),
               ", but the module computes ", options.function(), " with parameters ",

@@ -31,12 +31,6 @@ const char* reason_against(const at::Tensor& x) {
   return nullptr;
 }
 
-bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
-    return static_cast<float>(x) == static_cast<float>(y);
-  });
-}
-
 /// No table where the parameters leave nothing to store (leaky_relu with slope 1) or are beyond
 /// what the solver takes: torch computes these, so a model that uses them has to go on working.
 std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
@@ -109,7 +103,7 @@ std::optional<Table> ActivationScope::choose(const std::string& function,
     return std::nullopt;
   }
   if (!rule.table) return standard_or_reason(function, Bits{*rule.bits}, parameters, reason);
-  if (!are_same(parameters, rule.table->parameters())) {
+  if (!rule.table->is_for(function, parameters)) {
     reason = "the rule's table is for other parameters";
     return std::nullopt;
   }

@@ -63,4 +63,12 @@ int Table::bits() const {
   return static_cast<int>(std::bit_width(state_->data.levels.size() - 1));
 }
 
+bool Table::is_for(const std::string& function, const std::vector<double>& parameters) const {
+  return function == state_->data.function &&
+         std::equal(parameters.begin(), parameters.end(), state_->data.parameters.begin(),
+                    state_->data.parameters.end(), [](double a, double b) {
+                      return static_cast<float>(a) == static_cast<float>(b);
+                    });
+}
+
 }  // namespace fewbit

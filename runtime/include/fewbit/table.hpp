@@ -54,6 +54,8 @@ class Table {
   const std::string& name() const { return state_->data.name; }
   /// Of one stored code: the least that tells the levels apart.
   int bits() const;
+  /// Whether it is for this function with these parameters, as float32 tells them apart.
+  bool is_for(const std::string& function, const std::vector<double>& parameters) const;
   bool is_even() const { return state_->data.even; }
   /// Codes are drawn so that the expected level is f'(x); there are no thresholds.
   bool is_unbiased() const { return state_->data.interval_codes.empty(); }
