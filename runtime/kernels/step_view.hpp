@@ -4,8 +4,8 @@
 
 namespace fewbit::kernels {
 
-/// The types of x, y, dy and dx. 16-bit values are widened exactly, worked on as float and rounded
-/// to nearest even once.
+/// The types of x, y, dy and dx. Results of 16-bit types are rounded to nearest even from float or
+/// double.
 enum class ElementType : uint8_t { f32, bf16, f16, f64 };
 
 /// Bytes of one element.

@@ -6,6 +6,7 @@
 
 #include "expression/evaluate.hpp"
 #include "functions/registry.hpp"
+#include "kernels/cpu/half_values.hpp"
 #include "tests/kernels/support.hpp"
 
 namespace fewbit::kernels {
@@ -38,6 +39,12 @@ TEST(SixteenBitInputs, GetTheCodeThatTheDefinitionGivesForEveryTable) {
       });
     }
   }
+}
+
+double value_of(int half, ElementType type) {
+  const auto bits = static_cast<uint16_t>(half);
+  return static_cast<double>(type == ElementType::bf16 ? float_from_bf16(bits)
+                                                       : float_from_f16(bits));
 }
 
 double rounded(double x, ElementType type) {
@@ -78,6 +85,87 @@ TEST(SixteenBitInputs, GetTheValueOfTheFormulaToWhatIsStated) {
           }
         }
       });
+    }
+  }
+}
+
+/// The value of the type nearest to y, of two the even one.
+double nearest(double y, ElementType type) {
+  const double magnitude = std::fabs(y);
+  int below = 0;  // the largest not above |y|
+  for (int bit = 0x4000; bit != 0; bit /= 2) {
+    if (value_of(below + bit, type) <= magnitude) below += bit;
+  }
+  const double rest = magnitude - value_of(below, type);
+  const double next = value_of(below + 1, type);
+  const double gap = std::isinf(next) ? value_of(below, type) - value_of(below - 1, type)
+                                      : next - value_of(below, type);
+  const bool is_up = rest > gap / 2 || (rest == gap / 2 && below % 2 == 1);
+  return std::copysign(value_of(below + (is_up ? 1 : 0), type), y);
+}
+
+TEST(SixteenBitInputs, GetTheNearestValueForEveryCurvedFunction) {
+  int curved = 0;
+  for (const Activation& activation : activations()) {
+    for (const ElementType type : kHalves) {
+      if (activation.kernels->halves(type).y.empty()) continue;
+      ++curved;
+      const std::vector<double> x = elements(every_half(), type);
+      const StepView none{1, false, 0, nullptr, reinterpret_cast<const uint8_t*>(""), 0, nullptr};
+      const std::vector<double> exact =
+          elements(run_forward(activation, none, ElementType::f64, bytes_of(x, ElementType::f64)).y,
+                   ElementType::f64);
+      const std::vector<uint8_t> y = run_forward(activation, none, type, every_half()).y;
+      for (int64_t i = 0; i < 65536; ++i) {
+        const double wide = exact[static_cast<size_t>(i)];
+        if (std::isnan(wide) || std::isinf(wide)) continue;
+        ASSERT_EQ(element(y, type, i), nearest(wide, type))
+            << activation.name << '(' << x[static_cast<size_t>(i)] << ") " << type_name(type);
+      }
+    }
+  }
+  EXPECT_EQ(curved, 2 * 16);  // all but the eight that are made of straight lines
+}
+
+TEST(SixteenBitInputs, GetTheCodeThatTheDefinitionGivesForTablesOfEveryShape) {
+  for (const ElementType type : kHalves) {
+    const std::vector<double> x = elements(every_half(), type);
+    for (const int bits : {1, 2, 3, 4, 5, 8}) {
+      for (const int thresholds : {1, 2, 3, 7, 14, 30, 48, 49, 300}) {
+        for (const bool even : {false, true}) {
+          SyntheticTable table(bits, thresholds, static_cast<uint32_t>(bits * 1000 + thresholds));
+          table.even = even;
+          const std::vector<uint8_t> expected = reference_stream(table.view(), x);
+          for_each_target([&](int64_t target) {
+            const Forward pass =
+                run_forward(*find_activation("gelu"), table.view(), type, every_half());
+            ASSERT_EQ(pass.codes, expected) << bits << " bits, " << thresholds << " thresholds, "
+                                            << type_name(type) << ' ' << hwy::TargetName(target);
+          });
+        }
+      }
+    }
+  }
+}
+
+TEST(SixteenBitInputs, GetTheCodeThatTheDefinitionGivesForThresholdsAtTheEndsOfTheType) {
+  const std::vector<float> far = {-INFINITY, -3e38f, -65504.0f, -1e-40f, -0.0f,
+                                  1e-45f,    1e-8f,  65519.0f,  3.4e38f, INFINITY};
+  for (const ElementType type : kHalves) {
+    const std::vector<double> x = elements(every_half(), type);
+    for (size_t begin = 0; begin < far.size(); ++begin) {
+      for (size_t end = begin + 1; end <= far.size(); ++end) {
+        SyntheticTable table(4, static_cast<int>(end - begin), 7);
+        table.thresholds.assign(far.begin() + static_cast<std::ptrdiff_t>(begin),
+                                far.begin() + static_cast<std::ptrdiff_t>(end));
+        const std::vector<uint8_t> expected = reference_stream(table.view(), x);
+        for_each_target([&](int64_t target) {
+          const Forward pass =
+              run_forward(*find_activation("gelu"), table.view(), type, every_half());
+          ASSERT_EQ(pass.codes, expected)
+              << begin << " to " << end << ' ' << type_name(type) << ' ' << hwy::TargetName(target);
+        });
+      }
     }
   }
 }

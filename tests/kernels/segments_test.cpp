@@ -15,7 +15,7 @@ TEST(Segments, HoldTheSmoothFunctionsThroughTheOriginAndNoOthers) {
   for (const Activation& activation : activations()) {
     if (activation.kernels->segments().degree != 0) held.insert(activation.name);
   }
-  EXPECT_EQ(held, (std::set<std::string>{"gelu", "gelu_tanh", "quick_gelu", "silu", "tanh",
+  EXPECT_EQ(held, (std::set<std::string>{"gelu", "gelu_tanh", "mish", "quick_gelu", "silu", "tanh",
                                          "tanhshrink"}));
 }
 

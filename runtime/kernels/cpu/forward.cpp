@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "kernels/cpu/encode_plan.hpp"
+#include "kernels/cpu/half_plan.hpp"
+#include "kernels/cpu/half_values.hpp"
 #include "kernels/cpu/stages.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,6 +15,7 @@
 
 #include "kernels/cpu/bits-inl.hpp"
 #include "kernels/cpu/elements-inl.hpp"
+#include "kernels/cpu/halves-inl.hpp"
 #include "kernels/cpu/rounding-inl.hpp"
 #include "kernels/cpu/search-inl.hpp"
 #include "kernels/cpu/segments-inl.hpp"
@@ -64,8 +67,9 @@ class ForwardPass {
         size_(element_bytes(call.type)),
         past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
         load_(load_stage(call.type, plan_.even && call.random == nullptr)) {
-    choose_encoder();
-    choose_value(past_cache_);
+    if (has_default_parameters()) choose_values();
+    choose_stores(past_cache_);
+    if (call.codes) choose_encoder();
   }
 
   void run() {
@@ -88,8 +92,28 @@ class ForwardPass {
                       activation.default_parameters);
   }
 
+  void choose_values() {
+    const FunctionKernels& kernels = *call_.activation->kernels;
+    if (call_.type == ElementType::f32 && kernels.segments().degree != 0) {
+      segment_table_ = &kernels.segments();
+    }
+    if (size_ != 2 || kernels.halves(call_.type).y.empty()) return;
+    half_values_ = kernels.halves(call_.type).y.data();
+    if (call_.codes && call_.random == nullptr) half_plan_ = HalfPlan(*call_.steps, call_.type);
+  }
+
+  void choose_stores(bool past_cache) {
+    if (half_values_) {
+      halves_ = past_cache ? half_stage<true>(half_plan_) : half_stage<false>(half_plan_);
+    } else if (segment_table_) {
+      segments_ =
+          past_cache ? segment_stage<true>(*segment_table_) : segment_stage<false>(*segment_table_);
+    } else {
+      store_ = past_cache ? store_stage<true>(call_.type) : store_stage<false>(call_.type);
+    }
+  }
+
   void choose_encoder() {
-    if (call_.codes == nullptr) return;
     if (call_.random) {
       plan_.random = *call_.random;
       plan_.slope = kernels_.slope;
@@ -97,6 +121,7 @@ class ForwardPass {
       encode_ = encode_at_random;
       return;
     }
+    if (half_plan_.count >= 0) return;  // with the values
     one_bit_ = one_bit_stage(plan_, bits_, call_.type);
     if (one_bit_) return;
     grid_ = grid_stage(plan_, call_.type);
@@ -104,28 +129,38 @@ class ForwardPass {
     if (grid_ == nullptr) encode_ = are_few ? encode_by_sum : encode_by_bisection;
   }
 
-  void choose_value(bool past_cache) {
-    store_ = past_cache ? store_stage<true>(call_.type) : store_stage<false>(call_.type);
-    if (!has_default_parameters() || call_.type == ElementType::f64) return;
-    table_ = &call_.activation->kernels->segments();
-    segments_ = past_cache ? segment_stage<true>(*table_, call_.type)
-                           : segment_stage<false>(*table_, call_.type);
-  }
-
   /// A whole block of which `count` elements are real; `stream` may be null.
   void transform(int64_t first, int64_t count, const uint8_t* x, uint8_t* y, uint8_t* stream) {
-    const float* floats = x_;
-    if (segments_ == nullptr || encode_) {
-      const bool is_float = call_.type == ElementType::f32;
-      if (is_float && reinterpret_cast<uintptr_t>(x) % sizeof(float) == 0) {
-        floats = reinterpret_cast<const float*>(x);
-      } else {
-        load_(x, x_);
-      }
+    const float* const floats = encode_ || store_ ? floats_of(x) : nullptr;
+    if (stream) encode(first, x, floats, stream);
+    transform_values(x, floats, y);
+    if (stream) finish(count, stream);
+  }
+
+  const float* floats_of(const uint8_t* x) {
+    const bool is_float = call_.type == ElementType::f32;
+    if (is_float && reinterpret_cast<uintptr_t>(x) % sizeof(float) == 0) {
+      return reinterpret_cast<const float*>(x);
     }
-    if (stream) encode(first, count, x, floats, stream);
-    if (segments_) {
-      segments_(*table_, x, y);
+    load_(x, x_);
+    return x_;
+  }
+
+  void encode(int64_t first, const uint8_t* x, const float* floats, uint8_t* stream) {
+    if (one_bit_) {
+      one_bit_(plan_, x, stream);
+    } else if (grid_) {
+      grid_(plan_, x, codes_);
+    } else if (encode_) {
+      encode_(plan_, first, floats, codes_);
+    }
+  }
+
+  void transform_values(const uint8_t* x, const float* floats, uint8_t* y) {
+    if (halves_) {
+      halves_(half_plan_, half_values_, x, y, codes_);
+    } else if (segments_) {
+      segments_(*segment_table_, x, y);
     } else if (call_.type == ElementType::f64) {
       transform_doubles(x, y);
     } else {
@@ -134,17 +169,11 @@ class ForwardPass {
     }
   }
 
-  void encode(int64_t first, int64_t count, const uint8_t* x, const float* floats,
-              uint8_t* stream) {
+  /// The stream of a block's codes, zero beyond `count` elements.
+  void finish(int64_t count, uint8_t* stream) {
     if (one_bit_) {
-      one_bit_(plan_, x, stream);
       if (count < kBlock) clear_bits(stream, count);
       return;
-    }
-    if (grid_) {
-      grid_(plan_, x, codes_);
-    } else {
-      encode_(plan_, first, floats, codes_);
     }
     if (count < kBlock) std::memset(codes_ + count, 0, static_cast<size_t>(kBlock - count));
     pack_block(codes_, bits_, stream);
@@ -172,7 +201,7 @@ class ForwardPass {
     alignas(64) uint8_t padded[kBlock * 8] = {};
     uint8_t stream[kBitsBuffer];
     std::memcpy(padded, x, static_cast<size_t>(count * size_));
-    choose_value(false);
+    choose_stores(false);
     transform(first, count, padded, padded, call_.codes ? stream : nullptr);
     std::memcpy(y, padded, static_cast<size_t>(count * size_));
     if (call_.codes == nullptr) return;
@@ -190,12 +219,15 @@ class ForwardPass {
   int64_t size_;
   bool past_cache_;
   LoadStage* load_;
-  EncodeStage* encode_ = nullptr;        // codes from x_,
-  DirectStage* grid_ = nullptr;          // or straight from x,
-  DirectStage* one_bit_ = nullptr;       // or the stream itself
-  StoreStage* store_ = nullptr;          // y from x_ by the function's own loop,
-  SegmentStage* segments_ = nullptr;     // or straight from x
-  const SegmentTable* table_ = nullptr;  // by this table
+  EncodeStage* encode_ = nullptr;   // codes from x_,
+  DirectStage* grid_ = nullptr;     // or straight from x,
+  DirectStage* one_bit_ = nullptr;  // or the stream itself, or with the values of halves_
+  StoreStage* store_ = nullptr;     // y from x_ by the function's own loop,
+  const SegmentTable* segment_table_ = nullptr;
+  SegmentStage* segments_ = nullptr;  // or straight from x by this table
+  const uint16_t* half_values_ = nullptr;
+  HalfPlan half_plan_;
+  HalfStage* halves_ = nullptr;  // or by this one
   alignas(64) float x_[kBlock];
   alignas(64) float y_[kBlock];
   alignas(64) uint8_t codes_[kBlock];

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/activation.hpp"
+#include "kernels/cpu/half_values.hpp"
 #include "kernels/cpu/segments.hpp"
 #include "kernels/cpu/values.hpp"
 
@@ -51,6 +52,19 @@ const SegmentTable& segments() {
   return table;
 }
 
+template <size_t kIndex, ElementType kType>
+const HalfValues& halves() {
+  static const HalfValues values =
+      tabulate_halves(kType, kBaselineKernels[kIndex], kEntries[kIndex].parameters);
+  return values;
+}
+
+template <size_t kIndex>
+const HalfValues& halves(ElementType type) {
+  return type == ElementType::bf16 ? halves<kIndex, ElementType::bf16>()
+                                   : halves<kIndex, ElementType::f16>();
+}
+
 struct Registry {
   FunctionKernels kernels[kCount];
   Activation activations[kCount];
@@ -65,7 +79,8 @@ struct Registry {
   template <size_t kIndex>
   void fill() {
     kernels[kIndex] = {{kBaselineKernels[kIndex], kAvx2Kernels[kIndex], kAvx512Kernels[kIndex]},
-                       segments<kIndex>};
+                       segments<kIndex>,
+                       halves<kIndex>};
     activations[kIndex] = {kEntries[kIndex].name, kEntries[kIndex].parameter_count,
                            kEntries[kIndex].parameters, &kernels[kIndex]};
   }

@@ -56,8 +56,8 @@ struct Coefficients<std::index_sequence<K...>> {
 /// Adding it leaves the nearest integer in the low bits.
 inline constexpr float kMagic = 0x1.8p+23f;
 
-/// Where f is flat: on the left, growing as x on the right; on both sides; or any other table.
-enum class Sides { flat_and_linear, flat, any };
+/// A gate; a function that is flat on both sides; or any other.
+enum class Kind { gate, flat, any };
 
 /// The constants of a table, spread over the lanes.
 template <int kDegree>
@@ -67,24 +67,28 @@ class SegmentFunction {
       : c_(table),
         width_(hn::Set(FloatTag(), table.width)),
         per_width_(hn::Set(FloatTag(), 1.0f / table.width)),
-        first_(hn::Set(FloatTag(), -16.0f * table.width)),
-        last_(hn::Set(FloatTag(), 15.0f * table.width)),
+        first_(hn::Set(FloatTag(), static_cast<float>(table.first) * table.width)),
+        last_(hn::Set(FloatTag(),
+                      static_cast<float>(table.first + SegmentTable::kCells - 1) * table.width)),
         low_(hn::Set(FloatTag(), table.low)),
         high_(hn::Set(FloatTag(), table.high)) {}
 
-  template <Sides kSides>
+  template <Kind kKind>
   HWY_INLINE FloatVec value(FloatVec v) const {
     // Of a NaN and a number, x86 takes the second operand: the NaN stays.
-    if constexpr (kSides == Sides::any) {
+    if constexpr (kKind == Kind::any) {
       const FloatVec at = hn::Min(high_, hn::Max(low_, v));
-      return keep_infinity(at, polynomial(hn::Min(hn::Max(v, first_), last_), at));
+      // Where f goes to infinity it goes there as x does, and 0 times infinity is no limit.
+      return hn::IfThenElse(hn::IsInf(at), at, polynomial(hn::Min(hn::Max(v, first_), last_), at));
     }
     const FloatVec above = hn::Max(first_, v);
-    if constexpr (kSides == Sides::flat) {
-      const FloatVec at = hn::Min(high_, above);
+    if constexpr (kKind == Kind::flat) {
+      const FloatVec at = hn::Min(last_, above);
       return polynomial(at, at);
     }
-    return keep_infinity(above, polynomial(hn::Min(above, last_), above));
+    // A NaN has the gate 1 and is itself.
+    const FloatVec at = hn::Min(above, last_);
+    return hn::Mul(polynomial(at, at), above);
   }
 
  private:
@@ -98,11 +102,6 @@ class SegmentFunction {
     return p;
   }
 
-  /// Where f goes to infinity it goes there as x does, and 0 times infinity is no limit.
-  static HWY_INLINE FloatVec keep_infinity(FloatVec at, FloatVec p) {
-    return hn::IfThenElse(hn::IsInf(at), at, p);
-  }
-
   Coefficients<std::make_index_sequence<kDegree + 1>> c_;
   FloatVec width_;
   FloatVec per_width_;
@@ -112,46 +111,33 @@ class SegmentFunction {
   FloatVec high_;
 };
 
-/// y = f(x) for a block, from and to memory.
-template <ElementType kType, int kDegree, Sides kSides, bool kPastCache>
+/// y = f(x) for a block of floats, from and to memory.
+template <int kDegree, Kind kKind, bool kPastCache>
 void value_by_segments(const SegmentTable& table, const void* x, void* y) {
-  using E = Element<kType>;
   const SegmentFunction<kDegree> f(table);
-  const auto* from = static_cast<const typename E::Stored*>(x);
-  auto* to = static_cast<typename E::Stored*>(y);
-  for (int64_t i = 0; i < kBlock; i += 2 * lane_count()) {
-    const FloatVec y0 = f.template value<kSides>(E::load(from + i));
-    const FloatVec y1 = f.template value<kSides>(E::load(from + i + lane_count()));
-    E::template store<kPastCache>(y0, y1, to + i);
+  const auto* from = static_cast<const float*>(x);
+  auto* to = static_cast<float*>(y);
+  for (int64_t i = 0; i < kBlock; i += lane_count()) {
+    put<kPastCache>(f.template value<kKind>(hn::LoadU(FloatTag(), from + i)), FloatTag(), to + i);
   }
 }
 
 using SegmentStage = void(const SegmentTable& table, const void* x, void* y);
 
-template <ElementType kType, int kDegree, bool kPastCache>
-SegmentStage* segment_stage(const SegmentTable& table) {
-  const bool is_left_flat = std::isfinite(table.low);
-  const bool is_right_flat = std::isfinite(table.high);
-  if (!is_left_flat) return value_by_segments<kType, kDegree, Sides::any, kPastCache>;
-  if (is_right_flat) return value_by_segments<kType, kDegree, Sides::flat, kPastCache>;
-  return value_by_segments<kType, kDegree, Sides::flat_and_linear, kPastCache>;
+template <int kDegree, bool kPastCache>
+SegmentStage* stage_of_degree(const SegmentTable& table) {
+  if (table.is_gate) return value_by_segments<kDegree, Kind::gate, kPastCache>;
+  const bool is_flat = std::isfinite(table.low) && std::isfinite(table.high);
+  if (is_flat) return value_by_segments<kDegree, Kind::flat, kPastCache>;
+  return value_by_segments<kDegree, Kind::any, kPastCache>;
 }
 
-template <ElementType kType, bool kPastCache>
+template <bool kPastCache, int kDegree = SegmentTable::kMinDegree>
 SegmentStage* segment_stage(const SegmentTable& table) {
-  static_assert(SegmentTable::kMinDegree == 6 && SegmentTable::kMaxDegree == 8);
-  if (table.degree == 6) return segment_stage<kType, 6, kPastCache>(table);
-  if (table.degree == 7) return segment_stage<kType, 7, kPastCache>(table);
-  return segment_stage<kType, 8, kPastCache>(table);
-}
-
-/// Null where the table does not hold a function or the type is not one that it serves.
-template <bool kPastCache>
-SegmentStage* segment_stage(const SegmentTable& table, ElementType type) {
-  if (table.degree == 0 || type == ElementType::f64) return nullptr;
-  if (type == ElementType::f32) return segment_stage<ElementType::f32, kPastCache>(table);
-  if (type == ElementType::bf16) return segment_stage<ElementType::bf16, kPastCache>(table);
-  return segment_stage<ElementType::f16, kPastCache>(table);
+  if constexpr (kDegree < SegmentTable::kMaxDegree) {
+    if (table.degree > kDegree) return segment_stage<kPastCache, kDegree + 1>(table);
+  }
+  return stage_of_degree<kDegree, kPastCache>(table);
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

@@ -10,8 +10,6 @@ namespace fewbit::kernels {
 
 namespace {
 
-constexpr int kFirst = -SegmentTable::kCells / 2;
-constexpr int kLast = SegmentTable::kCells / 2 - 1;
 constexpr double kFar = 0x1p+60;
 
 class Function {
@@ -52,15 +50,30 @@ struct Asymptote {
   bool exists;
   double slope;
   double offset;
+  double begin;  ///< from here outwards f is its asymptote to half of what is allowed
 };
 
 Asymptote asymptote_of(Function& f, double side) {
   const double limit = f(side * std::numeric_limits<double>::infinity());
-  if (std::isfinite(limit)) return {std::fabs(f(side * kFar) - limit) < 1e-9, 0.0, limit};
-  const double near = f(side * 1e3) - side * 1e3;
-  const double far = f(side * 1e6) - side * 1e6;
-  return {limit == side * std::numeric_limits<double>::infinity() && std::fabs(near - far) < 1e-9,
-          1.0, far};
+  Asymptote found{};
+  if (std::isfinite(limit)) {
+    found = {std::fabs(f(side * kFar) - limit) < 1e-9, 0.0, limit, 0.0};
+  } else {
+    const double near = f(side * 1e3) - side * 1e3;
+    const double far = f(side * 1e6) - side * 1e6;
+    const bool is_alike = limit == side * std::numeric_limits<double>::infinity();
+    found = {is_alike && std::fabs(near - far) < 1e-9, 1.0, far, 0.0};
+  }
+  constexpr double kStep = 1.0 / 64;
+  double at = 32.0;
+  for (; at > kStep && found.exists; at -= kStep) {
+    const double x = side * at;
+    const double error = std::fabs(f(x) - found.slope * x - found.offset);
+    if (!(error < 0.5 * allowed(f(x), x))) break;
+  }
+  found.exists = found.exists && at < 32.0;
+  found.begin = side * (at + kStep);
+  return found;
 }
 
 /// Coefficients, lowest first, of the polynomial through the points (u, y): Newton's divided
@@ -88,42 +101,63 @@ std::vector<double> chebyshev_nodes(int count, double half_width) {
 
 class Fit {
  public:
-  Fit(Function& f, Asymptote left, Asymptote right) : f_(f), left_(left), right_(right) {}
+  Fit(Function& f, Asymptote left, Asymptote right)
+      : f_(f),
+        left_(left),
+        right_(right),
+        is_gate_(left.slope == 0.0 && left.offset == 0.0 && right.slope == 1.0 &&
+                 right.offset == 0.0) {}
 
-  bool has_room(double width) {
-    const double lo = (kFirst + 0.5) * width;
-    const double hi = (kLast - 0.5) * width;
-    return std::fabs(f_(lo) - left_.slope * lo - left_.offset) < 0.5 * allowed(f_(lo), lo) &&
-           std::fabs(f_(hi) - right_.slope * hi - right_.offset) < 0.5 * allowed(f_(hi), hi);
+  /// The table of the narrowest cells that reach from asymptote to asymptote and of the smallest
+  /// degree that is accurate enough; of degree 0 if none is.
+  SegmentTable table() {
+    const double least = (right_.begin - left_.begin) / (SegmentTable::kCells - 2);
+    for (int i = static_cast<int>(least * 64); i <= 2 * 64; ++i) {
+      const double width = i / 64.0;
+      const auto first = static_cast<int>(std::floor(left_.begin / width - 0.5));
+      if ((first + SegmentTable::kCells - 1.5) * width < right_.begin) continue;
+      for (int degree = SegmentTable::kMinDegree; degree <= SegmentTable::kMaxDegree; ++degree) {
+        const SegmentTable found = table(width, first, degree);
+        if (found.degree != 0) return found;
+      }
+      break;
+    }
+    return {};
   }
 
-  /// The table of this width and degree, or one of degree 0 if that is not accurate enough.
-  SegmentTable table(double width, int degree) {
+ private:
+  SegmentTable table(double width, int first, int degree) {
     SegmentTable table;
     table.degree = degree;
+    table.is_gate = is_gate_;
+    table.first = first;
     table.width = static_cast<float>(width);
+    const int last = first + SegmentTable::kCells - 1;
     const float infinity = std::numeric_limits<float>::infinity();
-    table.low = left_.slope == 0.0 ? static_cast<float>(kFirst * width) : -infinity;
-    table.high = right_.slope == 0.0 ? static_cast<float>(kLast * width) : infinity;
-    for (int r = kFirst; r <= kLast; ++r) {
-      set_cell(table, r, cell(width, r, degree));
+    table.low = left_.slope == 0.0 ? static_cast<float>(first * width) : -infinity;
+    table.high = right_.slope == 0.0 ? static_cast<float>(last * width) : infinity;
+    for (int r = first; r <= last; ++r) {
+      const bool is_end = r == first || r == last;
+      set_cell(table, r,
+               is_end ? end_cell(r == first ? left_ : right_, r * width) : cell(width, r, degree));
       if (!is_accurate(table, r)) return {};
     }
     return table;
   }
 
- private:
+  std::vector<double> end_cell(const Asymptote& side, double centre) const {
+    if (is_gate_) return {side.slope};
+    return {side.slope * centre + side.offset, side.slope};
+  }
+
   std::vector<double> cell(double width, int r, int degree) {
     const double centre = r * width;
-    if (r == kFirst) return {left_.slope * centre + left_.offset, left_.slope};
-    if (r == kLast) return {right_.slope * centre + right_.offset, right_.slope};
+    if (is_gate_) return interpolate_gate(chebyshev_nodes(degree + 1, width / 2), centre);
     if (r != 0) return interpolate_at(chebyshev_nodes(degree + 1, width / 2), centre);
     // Through the origin, by f(x) / x at nodes that leave 0 out.
     std::vector<double> u = chebyshev_nodes(degree + degree % 2, width / 2);
     u.resize(static_cast<size_t>(degree));
-    std::vector<double> y = f_(u);
-    for (size_t i = 0; i < u.size(); ++i) y[i] /= u[i];
-    std::vector<double> c = interpolate(u, y);
+    std::vector<double> c = interpolate_gate(u, 0.0);
     c.insert(c.begin(), 0.0);
     return c;
   }
@@ -134,11 +168,37 @@ class Fit {
     return interpolate(u, f_(x));
   }
 
-  static void set_cell(SegmentTable& table, int r, const std::vector<double>& c) {
-    const int index = r & (SegmentTable::kCells - 1);
-    for (size_t k = 0; k < c.size(); ++k) {
-      table.coefficient[k][index] = static_cast<float>(c[k]);
+  /// f(x) / x, which at 0 is taken right beside it.
+  std::vector<double> interpolate_gate(const std::vector<double>& u, double centre) {
+    std::vector<double> x = u;
+    for (double& value : x) {
+      value += centre;
+      if (std::fabs(value) < 1e-10) value = 1e-10;
     }
+    std::vector<double> y = f_(x);
+    for (size_t i = 0; i < y.size(); ++i) y[i] /= x[i];
+    return interpolate(u, y);
+  }
+
+  static int index_of(int r) { return r & (SegmentTable::kCells - 1); }
+
+  static void set_cell(SegmentTable& table, int r, const std::vector<double>& c) {
+    for (size_t k = 0; k < c.size(); ++k) {
+      table.coefficient[k][index_of(r)] = static_cast<float>(c[k]);
+    }
+  }
+
+  /// What the kernel computes for an x of cell r.
+  static float evaluate(const SegmentTable& table, int r, float x) {
+    const float at = std::clamp(x, table.low, table.high);
+    const float end = static_cast<float>(table.first + SegmentTable::kCells - 1) * table.width;
+    const float u =
+        std::fma(static_cast<float>(-r), table.width, table.is_gate ? std::min(at, end) : at);
+    float p = table.coefficient[table.degree][index_of(r)];
+    for (int k = table.degree - 1; k >= 0; --k) {
+      p = std::fma(p, u, table.coefficient[k][index_of(r)]);
+    }
+    return table.is_gate ? p * at : p;
   }
 
   bool is_accurate(const SegmentTable& table, int r) {
@@ -150,12 +210,8 @@ class Fit {
       x.push_back(static_cast<double>(static_cast<float>(at)));
     }
     const std::vector<double> exact = f_(x);
-    const int index = r & (SegmentTable::kCells - 1);
     for (size_t i = 0; i < x.size(); ++i) {
-      const float at = std::clamp(static_cast<float>(x[i]), table.low, table.high);
-      const float u = std::fma(static_cast<float>(-r), table.width, at);
-      float y = table.coefficient[table.degree][index];
-      for (int k = table.degree - 1; k >= 0; --k) y = std::fma(y, u, table.coefficient[k][index]);
+      const float y = evaluate(table, r, static_cast<float>(x[i]));
       // A little is left for the points between.
       if (!(std::fabs(static_cast<double>(y) - exact[i]) <= 0.93 * allowed(exact[i], x[i]))) {
         return false;
@@ -167,6 +223,7 @@ class Fit {
   Function& f_;
   Asymptote left_;
   Asymptote right_;
+  bool is_gate_;
 };
 
 }  // namespace
@@ -177,15 +234,7 @@ SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
   const Asymptote left = asymptote_of(f, -1.0);
   const Asymptote right = asymptote_of(f, 1.0);
   if (!left.exists || !right.exists) return {};
-  Fit fit(f, left, right);
-  int sixteenths = 2;
-  while (sixteenths <= 32 && !fit.has_room(sixteenths / 16.0)) ++sixteenths;
-  if (sixteenths > 32) return {};
-  for (int degree = SegmentTable::kMinDegree; degree <= SegmentTable::kMaxDegree; ++degree) {
-    const SegmentTable table = fit.table(sixteenths / 16.0, degree);
-    if (table.degree != 0) return table;
-  }
-  return {};
+  return Fit(f, left, right).table();
 }
 
 }  // namespace fewbit::kernels

@@ -5,21 +5,24 @@
 namespace fewbit::kernels {
 
 /// A function of default parameters as polynomials on 32 cells of equal width. Cell r = round(x /
-/// w), -16 <= r <= 15, stands at index r mod 32 and is a polynomial in x - r w; the outermost two
-/// are lines, the function's asymptotes. Two registers of 16 floats hold one coefficient of all
-/// cells, so that one permutation of two registers fetches it, and no function needs code of its
-/// own.
+/// w), first <= r < first + 32, stands at index r mod 32 and is a polynomial in x - r w; the
+/// outermost two are the function's asymptotes. Two registers of 16 floats hold one coefficient of
+/// all cells, so that one permutation of two registers fetches it, and no function needs code of
+/// its own.
 ///
-/// Only for functions with f(0) = 0, smooth, with a horizontal asymptote or y = x + c on either
-/// side: the error stays within what activation.hpp states, but small values in a tail lose their
-/// relative accuracy, which would matter for the like of sigmoid or softplus.
+/// A gate, f(x) = x P(x) with P from 0 to 1 (gelu, silu, mish), has polynomials for P; others have
+/// them for f: only functions with f(0) = 0, smooth, with a horizontal asymptote or y = x + c on
+/// either side. The error stays within what activation.hpp states, but small values in a tail lose
+/// their relative accuracy, which would matter for the like of sigmoid or softplus.
 struct SegmentTable {
   static constexpr int kCells = 32;
-  static constexpr int kMinDegree = 6;
+  static constexpr int kMinDegree = 4;
   static constexpr int kMaxDegree = 8;
 
-  int degree = 0;      ///< 0: the function is not of this kind
-  float width = 0.0f;  ///< w, a multiple of 1/16
+  int degree = 0;  ///< 0: the function is not of this kind
+  bool is_gate = false;
+  int first = 0;       ///< the number of the lowest cell
+  float width = 0.0f;  ///< w
   float low = 0.0f;    ///< x is clamped here before the polynomial, -infinity where f ~ x
   float high = 0.0f;
   alignas(64) float coefficient[kMaxDegree + 1][kCells] = {};

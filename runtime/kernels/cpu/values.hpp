@@ -20,11 +20,14 @@ struct ValueKernels {
 enum Isa { kBaseline, kAvx2, kAvx512, kIsaCount };
 
 struct SegmentTable;
+struct HalfValues;
 
 struct FunctionKernels {
   ValueKernels isa[kIsaCount];
   /// The segments for the default parameters, fitted at the first call; thread-safe.
   const SegmentTable& (*segments)();
+  /// The values of bf16 or f16 for the default parameters, likewise.
+  const HalfValues& (*halves)(ElementType type);
 };
 
 }  // namespace fewbit::kernels

@@ -1,0 +1,69 @@
+#include "kernels/cpu/half_values.hpp"
+
+#include <bit>
+#include <cmath>
+#include <set>
+
+#include "kernels/cpu/half.hpp"
+
+namespace fewbit::kernels {
+
+namespace {
+
+constexpr int kCount = 1 << 16;
+
+float widened(ElementType type, int half) {
+  const auto bits = static_cast<uint16_t>(half);
+  return type == ElementType::bf16 ? float_from_bf16(bits) : float_from_f16(bits);
+}
+
+uint16_t narrowed(ElementType type, float x) {
+  return type == ElementType::bf16 ? bf16_from_float(x) : f16_from_float(x);
+}
+
+/// Towards zero, and odd where that is not exact: rounding it again to fewer bits gives what
+/// rounding x once would.
+float rounded_to_odd(double x) {
+  float nearest = static_cast<float>(x);
+  if (!std::isfinite(x) || static_cast<double>(nearest) == x) return nearest;
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(x)) {
+    nearest = std::nextafter(nearest, 0.0f);
+  }
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(nearest) | 1u);
+}
+
+/// Whether f' has no more values than a few lines would give it.
+bool is_of_lines(ElementType type, const ValueKernels& kernels, const float* parameters) {
+  constexpr size_t kLines = 4;
+  std::set<float> slopes;
+  float x[kBlock];
+  float slope[kBlock];
+  for (int first = 0; first < kCount; first += kBlock) {
+    for (int i = 0; i < kBlock; ++i) x[i] = widened(type, first + i);
+    kernels.slope(x, slope, parameters);
+    for (const float s : slope) {
+      if (!std::isnan(s)) slopes.insert(s);
+    }
+    if (slopes.size() > kLines) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+HalfValues tabulate_halves(ElementType type, const ValueKernels& kernels, const float* parameters) {
+  if (is_of_lines(type, kernels, parameters)) return {};
+  HalfValues table{std::vector<uint16_t>(kCount)};
+  double x[kBlock];
+  double y[kBlock];
+  for (int first = 0; first < kCount; first += kBlock) {
+    for (int i = 0; i < kBlock; ++i) x[i] = static_cast<double>(widened(type, first + i));
+    kernels.value64(x, y, parameters);
+    for (int i = 0; i < kBlock; ++i) {
+      table.y[static_cast<size_t>(first + i)] = narrowed(type, rounded_to_odd(y[i]));
+    }
+  }
+  return table;
+}
+
+}  // namespace fewbit::kernels
