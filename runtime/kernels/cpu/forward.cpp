@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cpu/encode_plan.hpp"
@@ -68,7 +69,7 @@ class ForwardPass {
         past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
         load_(load_stage(call.type, plan_.even && call.random == nullptr)) {
     if (has_default_parameters()) choose_values();
-    choose_stores(past_cache_);
+    choose_stores();
     if (call.codes) choose_encoder();
   }
 
@@ -81,8 +82,8 @@ class ForwardPass {
       uint8_t* const stream = call_.codes ? call_.codes + i / 8 * bits_ : nullptr;
       transform(i, kBlock, x + i * size_, y + i * size_, stream);
     }
-    if (i < range.end) run_last(i, x + i * size_, y + i * size_);
     if (past_cache_) hwy::FlushStream();
+    if (i < range.end) run_last(i, x + i * size_, y + i * size_);
   }
 
  private:
@@ -102,14 +103,14 @@ class ForwardPass {
     if (call_.codes && call_.random == nullptr) half_plan_ = HalfPlan(*call_.steps, call_.type);
   }
 
-  void choose_stores(bool past_cache) {
+  void choose_stores() {
     if (half_values_) {
-      halves_ = past_cache ? half_stage<true>(half_plan_) : half_stage<false>(half_plan_);
+      halves_ = past_cache_ ? half_stage<true>(half_plan_) : half_stage<false>(half_plan_);
     } else if (segment_table_) {
-      segments_ =
-          past_cache ? segment_stage<true>(*segment_table_) : segment_stage<false>(*segment_table_);
+      segments_ = past_cache_ ? segment_stage<true>(*segment_table_)
+                              : segment_stage<false>(*segment_table_);
     } else {
-      store_ = past_cache ? store_stage<true>(call_.type) : store_stage<false>(call_.type);
+      store_ = past_cache_ ? store_stage<true>(call_.type) : store_stage<false>(call_.type);
     }
   }
 
@@ -137,11 +138,17 @@ class ForwardPass {
     if (stream) finish(count, stream);
   }
 
+  /// Null where they are not aligned.
+  template <class Byte>
+  static auto floats_at(Byte* at) {
+    using Float = std::conditional_t<std::is_const_v<Byte>, const float, float>;
+    const bool is_aligned = reinterpret_cast<uintptr_t>(at) % alignof(float) == 0;
+    return is_aligned ? reinterpret_cast<Float*>(at) : nullptr;
+  }
+
   const float* floats_of(const uint8_t* x) {
-    const bool is_float = call_.type == ElementType::f32;
-    if (is_float && reinterpret_cast<uintptr_t>(x) % sizeof(float) == 0) {
-      return reinterpret_cast<const float*>(x);
-    }
+    const float* const floats = call_.type == ElementType::f32 ? floats_at(x) : nullptr;
+    if (floats) return floats;
     load_(x, x_);
     return x_;
   }
@@ -163,6 +170,8 @@ class ForwardPass {
       segments_(*segment_table_, x, y);
     } else if (call_.type == ElementType::f64) {
       transform_doubles(x, y);
+    } else if (call_.type == ElementType::f32 && !past_cache_ && floats_at(y) && x != y) {
+      kernels_.value(floats, floats_at(y), parameters_);
     } else {
       kernels_.value(floats, y_, parameters_);
       store_(y_, y);
@@ -201,7 +210,8 @@ class ForwardPass {
     alignas(64) uint8_t padded[kBlock * 8] = {};
     uint8_t stream[kBitsBuffer];
     std::memcpy(padded, x, static_cast<size_t>(count * size_));
-    choose_stores(false);
+    past_cache_ = false;
+    choose_stores();
     transform(first, count, padded, padded, call_.codes ? stream : nullptr);
     std::memcpy(y, padded, static_cast<size_t>(count * size_));
     if (call_.codes == nullptr) return;
