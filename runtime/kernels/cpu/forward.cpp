@@ -69,8 +69,8 @@ class ForwardPass {
         past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
         load_(load_stage(call.type, plan_.even && call.random == nullptr)) {
     if (has_default_parameters()) choose_values();
-    choose_stores();
     if (call.codes) choose_encoder();
+    choose_stores();
   }
 
   void run() {
@@ -98,19 +98,8 @@ class ForwardPass {
     if (call_.type == ElementType::f32 && kernels.segments().degree != 0) {
       segment_table_ = &kernels.segments();
     }
-    if (size_ != 2 || kernels.halves(call_.type).y.empty()) return;
-    half_values_ = kernels.halves(call_.type).y.data();
-    if (call_.codes && call_.random == nullptr) half_plan_ = HalfPlan(*call_.steps, call_.type);
-  }
-
-  void choose_stores() {
-    if (half_values_) {
-      halves_ = past_cache_ ? half_stage<true>(half_plan_) : half_stage<false>(half_plan_);
-    } else if (segment_table_) {
-      segments_ = past_cache_ ? segment_stage<true>(*segment_table_)
-                              : segment_stage<false>(*segment_table_);
-    } else {
-      store_ = past_cache_ ? store_stage<true>(call_.type) : store_stage<false>(call_.type);
+    if (size_ == 2 && !kernels.halves(call_.type).y.empty()) {
+      half_values_ = kernels.halves(call_.type).y.data();
     }
   }
 
@@ -122,12 +111,41 @@ class ForwardPass {
       encode_ = encode_at_random;
       return;
     }
-    if (half_plan_.count >= 0) return;  // with the values
-    one_bit_ = one_bit_stage(plan_, bits_, call_.type);
-    if (one_bit_) return;
-    grid_ = grid_stage(plan_, call_.type);
+    if (size_ == 2) half_plan_ = HalfPlan(*call_.steps, call_.type);
+    if (half_plan_.count >= 0) {
+      choose_half_encoder();
+      return;
+    }
+    if (call_.type == ElementType::f32) choose_direct_encoder();
+    if (direct_) return;
     const bool are_few = plan_.threshold_count <= EncodePlan::kSummed;
-    if (grid_ == nullptr) encode_ = are_few ? encode_by_sum : encode_by_bisection;
+    encode_ = are_few ? encode_by_sum : encode_by_bisection;
+  }
+
+  void choose_direct_encoder() {
+    direct_ = one_bit_stage(plan_, bits_);
+    is_stream_ = direct_ != nullptr;
+    if (!is_stream_) direct_ = grid_stage(plan_);
+  }
+
+  void choose_half_encoder() {
+    if (bits_ == 1) half_codes_ = half_one_bit_stage();
+    is_stream_ = half_codes_ != nullptr;
+    has_codes_with_values_ = half_values_ != nullptr && !is_stream_;
+    if (!is_stream_ && !has_codes_with_values_) half_codes_ = half_codes_stage(half_plan_);
+  }
+
+  void choose_stores() {
+    if (has_codes_with_values_) {
+      halves_ = past_cache_ ? half_stage<true>(half_plan_) : half_stage<false>(half_plan_);
+    } else if (half_values_) {
+      halves_ = past_cache_ ? half_values_stage<true>() : half_values_stage<false>();
+    } else if (segment_table_) {
+      segments_ = past_cache_ ? segment_stage<true>(*segment_table_)
+                              : segment_stage<false>(*segment_table_);
+    } else {
+      store_ = past_cache_ ? store_stage<true>(call_.type) : store_stage<false>(call_.type);
+    }
   }
 
   /// A whole block of which `count` elements are real; `stream` may be null.
@@ -154,10 +172,11 @@ class ForwardPass {
   }
 
   void encode(int64_t first, const uint8_t* x, const float* floats, uint8_t* stream) {
-    if (one_bit_) {
-      one_bit_(plan_, x, stream);
-    } else if (grid_) {
-      grid_(plan_, x, codes_);
+    uint8_t* const to = is_stream_ ? stream : codes_;
+    if (half_codes_) {
+      half_codes_(half_plan_, x, to);
+    } else if (direct_) {
+      direct_(plan_, x, to);
     } else if (encode_) {
       encode_(plan_, first, floats, codes_);
     }
@@ -180,7 +199,7 @@ class ForwardPass {
 
   /// The stream of a block's codes, zero beyond `count` elements.
   void finish(int64_t count, uint8_t* stream) {
-    if (one_bit_) {
+    if (is_stream_) {
       if (count < kBlock) clear_bits(stream, count);
       return;
     }
@@ -229,10 +248,12 @@ class ForwardPass {
   int64_t size_;
   bool past_cache_;
   LoadStage* load_;
-  EncodeStage* encode_ = nullptr;   // codes from x_,
-  DirectStage* grid_ = nullptr;     // or straight from x,
-  DirectStage* one_bit_ = nullptr;  // or the stream itself, or with the values of halves_
-  StoreStage* store_ = nullptr;     // y from x_ by the function's own loop,
+  EncodeStage* encode_ = nullptr;         // codes from x_,
+  DirectStage* direct_ = nullptr;         // or straight from floats,
+  HalfCodesStage* half_codes_ = nullptr;  // or from halves, or with the values of halves_;
+  bool has_codes_with_values_ = false;
+  bool is_stream_ = false;       // they are the stream itself
+  StoreStage* store_ = nullptr;  // y from x_ by the function's own loop,
   const SegmentTable* segment_table_ = nullptr;
   SegmentStage* segments_ = nullptr;  // or straight from x by this table
   const uint16_t* half_values_ = nullptr;

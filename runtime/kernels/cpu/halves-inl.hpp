@@ -62,6 +62,26 @@ class CodesBySum {
 };
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// One bit: the first code, flipped by every threshold passed at which the code changes. Writes the
+/// stream itself.
+inline void encode_one_bit_of_halves(const HalfPlan& plan, const void* x, uint8_t* stream) {
+  const __m512i magnitude = _mm512_set1_epi16(0x7FFF);
+  const __m512i offset = _mm512_set1_epi16(plan.lane_offset());
+  const __m512i keep = _mm512_set1_epi16(plan.even ? 0x7FFF : -1);
+  for (int64_t i = 0; i < kBlock; i += kHalves) {
+    const __m512i v =
+        _mm512_and_si512(_mm512_loadu_si512(static_cast<const uint16_t*>(x) + i), keep);
+    const __m512i flip = _mm512_and_si512(_mm512_srai_epi16(v, 15), magnitude);
+    const __m512i lane = _mm512_add_epi16(_mm512_xor_si512(v, flip), offset);
+    uint32_t bits = plan.first ? ~uint32_t{0} : 0;
+    for (int t = 0; t < plan.count; ++t) {
+      if (plan.change[t] == 0) continue;
+      bits ^= _mm512_cmpgt_epi16_mask(lane, _mm512_set1_epi16(plan.threshold[t]));
+    }
+    std::memcpy(stream + i / 8, &bits, sizeof bits);
+  }
+}
+
 /// The steps of the element's cell of a grid, by permutations of two registers.
 template <int kPerCell, int kCodeShift, bool kEven>
 class CodesByGrid {
@@ -138,28 +158,58 @@ void transform_halves(const HalfPlan& plan, const uint16_t* value, const void* x
   }
 }
 
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-template <bool kPastCache, bool kEven>
-HalfStage* half_grid_stage(const HalfGrid& grid) {
-  if (grid.code_shift == 8) return transform_halves<CodesByGrid<1, 8, kEven>, kPastCache>;
-  if (grid.per_cell == 1) return transform_halves<CodesByGrid<1, 4, kEven>, kPastCache>;
-  if (grid.per_cell == 2) return transform_halves<CodesByGrid<2, 4, kEven>, kPastCache>;
-  return transform_halves<CodesByGrid<3, 4, kEven>, kPastCache>;
-}
-#endif
+/// Codes alone: one a byte, or the stream of one-bit codes.
+using HalfCodesStage = void(const HalfPlan& plan, const void* x, uint8_t* to);
 
-/// With the codes where the plan serves the table.
-template <bool kPastCache>
-HalfStage* half_stage(const HalfPlan& plan) {
-  if (plan.count < 0) return transform_halves<NoCodes, kPastCache>;
+template <class Codes>
+void encode_halves(const HalfPlan& plan, const void* x, uint8_t* codes) {
+  const Codes encode(plan);
+  for (int64_t i = 0; i < kBlock; i += kHalves) {
+    encode(static_cast<const uint16_t*>(x) + i, codes + i);
+  }
+}
+
+/// pick<Codes>() for the way to find codes that is fastest for the plan.
+template <class Pick>
+auto with_codes([[maybe_unused]] const HalfPlan& plan, const Pick& pick) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   constexpr int kFew = 2;
   if (plan.count > kFew && plan.grid.per_cell > 0) {
-    return plan.even ? half_grid_stage<kPastCache, true>(plan.grid)
-                     : half_grid_stage<kPastCache, false>(plan.grid);
+    const auto pick_cells = [&]<bool kEven>() {
+      if (plan.grid.code_shift == 8) return pick.template operator()<CodesByGrid<1, 8, kEven>>();
+      if (plan.grid.per_cell == 1) return pick.template operator()<CodesByGrid<1, 4, kEven>>();
+      if (plan.grid.per_cell == 2) return pick.template operator()<CodesByGrid<2, 4, kEven>>();
+      return pick.template operator()<CodesByGrid<3, 4, kEven>>();
+    };
+    return plan.even ? pick_cells.template operator()<true>()
+                     : pick_cells.template operator()<false>();
   }
 #endif
-  return transform_halves<CodesBySum, kPastCache>;
+  return pick.template operator()<CodesBySum>();
+}
+
+template <bool kPastCache>
+HalfStage* half_values_stage() {
+  return transform_halves<NoCodes, kPastCache>;
+}
+
+template <bool kPastCache>
+HalfStage* half_stage(const HalfPlan& plan) {
+  return with_codes(
+      plan, []<class Codes>() -> HalfStage* { return transform_halves<Codes, kPastCache>; });
+}
+
+inline HalfCodesStage* half_codes_stage(const HalfPlan& plan) {
+  return with_codes(plan, []<class Codes>() -> HalfCodesStage* { return encode_halves<Codes>; });
+}
+
+/// Null where the instruction set has none.
+inline HalfCodesStage* half_one_bit_stage() {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return encode_one_bit_of_halves;
+#else
+  return nullptr;
+#endif
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-/// Codes, one a byte, or the stream of one-bit codes, straight from memory.
+/// Codes of floats straight from memory: one a byte, or the stream of one-bit codes.
 using DirectStage = void(const EncodePlan& plan, const void* x, uint8_t* to);
 
 HWY_INLINE FloatVec load_compared(const EncodePlan& plan, const float* x) {
@@ -49,9 +49,8 @@ inline void encode_by_sum(const EncodePlan& plan, int64_t, const float* x, uint8
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 /// The thresholds of the element's cell of a grid, by permutations of two registers.
-template <ElementType kType, int kPerCell, bool kEven>
+template <int kPerCell, bool kEven>
 void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
-  using E = Element<kType>;
   const FloatTag d;
   const ThresholdGrid& grid = plan.grid;
   const FloatVec scale = hn::Set(d, grid.scale);
@@ -65,9 +64,8 @@ void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
     threshold[j][0] = _mm512_load_ps(grid.threshold[j]);
     threshold[j][1] = _mm512_load_ps(grid.threshold[j] + 16);
   }
-  const auto* from = static_cast<const typename E::Stored*>(x);
   for (int64_t i = 0; i < kBlock; i += 16) {
-    FloatVec v = E::load(from + i);
+    FloatVec v = hn::LoadU(FloatTag(), static_cast<const float*>(x) + i);
     if constexpr (kEven) v = hn::Abs(v);
     // Of a NaN and a number, the second operand is taken: NaN goes to the first cell.
     const FloatVec clamped = hn::Min(hn::Max(v, low), high);
@@ -84,15 +82,12 @@ void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
 
 /// One bit: the first code, flipped by every threshold passed at which the code changes. Writes the
 /// stream itself.
-template <ElementType kType>
-void encode_one_bit(const EncodePlan& plan, const void* x, uint8_t* stream) {
-  using E = Element<kType>;
-  const auto* from = static_cast<const typename E::Stored*>(x);
+inline void encode_one_bit(const EncodePlan& plan, const void* x, uint8_t* stream) {
   for (int64_t i = 0; i < kBlock; i += 64) {
     FloatVec v[4];
     uint64_t bits = plan.codes[0] ? ~uint64_t{0} : 0;
     for (int k = 0; k < 4; ++k) {
-      v[k] = E::load(from + i + 16 * k);
+      v[k] = hn::LoadU(FloatTag(), static_cast<const float*>(x) + i + 16 * k);
       if (plan.even) v[k] = hn::Abs(v[k]);
     }
     for (int t = 0; t < plan.threshold_count; ++t) {
@@ -106,39 +101,28 @@ void encode_one_bit(const EncodePlan& plan, const void* x, uint8_t* stream) {
   }
 }
 
-template <ElementType kType, bool kEven>
+template <bool kEven>
 DirectStage* grid_stage(int per_cell) {
-  if (per_cell == 1) return encode_by_grid<kType, 1, kEven>;
-  if (per_cell == 2) return encode_by_grid<kType, 2, kEven>;
-  return per_cell == 3 ? encode_by_grid<kType, 3, kEven> : nullptr;
-}
-
-template <ElementType kType>
-DirectStage* grid_stage(const EncodePlan& plan) {
-  return plan.even ? grid_stage<kType, true>(plan.grid.per_cell)
-                   : grid_stage<kType, false>(plan.grid.per_cell);
+  if (per_cell == 1) return encode_by_grid<1, kEven>;
+  if (per_cell == 2) return encode_by_grid<2, kEven>;
+  return per_cell == 3 ? encode_by_grid<3, kEven> : nullptr;
 }
 #endif
 
-/// Null where the plan has no grid, or the type or the instruction set no such stage.
-inline DirectStage* grid_stage([[maybe_unused]] const EncodePlan& plan,
-                               [[maybe_unused]] ElementType type) {
+/// Null where the plan has no grid or the instruction set no such stage.
+inline DirectStage* grid_stage([[maybe_unused]] const EncodePlan& plan) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (type == ElementType::f32) return grid_stage<ElementType::f32>(plan);
-  if (type == ElementType::bf16) return grid_stage<ElementType::bf16>(plan);
-  if (type == ElementType::f16) return grid_stage<ElementType::f16>(plan);
-#endif
+  return plan.even ? grid_stage<true>(plan.grid.per_cell) : grid_stage<false>(plan.grid.per_cell);
+#else
   return nullptr;
+#endif
 }
 
 /// Null where the codes are wider, the thresholds many, or the instruction set has no such stage.
 inline DirectStage* one_bit_stage([[maybe_unused]] const EncodePlan& plan,
-                                  [[maybe_unused]] int bits, [[maybe_unused]] ElementType type) {
+                                  [[maybe_unused]] int bits) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (bits != 1 || plan.threshold_count > 4) return nullptr;
-  if (type == ElementType::f32) return encode_one_bit<ElementType::f32>;
-  if (type == ElementType::bf16) return encode_one_bit<ElementType::bf16>;
-  if (type == ElementType::f16) return encode_one_bit<ElementType::f16>;
+  if (bits == 1 && plan.threshold_count <= 4) return encode_one_bit;
 #endif
   return nullptr;
 }
