@@ -148,7 +148,12 @@ FEWBIT_HD inline float expm1(float x) {
   return part.n == 0 ? p : 2.0f * y;
 }
 
-/// tanh(a) = t + low on |a| <= 1.
+/// Below it tanh comes from a, above it from 1 - tanh(a), which is less than 0.47 there.
+FEWBIT_HD inline bool is_near_zero(float a) {
+  return a < 0.6f;
+}
+
+/// tanh(a) = t + low near zero.
 struct TanhPair {
   float t;
   float low;
@@ -185,27 +190,27 @@ FEWBIT_HD inline float one_minus_tanh(float a) {
   return fma(fma(-low, q, fma(-bottom, q, 2.0f * e) + 2.0f * rest), r, q);
 }
 
-/// Hyperbolic tangent; within 0.9 ulp.
+/// Hyperbolic tangent; within 0.8 ulp.
 FEWBIT_HD inline float tanh(float x) {
   const float a = std::fabs(x);
-  if (a < 0.8f) return tanh_near_zero(x).t;
+  if (is_near_zero(a)) return tanh_near_zero(x).t;
   const float t = 1.0f - one_minus_tanh(a);
   return x < 0.0f ? -t : t;
 }
 
-/// x - tanh(x) without cancellation; within 3.1 ulp.
+/// x - tanh(x) without cancellation; within 3.5 ulp.
 FEWBIT_HD inline float tanhshrink(float x) {
   const float a = std::fabs(x);
   const float s = x * x;
-  if (a < 0.9f) return -x * s * tanh_cubic(s);
+  if (is_near_zero(a)) return -x * s * tanh_cubic(s);
   const float t = (a - 1.0f) + one_minus_tanh(a);
   return x < 0.0f ? -t : t;
 }
 
-/// 1 / cosh(x)^2, the slope of tanh, relative accuracy in the tails; within 2 ulp.
+/// 1 / cosh(x)^2, the slope of tanh, relative accuracy in the tails; within 1.5 ulp.
 FEWBIT_HD inline float sech2(float x) {
   const float a = std::fabs(x);
-  if (a < 0.9f) {
+  if (is_near_zero(a)) {
     const TanhPair tanh = tanh_near_zero(a);
     return fma(-tanh.t, tanh.t, 1.0f) - 2.0f * tanh.t * tanh.low;
   }
@@ -213,10 +218,10 @@ FEWBIT_HD inline float sech2(float x) {
   return fma(-q, q, 2.0f * q);
 }
 
-/// tanh(x)^2, the slope of tanhshrink; within 2 ulp.
+/// tanh(x)^2, the slope of tanhshrink; within 1.3 ulp.
 FEWBIT_HD inline float tanh_squared(float x) {
   const float a = std::fabs(x);
-  if (a < 0.9f) {
+  if (is_near_zero(a)) {
     const TanhPair tanh = tanh_near_zero(a);
     return fma(tanh.t, tanh.t, 2.0f * tanh.t * tanh.low);
   }
