@@ -1,6 +1,6 @@
 // How far float results are from f and f' in double, over all floats of the domain's binades: the
-// generated code, the runtime's kernels, and libtorch's own operation and autograd. Prints Markdown;
-// ends with 1 where ours is beyond the bound or the generated code is worse than libtorch.
+// generated code, the runtime's kernels, and libtorch's own operation and autograd. Prints
+// Markdown; ends with 1 where ours is beyond the bound or the code is worse than libtorch.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -9,6 +9,7 @@
 #include "bench/accuracy/measure.hpp"
 #include "functions/registry.hpp"
 #include "kernels/cpu/segments.hpp"
+#include "tests/kernels/support.hpp"
 
 namespace fewbit::bench {
 
@@ -51,6 +52,18 @@ std::vector<std::string> names() {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryFunction, testing::ValuesIn(names()),
                          [](const auto& name) { return name.param; });
+
+TEST(Segments, KeepTheBoundOnEveryInstructionSet) {
+  for (const std::string& name : names()) {
+    if (kernels::find_activation(name)->kernels->segments().degree == 0) continue;
+    const Subject kernel = subjects_of(name)[1];
+    kernels::for_each_target([&](int64_t target) {
+      const Worst value = measure(Reference(name), {kernel}, domain_binades(101))[0].value;
+      EXPECT_LE(value.units, 1.0) << name << " at " << value.units_at << ' '
+                                  << hwy::TargetName(target);
+    });
+  }
+}
 
 /// The generated code with values that are so many floats further from zero.
 std::vector<Subject> moved(const std::string& function, int floats) {
