@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "bench/libtorch_functions.hpp"
 #include "bench/stream_copy.hpp"
 #include "fewbit/fewbit.hpp"
 
@@ -25,37 +26,6 @@ namespace fewbit::bench {
 namespace {
 
 using at::Tensor;
-using Exact = Tensor (*)(const Tensor&);
-
-const std::map<std::string, Exact>& exact_functions() {
-  static const std::map<std::string, Exact> kExact = {
-      {"celu", [](const Tensor& x) { return at::celu(x); }},
-      {"elu", [](const Tensor& x) { return at::elu(x); }},
-      {"gelu", [](const Tensor& x) { return at::gelu(x); }},
-      {"gelu_tanh", [](const Tensor& x) { return at::gelu(x, "tanh"); }},
-      {"hardshrink", [](const Tensor& x) { return at::hardshrink(x); }},
-      {"hardsigmoid", [](const Tensor& x) { return at::hardsigmoid(x); }},
-      {"hardswish", [](const Tensor& x) { return at::hardswish(x); }},
-      {"hardtanh", [](const Tensor& x) { return at::hardtanh(x); }},
-      {"leaky_relu", [](const Tensor& x) { return at::leaky_relu(x); }},
-      {"logsigmoid", [](const Tensor& x) { return at::log_sigmoid(x); }},
-      {"mish", [](const Tensor& x) { return at::mish(x); }},
-      {"quick_gelu", [](const Tensor& x) { return x * at::sigmoid(1.702 * x); }},
-      {"relu", [](const Tensor& x) { return at::relu(x); }},
-      {"relu6", [](const Tensor& x) { return at::relu6(x); }},
-      {"relu_squared", [](const Tensor& x) { return at::relu(x).square(); }},
-      {"selu", [](const Tensor& x) { return at::selu(x); }},
-      {"sigmoid", [](const Tensor& x) { return at::sigmoid(x); }},
-      {"silu", [](const Tensor& x) { return at::silu(x); }},
-      {"softplus", [](const Tensor& x) { return at::softplus(x); }},
-      {"softshrink", [](const Tensor& x) { return at::softshrink(x); }},
-      {"softsign", [](const Tensor& x) { return x / (1 + x.abs()); }},
-      {"tanh", [](const Tensor& x) { return at::tanh(x); }},
-      {"tanhshrink", [](const Tensor& x) { return x - at::tanh(x); }},
-      {"threshold", [](const Tensor& x) { return at::threshold(x, 0, 0); }},
-  };
-  return kExact;
-}
 
 struct Row {
   std::string function;
@@ -128,7 +98,7 @@ void add_rows(std::vector<Row>& rows, const std::string& function, const std::st
               int bits, int64_t n, int threads, double seconds) {
   at::set_num_threads(threads);
   const Table table = Table::standard(function, Bits{bits});
-  const Exact exact = exact_functions().at(function);
+  const LibtorchFunction exact = libtorch_functions().at(function);
   const Tensor x = at::randn({n}).to(type_of(dtype)).requires_grad_();
   const Tensor dy = at::randn({n}).to(type_of(dtype));
   const int64_t bytes = 2 * n * x.element_size() + (n * table.bits() + 7) / 8;
@@ -186,7 +156,7 @@ std::vector<Row> run(const Options& options) {
 
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
-  for (const auto& [name, function] : exact_functions()) names.push_back(name);
+  for (const auto& [name, function] : libtorch_functions()) names.push_back(name);
   return names;
 }
 

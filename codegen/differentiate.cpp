@@ -90,6 +90,8 @@ class Differentiator {
         return f_.divide(f_.constant(1.0), f_.add(f_.constant(1.0), u));
       case Kind::tanh:
         return f_.call(Kind::sech2, u);
+      case Kind::tanhshrink:
+        return f_.call(Kind::tanh_squared, u);
       case Kind::sigmoid:
         return f_.call(Kind::sigmoid_slope, u);
       case Kind::softplus:

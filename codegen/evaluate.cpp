@@ -40,6 +40,8 @@ float call_float(Kind kind, float a) {
       return math::tanh_softplus_slope(a);
     case Kind::tanh_squared:
       return math::tanh_squared(a);
+    case Kind::tanhshrink:
+      return math::tanhshrink(a);
     case Kind::mish_slope:
       return math::mish_slope(a);
     case Kind::softsign_slope:
@@ -156,6 +158,8 @@ double call_value(Kind kind, double a) {
       return std::tanh(softplus(a)) + a * call_value(Kind::tanh_softplus_slope, a);
     case Kind::tanh_squared:
       return std::tanh(a) * std::tanh(a);
+    case Kind::tanhshrink:
+      return a - std::tanh(a);
     case Kind::softsign_slope:
       return std::pow(1.0 + std::fabs(a), -2.0);
     case Kind::erf:

@@ -37,6 +37,7 @@ enum class Kind {
   log1p,
   tanh,
   tanh_squared,
+  tanhshrink,
   sech2,
   sigmoid,
   sigmoid_slope,
@@ -117,6 +118,7 @@ class Formula {
   int build_side(const Product& product, int sign);
   int raise(int base, int exponent);
   int add_like_terms(int a, int b, double sign);
+  int add_to_constant(int a, int b);
   int add_same_condition(int a, int b, Kind kind);
   int complement(int a);
   int complement_negated(int a);

@@ -52,6 +52,14 @@ int Formula::add_same_condition(int a, int b, Kind kind) {
   return select(left.a, first, second);
 }
 
+/// (p + k) + q = k + (p + q) where the products p and q are alike and k is constant, else -1.
+int Formula::add_to_constant(int a, int b) {
+  const Term sum = (*this)[a];
+  if (sum.kind != Kind::add || !(is_constant(sum.a) || is_constant(sum.b))) return -1;
+  const int like = add_like_terms(is_constant(sum.a) ? sum.b : sum.a, b, 1.0);
+  return like < 0 ? -1 : add(is_constant(sum.a) ? sum.a : sum.b, like);
+}
+
 /// x + c x^3 = x (1 + c x^2): fewer roundings. -1 where no power of x alone is common.
 int Formula::factor_out(int a, int b, double sign) {
   if (!is_call(a, Kind::variable) || !is_call(b, Kind::multiply)) return -1;
@@ -72,6 +80,8 @@ int Formula::add(int a, int b) {
   if (is_constant(a, 1.0)) accurate = complement(b);
   if (is_constant(b, 1.0)) accurate = complement(a);
   if (accurate < 0) accurate = add_like_terms(a, b, 1.0);
+  if (accurate < 0) accurate = add_to_constant(a, b);
+  if (accurate < 0) accurate = add_to_constant(b, a);
   if (accurate < 0) accurate = add_same_condition(a, b, Kind::add);
   if (accurate < 0) accurate = factor_out(a, b, 1.0);
   return accurate >= 0 ? accurate : intern({.kind = Kind::add, .a = a, .b = b});
@@ -84,6 +94,7 @@ int Formula::subtract(int a, int b) {
   if (a == b) return constant(0.0);
   if ((*this)[b].kind == Kind::negate) return add(a, (*this)[b].a);
   if (is_constant(b, 1.0) && is_call(a, Kind::exp)) return call(Kind::expm1, (*this)[a].a);
+  if (is_call(b, Kind::tanh) && (*this)[b].a == a) return call(Kind::tanhshrink, a);
   int accurate = is_constant(a, 1.0) ? complement_negated(b) : -1;
   if (accurate < 0) accurate = add_like_terms(a, b, -1.0);
   if (accurate < 0) accurate = add_same_condition(a, b, Kind::subtract);

@@ -21,8 +21,8 @@ enum class Parameters {
 };
 
 /// Accuracy: at most 2 ulp of the result or 2^-24 max(1, |x|) off, whichever is larger, for every
-/// built-in function on [-10, 10]. NaN gives NaN, infinities give the limit. At a kink the
-/// derivative is the one on the left.
+/// built-in function with its default parameters at every float with |x| < 16 (bench/accuracy). NaN
+/// gives NaN, infinities give the limit. At a kink the derivative is the one on the left.
 FunctionCode write_function(const solver::Expression& expression, Parameters parameters);
 
 }  // namespace fewbit::codegen

@@ -46,6 +46,8 @@ const char* function_name(Kind kind) {
       return "mish_slope";
     case Kind::tanh_squared:
       return "tanh_squared";
+    case Kind::tanhshrink:
+      return "tanhshrink";
     case Kind::softsign_slope:
       return "softsign_slope";
     case Kind::erf:
@@ -142,7 +144,7 @@ class Writer {
       case Kind::subtract:
         return write_sum(term);
       case Kind::multiply:
-        return {binary(term, " * ", kProduct, kPrefix), kProduct};
+        return write_product(term);
       case Kind::divide:
         return {binary(term, " / ", kProduct, kPrefix), kProduct};
       case Kind::select:
@@ -174,12 +176,12 @@ class Writer {
     return fmt::format("{}({}{}, {}, {})", primitive("fma"), sign, first, second, addend);
   }
 
-  /// What a constant loses as a float, where that is more than a quarter of its last place.
+  /// What a constant loses as a float, where that is more than an eighth of its last place.
   double rounding_rest(int index) const {
     if (is_wide_ || !f_.is_constant(index)) return 0.0;
     const double value = f_[index].value;
     const double rest = value - static_cast<double>(static_cast<float>(value));
-    return std::abs(rest) > 0x1p-26 * std::abs(value) ? rest : 0.0;
+    return std::abs(rest) > 0x1p-27 * std::abs(value) ? rest : 0.0;
   }
 
   /// a * b + c is rounded once. A constant c that is no float comes in two parts.
@@ -201,6 +203,21 @@ class Writer {
       return {fused(f_[term.a], "", addend), kPrimary};
     }
     return {binary(term, is_add ? " + " : " - ", kSum, kProduct), kSum};
+  }
+
+  /// A function's value already is some ulp off: a constant before it that is no float comes in two
+  /// parts.
+  Text write_product(const Term& term) {
+    if (rounding_rest(term.a) == 0.0 || f_[term.b].kind < Kind::sqrt) {
+      return {binary(term, " * ", kProduct, kPrefix), kProduct};
+    }
+    const double value = f_[term.a].value;
+    float high = static_cast<float>(value);
+    if (std::abs(static_cast<double>(high)) > std::abs(value)) high = std::nextafter(high, 0.0f);
+    const auto low = static_cast<float>(value - static_cast<double>(high));
+    return {fmt::format("{}({}, {}, {})", primitive("product"), decimal_literal(high),
+                        decimal_literal(low), write(term.b, kConditional)),
+            kPrimary};
   }
 
   Text write_select(const Term& term) {

@@ -19,9 +19,8 @@ FEWBIT_HD inline float derivative(float x) {
   x = x < -0x1p+60f ? -0x1p+60f : x;
   x = x > 0x1p+60f ? 0x1p+60f : x;
   const float t0 = x * x;
-  const float t1 = 1.5957692f + math::fma(0.071354814f, t0, -4.534068e-08f);
-  const float t2 = x * t1;
-  return math::fma(x * math::sigmoid_slope(t2), math::fma(0.14270963f, t0, t1), math::sigmoid(t2));
+  const float t1 = x * (1.5957692f + math::fma(0.071354814f, t0, -4.534068e-08f));
+  return math::fma(x * math::sigmoid_slope(t1), 1.5957692f + math::fma(0.21406445f, t0, -4.534068e-08f), math::sigmoid(t1));
 }
 
 /// f(x) for double

@@ -13,7 +13,7 @@ FEWBIT_HD inline float activation(float x) {
 
 /// f'(x)
 FEWBIT_HD inline float derivative(float x) {
-  return x <= -3.0f ? 0.0f : x > 3.0f ? 1.0f : (x + 3.0f + x) / 6.0f;
+  return x <= -3.0f ? 0.0f : x > 3.0f ? 1.0f : 0.5f + x / 3.0f;
 }
 
 /// f(x) for double

@@ -8,12 +8,12 @@ namespace fewbit::generated::selu {
 
 /// f(x) = 1.0507009873554805 * where(x > 0, x, 1.6732632423543772 * expm1(x))
 FEWBIT_HD inline float activation(float x) {
-  return x > 0.0f ? 1.050701f * x : 1.7580993f * math::expm1(x);
+  return x > 0.0f ? 1.050701f * x : math::product(1.7580993f, 2.3296717e-08f, math::expm1(x));
 }
 
 /// f'(x)
 FEWBIT_HD inline float derivative(float x) {
-  return x > 0.0f ? 1.050701f : 1.7580993f * math::exp(x);
+  return x > 0.0f ? 1.050701f : math::product(1.7580993f, 2.3296717e-08f, math::exp(x));
 }
 
 /// f(x) for double

@@ -8,7 +8,7 @@ namespace fewbit::generated::tanhshrink {
 
 /// f(x) = x - tanh(x)
 FEWBIT_HD inline float activation(float x) {
-  return x - math::tanh(x);
+  return math::tanhshrink(x);
 }
 
 /// f'(x)
@@ -18,7 +18,7 @@ FEWBIT_HD inline float derivative(float x) {
 
 /// f(x) for double
 FEWBIT_HD inline double wide_activation(double x) {
-  return x - math::wide::tanh(x);
+  return math::wide::tanhshrink(x);
 }
 
 namespace tables {

@@ -1,7 +1,6 @@
 // The committed function code against the expression in double: at most 2 ulp of the result or
 // 2^-24 max(1, |x|) off, whichever is larger. All values of both 16-bit types, floats at a stride,
 // and every float near a kink.
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "expression/evaluate.hpp"
 #include "functions/registry.hpp"
 #include "generated/functions.hpp"
+#include "tests/support/allowed_error.hpp"
 
 namespace fewbit {
 
@@ -46,12 +46,8 @@ Expression reference(const std::string& name) {
 
 /// Error in units of what is allowed.
 double excess(float actual, double expected, double x) {
-  int exponent = 0;
-  std::frexp(expected, &exponent);
-  const double ulp = std::ldexp(1.0, std::max(exponent - 24, -149));
-  const double allowed = std::max(2.0 * ulp, 0x1p-24 * std::max(1.0, std::fabs(x)));
-  const double error = std::fabs(static_cast<double>(actual) - expected) / allowed;
-  return std::isnan(error) ? INFINITY : error;
+  const double error = std::fabs(static_cast<double>(actual) - expected);
+  return std::isnan(error) ? INFINITY : error / allowed_error(expected, x);
 }
 
 class Worst {

@@ -45,7 +45,7 @@ TEST(Emit, TakesAFunctionOfTheUser) {
 TEST(Emit, LeavesOutPrimitivesThatAreNotNeeded) {
   solver::Table table = test::gelu_levels_b3();
   table.problem.function = solver::parse_function("relu");
-  EXPECT_FALSE(contains(emit_header(table, Language::cpp), "exp_tail"));
+  EXPECT_FALSE(contains(emit_header(table, Language::cpp), "exp_cubic"));
 }
 
 TEST(Emit, RoundsThresholdsDown) {

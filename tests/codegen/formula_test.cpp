@@ -44,8 +44,22 @@ TEST(Formula, ReplacesDifferencesFromOne) {
   EXPECT_EQ(value_code("1/(1+exp(-x))"), "  return math::sigmoid(x);\n");
   EXPECT_EQ(value_code("x*tanh(softplus(x))"), "  return x * math::tanh_softplus(x);\n");
   EXPECT_EQ(value_code("0.5*x*(1+erf(x/1.4142135623730951))"), "  return x * math::normcdf(x);\n");
+  EXPECT_EQ(value_code("x-tanh(x)"), "  return math::tanhshrink(x);\n");
   EXPECT_EQ(slope_code("x-tanh(x)"), "  return math::tanh_squared(x);\n");
   EXPECT_EQ(slope_code("x/(1+abs(x))"), "  return math::softsign_slope(x);\n");
+}
+
+TEST(Formula, AddsLikeTermsAcrossAConstant) {
+  EXPECT_EQ(value_code("x+3+x"), "  return 3.0f + 2.0f * x;\n");
+  EXPECT_EQ(value_code("x+(3+x)"), "  return 3.0f + 2.0f * x;\n");
+  EXPECT_EQ(slope_code("x*(x+3)/6"), "  return 0.5f + x / 3.0f;\n");
+}
+
+TEST(Formula, GivesAFunctionItsWholeConstant) {
+  EXPECT_EQ(value_code("1.25*exp(x)"), "  return 1.25f * math::exp(x);\n");
+  const std::string code = value_code("-0.7*exp(x)");
+  EXPECT_TRUE(code.starts_with("  return -math::product(0.")) << code;
+  EXPECT_EQ(value_code("0.7*x"), "  return 0.7f * x;\n");
 }
 
 TEST(Formula, NamesWhatIsUsedTwice) {

@@ -8,6 +8,7 @@
 #include "functions/registry.hpp"
 #include "kernels/cpu/half_values.hpp"
 #include "tests/kernels/support.hpp"
+#include "tests/support/allowed_error.hpp"
 
 namespace fewbit::kernels {
 
@@ -55,10 +56,7 @@ double rounded(double x, ElementType type) {
 bool is_allowed(double y, double exact, double x, ElementType type) {
   if (std::isnan(exact)) return std::isnan(y);
   if (std::isinf(exact)) return y == exact;
-  int exponent = 0;
-  std::frexp(exact, &exponent);
-  const double ulp = std::ldexp(1.0, std::max(exponent - 24, -149));
-  const double allowed = std::max(2.0 * ulp, 0x1p-24 * std::max(1.0, std::fabs(x)));
+  const double allowed = allowed_error(exact, x);
   return rounded(exact - allowed, type) <= y && y <= rounded(exact + allowed, type);
 }
 

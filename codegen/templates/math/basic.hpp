@@ -31,6 +31,12 @@ FEWBIT_HD inline float fma(float a, float b, float c) {
 #endif
 }
 
+//@ product fma
+/// (c + low) * y for a constant in two parts of one sign, so that infinity stays infinity.
+FEWBIT_HD inline float product(float c, float low, float y) {
+  return fma(c, y, low * y);
+}
+
 //@ bits
 FEWBIT_HD inline uint32_t to_bits(float x) {
   uint32_t bits = 0;

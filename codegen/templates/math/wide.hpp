@@ -34,6 +34,10 @@ FEWBIT_HD inline double tanh(double x) {
   return std::tanh(x);
 }
 
+FEWBIT_HD inline double tanhshrink(double x) {
+  return x - std::tanh(x);
+}
+
 FEWBIT_HD inline double sigmoid(double x) {
   const double e = std::exp(-std::fabs(x));
   return (x < 0.0 ? e : 1.0) / (1.0 + e);
