@@ -67,21 +67,29 @@ FEWBIT_HD inline float over_one_plus(float top, float e) {
   return quotient(top, bottom, e - (bottom - 1.0f));
 }
 
+/// x, not below low nor above high, so that it vectorises to two instructions; NaN stays.
+FEWBIT_HD inline float clamp(float x, float low, float high) {
+  const float raised = low > x ? low : x;
+  return high < raised ? high : raised;
+}
+
+/// Adding it leaves the nearest integer, and the biases of two exponents, in the low bits.
+constexpr float kBiasedMagic = 0x1.8p+23f + 254.0f;
+
 /// x = n ln 2 + r + low with |r| <= 0.348 and |low| <= 2^-26, for |x| < 1e6.
 struct Reduced {
   float r;
   float low;
-  int n;
+  uint32_t n;  // n + 254 in the low nine bits, for times_power_of_two
 };
 
 FEWBIT_HD inline Reduced reduce(float x) {
-  const float magic = 0x1.8p+23f;  // adding it leaves the nearest integer in the low bits
-  const float shifted = fma(x, 0x1.715476p+0f, magic);
-  const float n = shifted - magic;
+  const float shifted = fma(x, 0x1.715476p+0f, kBiasedMagic);
+  const float n = shifted - kBiasedMagic;
   const float high = fma(n, -0x1.62e43p-1f, x);
   const float r = fma(n, 0x1.05c61p-29f, high);
   const float low = fma(n, 0x1.05c61p-29f, high - r);
-  return {r, low, static_cast<int>(to_bits(shifted) - to_bits(magic))};
+  return {r, low, to_bits(shifted)};
 }
 
 /// (e^r - 1 - r - r^2 / 2) / r^3 on |r| <= 0.348.
@@ -97,12 +105,11 @@ FEWBIT_HD inline float exp_cubic(float r) {
 struct ExpParts {
   float y;
   float rest;
-  int n;
+  uint32_t n;  // as in Reduced
 };
 
 FEWBIT_HD inline ExpParts exp_parts(float x, float low) {
-  const float bounded = x > 89.0f ? 89.0f : x < -104.0f ? -104.0f : x;
-  const Reduced part = reduce(bounded);
+  const Reduced part = reduce(clamp(x, -104.0f, 89.0f));
   const float correction = part.low + low;
   const float square = part.r * part.r;
   const float curve = fma(square * part.r, exp_cubic(part.r), 0.5f * square);
@@ -113,10 +120,10 @@ FEWBIT_HD inline ExpParts exp_parts(float x, float low) {
   return {y, rest - (y - sum), part.n};
 }
 
-/// y 2^n in two steps, so that subnormal and huge results come out right.
-FEWBIT_HD inline float times_power_of_two(float y, int n) {
-  const int half = n >> 1;
-  return y * power_of_two(half) * power_of_two(n - half);
+/// y 2^n for the n of Reduced, in two steps, so that subnormal and huge results come out right.
+FEWBIT_HD inline float times_power_of_two(float y, uint32_t n) {
+  const uint32_t half = n >> 1;
+  return y * from_bits(half << 23) * from_bits((n - half) << 23);
 }
 
 /// e^(x + low); within 0.6 ulp, 0.8 where subnormal.
@@ -131,8 +138,7 @@ FEWBIT_HD inline float exp(float x) {
 
 /// e^x - 1 without cancellation; within 0.8 ulp up to x = 16, 1.1 ulp beyond.
 FEWBIT_HD inline float expm1(float x) {
-  const float bounded = x > 89.0f ? 89.0f : x < -20.0f ? -20.0f : x;
-  const Reduced part = reduce(bounded);
+  const Reduced part = reduce(clamp(x, -20.0f, 89.0f));
   // e^r - 1 = p + rest, summed from the largest with what each rounding leaves.
   const float half_r = 0.5f * part.r;
   const float curve = half_r * part.r;
@@ -142,10 +148,10 @@ FEWBIT_HD inline float expm1(float x) {
   const float p = slope + tail;
   const float rest = tail - (p - slope);
   // 2^n p + 2^n - 1 by halves, since 2^128 is no float; the sum's rounding error is added last.
-  const float half = power_of_two(part.n - 1);
+  const float half = from_bits((part.n - 128u) << 23);  // 2^(n - 1)
   const float sum = fma(half, p, half - 0.5f);
   const float y = sum + fma(half, rest, fma(half, p, half - 0.5f - sum));
-  return part.n == 0 ? p : 2.0f * y;
+  return part.n == to_bits(kBiasedMagic) ? p : 2.0f * y;
 }
 
 /// Below it tanh comes from a, above it from 1 - tanh(a), which is less than 0.47 there.
