@@ -55,9 +55,9 @@ void Reference::operator()(std::span<const float> x, std::span<double> value,
   for (size_t i = 0; i < x.size(); i += kBlockPoints) {
     const size_t count = std::min(kBlockPoints, x.size() - i);
     std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(i), count, at.begin());
-    const auto [lo, hi] = std::minmax_element(at.begin(), at.begin() + count);
+    const auto ends = std::minmax_element(at.begin(), at.begin() + count);
     const auto inside = std::find_if(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-      return piece.lo < *lo && *hi < piece.hi;
+      return piece.lo < *ends.first && *ends.second < piece.hi;
     });
     if (inside != pieces_.end()) {
       evaluate_block(inside->smooth, at.data(), count, &value[i], &slope[i], nullptr);
