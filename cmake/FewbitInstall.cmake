@@ -24,4 +24,5 @@ install(FILES
   ${PROJECT_BINARY_DIR}/fewbit-config.cmake
   ${PROJECT_BINARY_DIR}/fewbit-config-version.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FewbitActivation.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FewbitKernels.cmake
   DESTINATION ${package_dir})
