@@ -156,7 +156,7 @@ endfunction()
 # Compiles the function's kernels, operation and module into the target. As objects, so that the
 # registration is in the program whether or not anything refers to it.
 function(_fewbit_activation_torch target scope name include)
-  set(library fewbit_activation_${name})
+  set(library fewbit_kernels_of_${name})
   set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/runtime)
   if(NOT EXISTS ${sources})  # in fewbit's own tree
     cmake_path(SET sources NORMALIZE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../runtime)
@@ -172,7 +172,7 @@ function(_fewbit_activation_torch target scope name include)
   target_compile_definitions(${library}_torch PRIVATE NDEBUG)
   set_target_properties(${library}_torch PROPERTIES POSITION_INDEPENDENT_CODE ON)
   foreach(part ${libraries} ${library}_torch)
-    add_dependencies(${part} ${library})
+    add_dependencies(${part} fewbit_activation_${name})
     target_sources(${target} ${scope} $<TARGET_OBJECTS:${part}>)
   endforeach()
   target_link_libraries(${target} ${scope} fewbit::runtime)
