@@ -1,14 +1,20 @@
 # fewbit_add_activation(TARGET NAME my_act EXPR "x*sigmoid(1.702*x)" BITS b | LEVELS k
 #   [FORM levels|intervals|unbiased] [OBJECTIVE squared|smoothed[:tau=...,lambda=...]]
 #   [WEIGHT uniform|normal:M,S|mixture:A,B|histogram:FILE|samples:FILE] [DOMAIN lo,hi]
-#   [DTYPE exact|fp32|bf16|fp16] [LANG cpp|cuda])
+#   [DTYPE exact|fp32|bf16|fp16] [LANG cpp|cuda] [TORCH])
 #
 # Solves the activation while TARGET is built and lets it `#include "fewbit/my_act.hpp"`, one header
 # that needs nothing else. The table is kept beside it as fewbit/my_act.json. Both are made again
 # only when an argument, the weight's file or the solver itself changed. Relative files are taken
 # from the calling CMakeLists.txt. An INTERFACE library as TARGET hands the header to its users.
+#
+# With TORCH, TARGET is also linked with fewbit::runtime and may `#include "fewbit/nn/my_act.hpp"`:
+# fewbit::my_act(x, bits) and the module fewbit::nn::MyAct, with kernels for every type and
+# instruction set of the runtime, known by name to the operations fewbit::activation... Where FORM,
+# OBJECTIVE, WEIGHT and DOMAIN are all left out the table is then solved as the runtime's own
+# defaults are: for normal inputs and, up to 4 bits, the smoothed objective.
 
-set(_fewbit_activation_options FORM OBJECTIVE WEIGHT DOMAIN DTYPE)
+include(${CMAKE_CURRENT_LIST_DIR}/FewbitKernels.cmake)
 
 function(_fewbit_activation_fail message)
   message(FATAL_ERROR "fewbit_add_activation: ${message}")
@@ -32,7 +38,7 @@ endfunction()
 function(_fewbit_activation_check_all)
   if(DEFINED ARG_UNPARSED_ARGUMENTS)
     _fewbit_activation_fail("unknown argument '${ARG_UNPARSED_ARGUMENTS}', accepted: NAME EXPR BITS "
-      "LEVELS FORM OBJECTIVE WEIGHT DOMAIN DTYPE LANG")
+      "LEVELS FORM OBJECTIVE WEIGHT DOMAIN DTYPE LANG TORCH")
   endif()
   if(DEFINED ARG_KEYWORDS_MISSING_VALUES)
     _fewbit_activation_fail("no value after '${ARG_KEYWORDS_MISSING_VALUES}'")
@@ -60,20 +66,29 @@ function(_fewbit_activation_check_all)
   _fewbit_activation_check(DOMAIN "${ARG_DOMAIN}" "[^,]+,[^,]+" "LO,HI")
   _fewbit_activation_check(DTYPE "${ARG_DTYPE}" "exact|fp32|bf16|fp16" "exact, fp32, bf16, fp16")
   _fewbit_activation_check(LANG "${ARG_LANG}" "cpp|cuda" "cpp, cuda")
+  if(ARG_TORCH AND NOT TARGET fewbit::runtime)
+    _fewbit_activation_fail("TORCH needs find_package(fewbit COMPONENTS runtime)")
+  endif()
 endfunction()
 
 function(fewbit_add_activation target)
   if(NOT TARGET ${target})
     _fewbit_activation_fail("'${target}' is not a target")
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 ARG ""
-    "NAME;EXPR;BITS;LEVELS;LANG;${_fewbit_activation_options}" "")
+  set(options FORM OBJECTIVE WEIGHT DOMAIN DTYPE)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG TORCH "NAME;EXPR;BITS;LEVELS;LANG;${options}" "")
   _fewbit_activation_check_all()
   set(activation fewbit_activation_${ARG_NAME})
   if(TARGET ${activation})
     _fewbit_activation_fail("NAME '${ARG_NAME}' is taken by another call")
   endif()
 
+  if(ARG_TORCH AND NOT "${ARG_FORM}${ARG_OBJECTIVE}${ARG_WEIGHT}${ARG_DOMAIN}" MATCHES ".")
+    set(ARG_WEIGHT normal:0,1)
+    if("${ARG_BITS}" MATCHES "^[1-4]$" OR "${ARG_LEVELS}" MATCHES "^([1-9]|1[0-6])$")
+      set(ARG_OBJECTIVE smoothed)
+    endif()
+  endif()
   set(weight_file)
   if(ARG_WEIGHT MATCHES "^(histogram|samples):(.+)$")
     set(kind ${CMAKE_MATCH_1})
@@ -86,7 +101,7 @@ function(fewbit_add_activation target)
   endif()
   # One word each, so that a value may start with a minus sign.
   set(arguments "--expr=${ARG_EXPR}" --name=${ARG_NAME})
-  foreach(keyword BITS LEVELS ${_fewbit_activation_options})
+  foreach(keyword BITS LEVELS ${options})
     if(DEFINED ARG_${keyword})
       string(TOLOWER ${keyword} option)
       list(APPEND arguments "--${option}=${ARG_${keyword}}")
@@ -112,9 +127,55 @@ function(fewbit_add_activation target)
     COMMAND ${CMAKE_COMMAND} -E touch ${header}
     DEPENDS ${json}
     COMMENT "Writing fewbit/${ARG_NAME}.hpp" VERBATIM)
-  add_custom_target(${activation} DEPENDS ${header})
+  if(ARG_TORCH)
+    _fewbit_activation_torch_files(torch_files ${ARG_NAME} ${json} ${include})
+  endif()
+  add_custom_target(${activation} DEPENDS ${header} ${torch_files})
   add_dependencies(${target} ${activation})
-  _fewbit_activation_include(${target} ${include})
+  _fewbit_activation_scope(scope ${target})
+  target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${include}>)
+  if(ARG_TORCH)
+    _fewbit_activation_torch(${target} ${scope} ${ARG_NAME} ${include})
+  endif()
+endfunction()
+
+# Declares how what TORCH compiles is generated from the table; its files come back in `result`.
+function(_fewbit_activation_torch_files result name json include)
+  set(files ${include}/fewbit/nn/${name}.hpp)
+  foreach(file activation.cpp functions.hpp math.hpp registry.inc step_table.hpp ${name}.hpp)
+    list(APPEND files ${include}/${name}/${file})
+  endforeach()
+  add_custom_command(OUTPUT ${files}
+    COMMAND fewbit::fewbit-codegen --torch ${json} --output ${include}
+    COMMAND ${CMAKE_COMMAND} -E touch ${files}
+    DEPENDS ${json} $<TARGET_FILE:fewbit::fewbit-codegen>
+    COMMENT "Writing fewbit/nn/${name}.hpp" VERBATIM)
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
+
+# Compiles the function's kernels, operation and module into the target. As objects, so that the
+# registration is in the program whether or not anything refers to it.
+function(_fewbit_activation_torch target scope name include)
+  set(library fewbit_kernels_of_${name})
+  set(sources ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/runtime)
+  if(NOT EXISTS ${sources})  # in fewbit's own tree
+    cmake_path(SET sources NORMALIZE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../runtime)
+  endif()
+  fewbit_function_kernels(libraries ${library} ${sources}
+    INCLUDES ${include}
+    DEFINITIONS FEWBIT_FUNCTIONS="${name}/functions.hpp" FEWBIT_REGISTRY="${name}/registry.inc"
+      FEWBIT_REGISTRY_NAME=own_${name})
+  add_library(${library}_torch OBJECT ${include}/${name}/activation.cpp)
+  target_include_directories(${library}_torch PRIVATE ${include} ${sources})
+  target_link_libraries(${library}_torch PRIVATE fewbit::runtime)
+  # In builds of any type libtorch's classes have the members that they have in the library.
+  target_compile_definitions(${library}_torch PRIVATE NDEBUG)
+  set_target_properties(${library}_torch PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  foreach(part ${libraries} ${library}_torch)
+    add_dependencies(${part} fewbit_activation_${name})
+    target_sources(${target} ${scope} $<TARGET_OBJECTS:${part}>)
+  endforeach()
+  target_link_libraries(${target} ${scope} fewbit::runtime)
 endfunction()
 
 # Writes what the table was asked with, only when it differs: a change of arguments is then a newer
@@ -129,11 +190,11 @@ function(_fewbit_activation_stamp file content)
   endif()
 endfunction()
 
-function(_fewbit_activation_include target folder)
+function(_fewbit_activation_scope result target)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "INTERFACE_LIBRARY")
-    target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${folder}>)
+    set(${result} INTERFACE PARENT_SCOPE)
   else()
-    target_include_directories(${target} PRIVATE ${folder})
+    set(${result} PRIVATE PARENT_SCOPE)
   endif()
 endfunction()

@@ -1,5 +1,6 @@
 # Install rules and the CMake package: find_package(fewbit) gives the programs, the solver's
-# libraries as fewbit::search and so on, and fewbit_add_activation().
+# libraries as fewbit::search and so on, and fewbit_add_activation(); its component `runtime` adds
+# libtorch as fewbit::torch and our library for it, fewbit::runtime.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -16,6 +17,31 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/solver DESTINATION ${CMAKE_INSTALL_INCLU
 install(EXPORT fewbit-targets NAMESPACE fewbit:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fewbit)
 
+if(TARGET fewbit_runtime)
+  # A program that names a libtorch loads that one; others find the one that we were built with.
+  set_target_properties(fewbit_runtime PROPERTIES
+    INSTALL_RPATH "$ORIGIN;${FEWBIT_TORCH_FOLDER}/lib")
+  install(TARGETS fewbit_runtime EXPORT fewbit-runtime-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT fewbit-runtime-targets NAMESPACE fewbit:: DESTINATION ${package_dir})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/fewbit
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # What the kernels of a consumer's function are compiled from, beside the module that does it.
+  install(FILES
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/activation.hpp
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/philox.hpp
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/step_view.hpp
+    DESTINATION ${package_dir}/runtime/kernels)
+  install(FILES
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/registry.cpp
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/half_values.hpp
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/segments.hpp
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/values.cpp
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/values.hpp
+    DESTINATION ${package_dir}/runtime/kernels/cpu)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/FewbitTorch.cmake DESTINATION ${package_dir})
+endif()
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fewbit-config.cmake.in
   ${PROJECT_BINARY_DIR}/fewbit-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/fewbit-config-version.cmake
@@ -24,4 +50,5 @@ install(FILES
   ${PROJECT_BINARY_DIR}/fewbit-config.cmake
   ${PROJECT_BINARY_DIR}/fewbit-config-version.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FewbitActivation.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FewbitKernels.cmake
   DESTINATION ${package_dir})

@@ -35,6 +35,11 @@ if(FEWBIT_SANITIZE)
     -fsanitize=${FEWBIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(fewbit_build INTERFACE -fsanitize=${FEWBIT_SANITIZE})
 endif()
+# The same, beside it, for targets that include libtorch's headers. Classes there (at::RecordFunction)
+# have other members without NDEBUG than in the library, which is built with it: a build of any type
+# has to define it.
+add_library(fewbit_torch_build INTERFACE)
+target_compile_definitions(fewbit_torch_build INTERFACE NDEBUG)
 if(FEWBIT_BUILD_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "FEWBIT_BUILD_FUZZERS needs clang (libFuzzer), "

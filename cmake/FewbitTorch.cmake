@@ -2,10 +2,12 @@
 # headers. The package that libtorch ships is not used: it asks for a CUDA toolkit wherever libtorch
 # was built with CUDA, and CMake 3.25 cannot read it with CUDA 20. Looked through, first find wins:
 #   1. FEWBIT_TORCH_ROOT, the folder that holds include/ and lib/;
-#   2. the virtual environment that scripts/setup makes: FEWBIT_VENV, else .venv;
+#   2. the virtual environment FEWBIT_VENV; else the one that scripts/setup makes, .venv, or, in an
+#      installed package, the libtorch that it was built with;
 #   3. the torch that `python3` imports.
 # Both variables are CMake's, taken from the environment where they are empty and then remembered.
-# Sets FEWBIT_TORCH_VERSION and FEWBIT_TORCH_FOLDER, the folder that was found.
+# Sets FEWBIT_TORCH_VERSION and FEWBIT_TORCH_FOLDER, the folder that was found. Where none is found
+# the configuration stops; find_package goes on, with the reason in FEWBIT_TORCH_ERROR.
 
 set(FEWBIT_TORCH_ROOT "" CACHE PATH "Folder of libtorch, holding include/ and lib/")
 set(FEWBIT_VENV "" CACHE PATH "Python environment with torch, in the place of .venv")
@@ -42,23 +44,19 @@ function(_fewbit_torch_of_python result)
   set(${result} "${folder}" PARENT_SCOPE)
 endfunction()
 
-# A root that was named is taken or refused, never passed over.
-function(_fewbit_torch_folder result)
+# A root that was named is taken or refused, never passed over. `error` is empty where there is one.
+function(_fewbit_torch_folder result error)
+  set(${error} "" PARENT_SCOPE)
   if(NOT FEWBIT_TORCH_ROOT STREQUAL "")
     _fewbit_torch_usable("${FEWBIT_TORCH_ROOT}" usable)
     if(NOT usable)
-      message(FATAL_ERROR "FEWBIT_TORCH_ROOT is '${FEWBIT_TORCH_ROOT}', which is no libtorch: "
-        "include/ATen/ATen.h or lib/libtorch_cpu.so is missing there")
+      set(${error} "FEWBIT_TORCH_ROOT is '${FEWBIT_TORCH_ROOT}', which is no libtorch: \
+include/ATen/ATen.h or lib/libtorch_cpu.so is missing there" PARENT_SCOPE)
     endif()
     set(${result} "${FEWBIT_TORCH_ROOT}" PARENT_SCOPE)
     return()
   endif()
-  set(environment "${FEWBIT_VENV}")
-  if(environment STREQUAL "")
-    set(environment "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../.venv")
-  endif()
-  cmake_path(ABSOLUTE_PATH environment NORMALIZE)
-  _fewbit_torch_in_environment("${environment}" folders)
+  _fewbit_torch_default(folders tried advice)
   _fewbit_torch_of_python(of_python)
   foreach(folder ${folders} ${of_python})
     _fewbit_torch_usable("${folder}" usable)
@@ -67,15 +65,38 @@ function(_fewbit_torch_folder result)
       return()
     endif()
   endforeach()
-  message(FATAL_ERROR "libtorch was not found. Looked at:\n"
-    "  FEWBIT_TORCH_ROOT, a variable of CMake or of the environment: not set\n"
-    "  the virtual environment ${environment}: no usable torch\n"
-    "  the torch of python3: ${of_python}\n"
-    "`scripts/setup runtime` installs it; -DFEWBIT_BUILD_TORCH=OFF builds without it.")
+  set(${error} "libtorch was not found. Looked at:
+  FEWBIT_TORCH_ROOT, a variable of CMake or of the environment: not set
+  ${tried}: no usable torch
+  the torch of python3: ${of_python}
+${advice}" PARENT_SCOPE)
 endfunction()
 
-# The version that the headers state: in headeronly/ since 2.9, in the C++ interface before.
+# The second place to look at, and what to do where nothing is found.
+function(_fewbit_torch_default folders tried advice)
+  set(${advice} "Set FEWBIT_TORCH_ROOT to the folder of a libtorch that holds include/ and lib/."
+    PARENT_SCOPE)
+  if(FEWBIT_VENV STREQUAL "" AND DEFINED fewbit_torch_of_build)
+    set(${folders} "${fewbit_torch_of_build}" PARENT_SCOPE)
+    set(${tried} "the libtorch of fewbit's own build, ${fewbit_torch_of_build}" PARENT_SCOPE)
+    return()
+  endif()
+  set(environment "${FEWBIT_VENV}")
+  if(environment STREQUAL "")
+    set(environment "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../.venv")
+    set(${advice} "`scripts/setup runtime` installs it; -DFEWBIT_BUILD_TORCH=OFF builds without it."
+      PARENT_SCOPE)
+  endif()
+  cmake_path(ABSOLUTE_PATH environment NORMALIZE)
+  _fewbit_torch_in_environment("${environment}" found)
+  set(${folders} ${found} PARENT_SCOPE)
+  set(${tried} "the virtual environment ${environment}" PARENT_SCOPE)
+endfunction()
+
+# The version that the headers state: in headeronly/ since 2.9, in the C++ interface before. Empty
+# where they do not.
 function(_fewbit_torch_version folder result)
+  set(${result} "" PARENT_SCOPE)
   foreach(file headeronly/version.h csrc/api/include/torch/version.h)
     set(header "${folder}/include/torch/${file}")
     if(EXISTS "${header}")
@@ -88,7 +109,24 @@ function(_fewbit_torch_version folder result)
       endif()
     endif()
   endforeach()
-  message(FATAL_ERROR "no TORCH_VERSION_MAJOR in the headers below ${folder}/include/torch")
+endfunction()
+
+# Finds folder and version, or says why not.
+function(_fewbit_torch_find)
+  _fewbit_torch_folder(folder error)
+  set(version)
+  if(error STREQUAL "")
+    _fewbit_torch_version("${folder}" version)
+    if(version STREQUAL "")
+      set(error "no TORCH_VERSION_MAJOR in the headers below ${folder}/include/torch")
+    elseif(version VERSION_LESS _fewbit_torch_oldest)
+      set(error "libtorch ${version} in ${folder} is too old: ${_fewbit_torch_oldest} or newer is \
+needed")
+    endif()
+  endif()
+  set(FEWBIT_TORCH_FOLDER "${folder}" PARENT_SCOPE)
+  set(FEWBIT_TORCH_VERSION "${version}" PARENT_SCOPE)
+  set(FEWBIT_TORCH_ERROR "${error}" PARENT_SCOPE)
 endfunction()
 
 function(_fewbit_torch_library name folder)
@@ -97,13 +135,12 @@ function(_fewbit_torch_library name folder)
     IMPORTED_LOCATION "${folder}/lib/lib${name}.so" IMPORTED_NO_SONAME FALSE)
 endfunction()
 
-if(NOT TARGET fewbit::torch)
-  _fewbit_torch_folder(FEWBIT_TORCH_FOLDER)
-  _fewbit_torch_version("${FEWBIT_TORCH_FOLDER}" FEWBIT_TORCH_VERSION)
-  if(FEWBIT_TORCH_VERSION VERSION_LESS _fewbit_torch_oldest)
-    message(FATAL_ERROR "libtorch ${FEWBIT_TORCH_VERSION} in ${FEWBIT_TORCH_FOLDER} is too old: "
-      "${_fewbit_torch_oldest} or newer is needed")
+_fewbit_torch_find()
+if(FEWBIT_TORCH_ERROR)
+  if(NOT CMAKE_FIND_PACKAGE_NAME)
+    message(FATAL_ERROR "${FEWBIT_TORCH_ERROR}")
   endif()
+elseif(NOT TARGET fewbit::torch)
   message(STATUS "libtorch ${FEWBIT_TORCH_VERSION}: ${FEWBIT_TORCH_FOLDER}")
   find_package(Threads REQUIRED)
   _fewbit_torch_library(c10 "${FEWBIT_TORCH_FOLDER}")
@@ -114,10 +151,4 @@ if(NOT TARGET fewbit::torch)
   target_include_directories(fewbit::torch SYSTEM INTERFACE
     "${FEWBIT_TORCH_FOLDER}/include" "${FEWBIT_TORCH_FOLDER}/include/torch/csrc/api/include")
   target_compile_features(fewbit::torch INTERFACE cxx_std_17)
-
-  # Private interface of our own targets that include libtorch's headers, beside fewbit_build. Classes
-  # there (at::RecordFunction) have other members without NDEBUG than in the library, which is built
-  # with it: a build of any type has to define it.
-  add_library(fewbit_torch_build INTERFACE)
-  target_compile_definitions(fewbit_torch_build INTERFACE NDEBUG)
 endif()

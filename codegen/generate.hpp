@@ -21,4 +21,12 @@ std::vector<solver::Table> load_tables(const std::string& folder);
 /// and tables.
 Files generate_files(const std::vector<solver::Table>& tables);
 
+/// A function of one's own for libtorch, with the table it starts with:
+///   fewbit/nn/<name>.hpp   fewbit::<name>(x, bits) and the module fewbit::nn::<Name>
+///   <name>/activation.cpp  their definitions and the registration with the runtime
+///   <name>/functions.hpp, registry.inc and what they include: for kernels/cpu/values.cpp and
+///                          registry.cpp
+/// Throws Error for a function with parameters or a name that cannot be used so.
+Files generate_torch(const solver::Table& table);
+
 }  // namespace fewbit::codegen

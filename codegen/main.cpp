@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "codegen/sync.hpp"
+#include "table/json.hpp"
 
 namespace {
 
@@ -15,10 +16,12 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  fewbit-codegen                                  write generated/ from tables/\n"
     "  fewbit-codegen --check                          exit 1 unless generated/ is current\n"
-    "  fewbit-codegen --tables mine --output mine/code\n";
+    "  fewbit-codegen --tables mine --output mine/code\n"
+    "  fewbit-codegen --torch my_act.json --output code   a function of one's own for libtorch\n";
 
 struct Options {
   std::string tables = "tables";
+  std::string torch;
   std::string output = "generated";
   bool check = false;
 };
@@ -49,9 +52,15 @@ int check(const Options& options, const fewbit::codegen::Files& files) {
   throw fewbit::Error("is not current, run fewbit-codegen: " + names, options.output);
 }
 
+fewbit::codegen::Files files_for(const Options& options) {
+  if (options.torch.empty()) {
+    return fewbit::codegen::generate_files(fewbit::codegen::load_tables(options.tables));
+  }
+  return fewbit::codegen::generate_torch(fewbit::solver::read_table(options.torch));
+}
+
 int run(const Options& options) {
-  const auto tables = fewbit::codegen::load_tables(options.tables);
-  const auto files = fewbit::codegen::generate_files(tables);
+  const auto files = files_for(options);
   if (options.check) return check(options, files);
   for (const auto& [kind, name] : fewbit::codegen::update_folder(files, options.output)) {
     const bool is_stale = kind == Difference::Kind::stale;
@@ -68,6 +77,8 @@ int main(int argc, char** argv) {
   Options options;
   app.add_option("--tables", options.tables, "Folder of <function>/<table>.json")
       ->capture_default_str();
+  app.add_option("--torch", options.torch,
+                 "Instead of --tables: the table of one function, to be used from libtorch");
   app.add_option("--output", options.output, "Folder of the generated files")
       ->capture_default_str();
   app.add_flag("--check", options.check, "Write nothing; compare names and bytes");

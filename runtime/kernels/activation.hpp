@@ -33,8 +33,12 @@ struct Activation {
 /// The functions of generated/registry.inc, in its order.
 std::span<const Activation> activations();
 
-/// One of them, or null.
+/// One of them or of the added ones; else null. Takes no lock.
 const Activation* find_activation(std::string_view name);
+
+/// Makes find_activation know one more, which has to live as long as the program; false where its
+/// name is taken. registry.cpp and values.cpp, compiled for other functions, make such activations.
+bool add_activation(const Activation& activation);
 
 /// The elements [begin, end) of a pass over `count` elements: begin is a multiple of kBlock, end is
 /// one too or is count. Pointers that go with it point at element 0 and need no alignment beyond

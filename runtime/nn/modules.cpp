@@ -8,30 +8,16 @@ std::string GELUOptions::function() const {
   return approximate_ == "tanh" ? "gelu_tanh" : "gelu";
 }
 
-namespace {
-
-std::vector<double> values_of(const NamedParameters& parameters) {
+Table table_for(const char* module, const std::string& function, const NamedParameters& parameters,
+                int bits, const std::optional<Table>& given) {
   std::vector<double> values;
   for (const auto& [name, value] : parameters) values.push_back(value);
-  return values;
-}
-
-}  // namespace
-
-template <class Options>
-Table ActivationImpl<Options>::checked(const Options& options, Table table) {
-  TORCH_CHECK(table.is_for(options.function(), values_of(options.parameters())),
-              "fewbit::nn::", Options::kName, ": the table ", table.name(), " is for ",
-              table.function(), " with parameters ", at::ArrayRef<double>(table.parameters()),
-              ", but the module computes ", options.function(), " with parameters ",
-              at::ArrayRef<double>(values_of(options.parameters())));
-  return table;
-}
-
-template <class Options>
-Table ActivationImpl<Options>::choose(const Options& options) {
-  if (options.table()) return checked(options, *options.table());
-  return Table::standard(options.function(), Bits{options.bits()}, values_of(options.parameters()));
+  if (!given) return Table::standard(function, Bits{bits}, values);
+  TORCH_CHECK(given->is_for(function, values), "fewbit::nn::", module, ": the table ",
+              given->name(), " is for ", given->function(), " with parameters ",
+              at::ArrayRef<double>(given->parameters()), ", but the module computes ", function,
+              " with parameters ", at::ArrayRef<double>(values));
+  return *given;
 }
 
 template class ActivationImpl<CELUOptions>;

@@ -10,6 +10,7 @@
 #include "functions/registry.hpp"
 #include "table/json.hpp"
 #include "table/rounding.hpp"
+#include "tables/added.hpp"
 
 namespace fewbit {
 
@@ -48,6 +49,11 @@ Table table_of(const solver::Table& solved) {
 
 solver::FunctionSpec function_spec(const std::string& function,
                                    const std::vector<double>& parameters) {
+  if (const solver::Table* added = find_added(function)) {
+    TORCH_CHECK(parameters.empty(), "fewbit: ", function, " takes no parameters, not ",
+                parameters.size());
+    return added->problem.function;
+  }
   return with_torch_errors([&] {
     const solver::FunctionInfo& info = solver::find_function(function);
     std::string text = info.name;

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "fewbit/table.hpp"
 #include "search/solve.hpp"
+#include "tables/added.hpp"
 #include "tables/builtin.hpp"
 #include "tables/solved.hpp"
 
@@ -17,6 +18,9 @@ namespace fewbit {
 namespace {
 
 constexpr const char* kStepTable = "levels_uniform_b1";
+
+/// The smoothed objective has few starts with many levels, and its gain is gone there.
+constexpr int kMostSmoothedBits = 4;
 
 bool has_step_derivative(const std::string& function) {
   const generated::StepTable* table = find_builtin(function, kStepTable);
@@ -39,8 +43,7 @@ solver::Problem smooth_problem(const solver::FunctionSpec& function, Bits bits) 
   problem.function = function;
   problem.levels = 1 << bits.count;
   problem.weight = {"normal", {{"mean", 0.0}, {"sigma", 1.0}}, {}, {}, {}};
-  // The smoothed objective has few starts with many levels, and its gain is gone there.
-  problem.objective.smoothed = bits.count <= 4;
+  problem.objective.smoothed = bits.count <= kMostSmoothedBits;
   return problem;
 }
 
@@ -51,22 +54,32 @@ bool are_defaults(const std::vector<double>& parameters, const generated::StepTa
                     [](double given, float known) { return static_cast<float>(given) == known; });
 }
 
-Table solved_now(const std::string& function, Bits bits, const std::vector<double>& parameters) {
+Table solved_now(const solver::Problem& problem) {
   try {
-    const solver::FunctionSpec spec = function_spec(function, parameters);
-    return table_of(solver::solve(has_step_derivative(spec.name) ? step_problem(spec)
-                                                                 : smooth_problem(spec, bits)));
+    return table_of(solver::solve(problem));
   } catch (const Error& error) {
     TORCH_CHECK(false, "fewbit::Table::standard: ", error.what());
   }
 }
 
+/// As the function's own table was solved, but for so many bits.
+Table choose_added(const solver::Table& own, Bits bits) {
+  if (own.bits() == bits.count || own.error == 0.0) return table_of(own);
+  solver::Problem problem = own.problem;
+  problem.levels = 1 << bits.count;
+  problem.objective.smoothed &= bits.count <= kMostSmoothedBits;
+  return solved_now(problem);
+}
+
 Table choose(const std::string& function, Bits bits, const std::vector<double>& parameters) {
+  const solver::FunctionSpec spec = function_spec(function, parameters);
+  if (const solver::Table* own = find_added(function)) return choose_added(*own, bits);
   const std::string name =
       has_step_derivative(function) ? kStepTable : "smoothed_normal_b" + std::to_string(bits.count);
   const generated::StepTable* table = find_builtin(function, name);
   if (table != nullptr && are_defaults(parameters, *table)) return Table::builtin(function, name);
-  return solved_now(function, bits, parameters);
+  return solved_now(has_step_derivative(spec.name) ? step_problem(spec)
+                                                   : smooth_problem(spec, bits));
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/file.hpp"
+#include "fixtures.hpp"
+#include "table/json.hpp"
 
 namespace fewbit {
 
@@ -85,6 +87,19 @@ TEST_F(Command, BrokenTableIsOneLineAndLeavesTheOutputAlone) {
   EXPECT_NE(outcome.output.find("levels_uniform_b3.json"), std::string::npos) << outcome.output;
   EXPECT_EQ(outcome.output.find('\n'), outcome.output.size() - 1);
   EXPECT_FALSE(fs::exists(folder_ + "/generated"));
+}
+
+TEST_F(Command, OneFunctionForLibtorchIsWrittenOnceFromItsTable) {
+  const solver::FunctionSpec own = solver::custom_function("own_act", "x*tanh(x)");
+  solver::Table table = test::gelu_levels_b3();
+  table.problem.function = own;
+  solver::write_table(table, folder_ + "/own_act.json");
+  const std::string arguments = "--torch " + folder_ + "/own_act.json --output " + folder_;
+  EXPECT_NE(run(arguments).output.find("/fewbit/nn/own_act.hpp\n"), std::string::npos);
+  EXPECT_EQ(run(arguments).output, "");
+  EXPECT_TRUE(fs::exists(folder_ + "/own_act/registry.inc"));
+  EXPECT_TRUE(fs::exists(folder_ + "/own_act.json"));
+  EXPECT_EQ(run("--torch " + folder_ + "/none.json").status, 1);
 }
 
 TEST_F(Command, UnwritableOutputIsAnError) {

@@ -94,6 +94,31 @@ TEST(Generate, EveryFileSaysWhoMadeItInItsFirstLine) {
   }
 }
 
+/// A table made for a function of one's own.
+solver::Table own_table(const std::string& name) {
+  solver::Table table = test::gelu_levels_b3();
+  table.problem.function = solver::custom_function(name, "x*tanh(x)");
+  return table;
+}
+
+TEST(GenerateTorch, NamesTheModuleAfterTheFunction) {
+  const auto header = [](const std::string& name) {
+    return generate_torch(own_table(name)).at("fewbit/nn/" + name + ".hpp");
+  };
+  EXPECT_NE(header("my_act").find("TORCH_MODULE(MyAct);"), std::string::npos);
+  EXPECT_NE(header("_act2_b").find("TORCH_MODULE(Act2B);"), std::string::npos);
+  EXPECT_NE(header("myGLU").find("TORCH_MODULE(MyGLU);"), std::string::npos);
+}
+
+TEST(GenerateTorch, RefusesWhatItCannotName) {
+  EXPECT_THROW(generate_torch(own_table("math")), Error);
+  EXPECT_THROW(generate_torch(own_table("functions")), Error);
+  EXPECT_THROW(generate_torch(own_table("_")), Error);
+  solver::Table with_parameters = test::gelu_levels_b3();
+  with_parameters.problem.function = solver::parse_function("elu");
+  EXPECT_THROW(generate_torch(with_parameters), Error);
+}
+
 TEST(LoadTables, RejectsATableInTheWrongPlace) {
   const Folder folder("tables");
   const std::string text = solver::to_json(test::gelu_levels_b3());

@@ -43,6 +43,7 @@ expect "WEIGHT file is missing: $scratch/none.csv" \
 expect "DOMAIN is '3', accepted: LO,HI" 'app NAME a EXPR x^2 BITS 3 DOMAIN 3'
 expect "DTYPE is 'int8', accepted: exact" 'app NAME a EXPR x^2 BITS 3 DTYPE int8'
 expect "LANG is 'rust', accepted: cpp, cuda" 'app NAME a EXPR x^2 BITS 3 LANG rust'
+expect 'TORCH needs find_package(fewbit COMPONENTS runtime)' 'app NAME a EXPR x^2 BITS 3 TORCH'
 expect "unknown argument 'BIT;3'" 'app NAME a EXPR x^2 BIT 3'
 expect "no value after 'BITS'" 'app NAME a EXPR x^2 BITS'
 expect "NAME 'a' is taken by another call" \

@@ -15,12 +15,19 @@
 ///   fewbit::nn::GELU act(fewbit::nn::GELUOptions().bits(3));
 namespace fewbit::nn {
 
+/// The table that was given, or the default one. Throws c10::Error, naming the module, for a table
+/// of another function or other parameters.
+Table table_for(const char* module, const std::string& function, const NamedParameters& parameters,
+                int bits, const std::optional<Table>& given);
+
 /// One implementation for all; Options names the function and its parameters.
 template <class Options>
 class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>>, public FewBitModule {
  public:
   explicit ActivationImpl(const Options& options_ = Options())
-      : FewBitModule(choose(options_)), options(options_) {}
+      : FewBitModule(table_for(Options::kName, options_.function(), options_.parameters(),
+                               options_.bits(), options_.table())),
+        options(options_) {}
 
   at::Tensor forward(const at::Tensor& x) {
     if (observer_) observer_->observe(x.detach());
@@ -36,13 +43,12 @@ class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>>, pub
     stream << "bits=" << table_.bits() << ", table=" << table_.name() << ')';
   }
 
-  void set_table(Table table) override { table_ = checked(options, std::move(table)); }
+  void set_table(Table table) override {
+    table_ = table_for(Options::kName, options.function(), options.parameters(), options.bits(),
+                       std::move(table));
+  }
 
   Options options;
-
- private:
-  static Table checked(const Options& options, Table table);
-  static Table choose(const Options& options);
 };
 
 #define FEWBIT_MODULE(Name)                            \

@@ -69,4 +69,22 @@ FEWBIT_VENV=$scratch/environment expect 0 "found 2\.11\.1 $scratch/environment"
 libtorch "$scratch/.venv/lib/python3.13/site-packages/torch" 2.12
 expect 0 "found 2\.12\.1 $scratch/\.venv"
 
+# In an installed package: the libtorch of its build in the place of .venv, and the reason comes back.
+printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/python3"
+mkdir "$scratch/package"
+cat >"$scratch/package/finds-config.cmake" <<'CMAKE'
+set(fewbit_torch_of_build "$ENV{OF_BUILD}")
+include("${CMAKE_CURRENT_LIST_DIR}/../cmake/FewbitTorch.cmake")
+set(finds_FOUND FALSE)
+set(finds_NOT_FOUND_MESSAGE "version '${FEWBIT_TORCH_VERSION}', because: ${FEWBIT_TORCH_ERROR}")
+CMAKE
+sed -i 's/^include.*/find_package(finds REQUIRED PATHS ..\/package)/' "$scratch/project/CMakeLists.txt"
+export OF_BUILD=$scratch/zip
+expect 1 "version '2\.8\.1', because: "
+expect 1 "version '2\.7\.1', because: libtorch 2\.7\.1 in .*/old is too old: 2\.8" \
+  -DFEWBIT_TORCH_ROOT="$scratch/old"
+expect 1 "version '2\.11\.1', because: " -DFEWBIT_VENV="$scratch/environment"
+export OF_BUILD=$scratch/gone
+expect 1 "because: libtorch was not found.*fewbit's own build, $scratch/gone: no usable.*Set FEWBIT_TORCH_ROOT"
+
 echo 'find_torch: all cases hold'

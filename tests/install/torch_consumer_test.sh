@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# torch_consumer_test.sh BUILD SOURCE CONSUMER COMPILER: the package's component `runtime` as a
+# stranger's project uses it. Installs the build tree into a scratch prefix, builds the consumer
+# against it, runs it, and sees that nothing came from the tree of SOURCE but what was installed.
+set -euo pipefail
+
+build=$1 source=$2 consumer=$3 compiler=$4
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tree=$scratch/consumer/build
+export CCACHE_DISABLE=1
+unset FEWBIT_TORCH_ROOT FEWBIT_VENV
+
+fail() {
+  printf 'FAILED: %s\n' "$1"
+  exit 1
+}
+
+# step NAME COMMAND...: keeps the output in $output, shows it when the command fails.
+step() {
+  local name=$1
+  shift
+  output=$("$@" 2>&1) || { printf '%s\n' "$output" && fail "$name"; }
+}
+
+# configure FOLDER OPTIONS...: the project in $scratch/FOLDER.
+configure() {
+  cmake -S "$scratch/$1" -B "$scratch/$1/build" -G Ninja \
+    -DCMAKE_PREFIX_PATH="$scratch/prefix" -DCMAKE_CXX_COMPILER="$compiler" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror' "${@:2}" 2>&1
+}
+
+# refuse PATTERN OPTIONS...: $scratch/finds, which only looks for the package, fails and says PATTERN.
+refuse() {
+  rm -rf "$scratch/finds/build"
+  output=$(configure finds "${@:2}") && fail "configured in spite of: $1"
+  tr -s ' \n' ' ' <<<"$output" | grep -qE "$1" || fail "wanted '$1', got: $output"
+}
+
+cp -r "$consumer" "$scratch/consumer"
+step install cmake --install "$build" --prefix "$scratch/prefix"
+step configure configure consumer
+torch=$(sed -n 's/^-- libtorch [0-9.]*: //p' <<<"$output")
+step build cmake --build "$tree" -j 2
+for program in five_lines own_activation; do
+  step "run $program" "$tree/$program"
+  tail -n 1 <<<"$output"
+done
+step 'second build' cmake --build "$tree"
+[[ "$output" == *'no work to do'* ]] || fail "a second build does something: $output"
+
+step 'list the files used' ninja -C "$tree" -t deps
+grep -q "^ *$scratch/prefix/include/fewbit/fewbit.hpp" <<<"$output" || fail 'no header of the prefix'
+if strangers=$(grep "^ *$source/" <<<"$output" | grep -v "^ *$torch/"); then
+  fail "the build read the tree of fewbit: $strangers"
+fi
+loaded=$(ldd "$tree/own_activation")
+grep -q "libfewbit_runtime.so => $scratch/prefix/" <<<"$loaded" || fail "another runtime: $loaded"
+grep -q "libtorch_cpu.so => $torch/lib/" <<<"$loaded" || fail "another libtorch: $loaded"
+# The library by itself, as Python's torch.ops.load_library takes it, finds libtorch too.
+loaded=$(find "$scratch/prefix" -name libfewbit_runtime.so -exec ldd {} +)
+[[ "$loaded" != *'not found'* ]] || fail "the library does not find: $loaded"
+
+mkdir "$scratch/finds"
+cat >"$scratch/finds/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(finds LANGUAGES CXX)
+find_package(fewbit REQUIRED COMPONENTS ${COMPONENT})
+add_library(app INTERFACE)
+fewbit_add_activation(app NAME a EXPR x^2 BITS 3)
+CMAKE
+refuse "FEWBIT_TORCH_ROOT is '$scratch/none', which is no libtorch" \
+  -DCOMPONENT=runtime -DFEWBIT_TORCH_ROOT="$scratch/none"
+refuse "no component 'cuda', there are: solver, runtime" -DCOMPONENT=cuda
+# libtorch FOLDER MAJOR MINOR: as far as it is looked at.
+libtorch() {
+  mkdir -p "$1/include/ATen" "$1/include/torch/headeronly" "$1/include/torch/csrc/api/include" "$1/lib"
+  touch "$1/include/ATen/ATen.h" "$1/lib/libtorch_cpu.so" "$1/lib/libc10.so"
+  printf '#define TORCH_VERSION_%s %s\n' MAJOR "$2" MINOR "$3" PATCH 0 \
+    >"$1/include/torch/headeronly/version.h"
+}
+libtorch "$scratch/old" 2 7
+refuse 'libtorch 2\.7\.0 in .*/old is too old: 2\.8' \
+  -DCOMPONENT=runtime -DFEWBIT_TORCH_ROOT="$scratch/old"
+libtorch "$scratch/newer" 2 99
+refuse 'built with libtorch .* cannot mix with libtorch 2\.99\.0 in .*/newer' \
+  -DCOMPONENT=runtime -DFEWBIT_TORCH_ROOT="$scratch/newer"
+# Without the component nobody looks for libtorch.
+rm -rf "$scratch/finds/build"
+step 'find without the component' configure finds -DCOMPONENT=solver \
+  -DFEWBIT_TORCH_ROOT="$scratch/none"
+[[ "$output" != *libtorch* ]] || fail "the component solver looks for libtorch: $output"
+echo 'torch_consumer: all cases hold'
