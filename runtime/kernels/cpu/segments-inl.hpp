@@ -6,7 +6,6 @@
 #define FEWBIT_SEGMENTS_INL
 #endif
 
-#include <cmath>
 #include <utility>
 
 #include "kernels/cpu/elements-inl.hpp"
@@ -56,9 +55,6 @@ struct Coefficients<std::index_sequence<K...>> {
 /// Adding it leaves the nearest integer in the low bits.
 inline constexpr float kMagic = 0x1.8p+23f;
 
-/// A gate; a function that is flat on both sides; or any other.
-enum class Kind { gate, flat, any };
-
 /// The constants of a table, spread over the lanes.
 template <int kDegree>
 class SegmentFunction {
@@ -67,34 +63,22 @@ class SegmentFunction {
       : c_(table),
         width_(hn::Set(FloatTag(), table.width)),
         per_width_(hn::Set(FloatTag(), 1.0f / table.width)),
-        first_(hn::Set(FloatTag(), static_cast<float>(table.first) * table.width)),
-        last_(hn::Set(FloatTag(),
-                      static_cast<float>(table.first + SegmentTable::kCells - 1) * table.width)),
-        low_(hn::Set(FloatTag(), table.low)),
-        high_(hn::Set(FloatTag(), table.high)) {}
+        low_(hn::Set(FloatTag(), table.low())),
+        high_(hn::Set(FloatTag(), table.high())) {}
 
-  template <Kind kKind>
+  template <bool kIsGate>
   HWY_INLINE FloatVec value(FloatVec v) const {
-    // Of a NaN and a number, x86 takes the second operand: the NaN stays.
-    if constexpr (kKind == Kind::any) {
-      const FloatVec at = hn::Min(high_, hn::Max(low_, v));
-      // Where f goes to infinity it goes there as x does, and 0 times infinity is no limit.
-      return hn::IfThenElse(hn::IsInf(at), at, polynomial(hn::Min(hn::Max(v, first_), last_), at));
-    }
-    const FloatVec above = hn::Max(first_, v);
-    if constexpr (kKind == Kind::flat) {
-      const FloatVec at = hn::Min(last_, above);
-      return polynomial(at, at);
-    }
-    // A NaN has the gate 1 and is itself.
-    const FloatVec at = hn::Min(above, last_);
-    return hn::Mul(polynomial(at, at), above);
+    // Of a NaN and a number, x86 takes the second operand: a flat function keeps the NaN, a gate
+    // takes 1 for it.
+    const FloatVec above = hn::Max(low_, v);
+    if constexpr (kIsGate) return hn::Mul(polynomial(hn::Min(above, high_)), above);
+    return polynomial(hn::Min(high_, above));
   }
 
  private:
-  HWY_INLINE FloatVec polynomial(FloatVec clamped, FloatVec at) const {
+  HWY_INLINE FloatVec polynomial(FloatVec at) const {
     const FloatVec magic = hn::Set(FloatTag(), kMagic);
-    const FloatVec cell = hn::MulAdd(clamped, per_width_, magic);
+    const FloatVec cell = hn::MulAdd(at, per_width_, magic);
     const auto index = hn::BitCast(IntTag(), cell);
     const FloatVec u = hn::NegMulAdd(hn::Sub(cell, magic), width_, at);
     FloatVec p = c_[kDegree](index);
@@ -105,39 +89,31 @@ class SegmentFunction {
   Coefficients<std::make_index_sequence<kDegree + 1>> c_;
   FloatVec width_;
   FloatVec per_width_;
-  FloatVec first_;
-  FloatVec last_;
   FloatVec low_;
   FloatVec high_;
 };
 
 /// y = f(x) for a block of floats, from and to memory.
-template <int kDegree, Kind kKind, bool kPastCache>
+template <int kDegree, bool kIsGate, bool kPastCache>
 void value_by_segments(const SegmentTable& table, const void* x, void* y) {
   const SegmentFunction<kDegree> f(table);
   const auto* from = static_cast<const float*>(x);
   auto* to = static_cast<float*>(y);
   for (int64_t i = 0; i < kBlock; i += lane_count()) {
-    put<kPastCache>(f.template value<kKind>(hn::LoadU(FloatTag(), from + i)), FloatTag(), to + i);
+    const FloatVec v = hn::LoadU(FloatTag(), from + i);
+    put<kPastCache>(f.template value<kIsGate>(v), FloatTag(), to + i);
   }
 }
 
 using SegmentStage = void(const SegmentTable& table, const void* x, void* y);
-
-template <int kDegree, bool kPastCache>
-SegmentStage* stage_of_degree(const SegmentTable& table) {
-  if (table.is_gate) return value_by_segments<kDegree, Kind::gate, kPastCache>;
-  const bool is_flat = std::isfinite(table.low) && std::isfinite(table.high);
-  if (is_flat) return value_by_segments<kDegree, Kind::flat, kPastCache>;
-  return value_by_segments<kDegree, Kind::any, kPastCache>;
-}
 
 template <bool kPastCache, int kDegree = SegmentTable::kMinDegree>
 SegmentStage* segment_stage(const SegmentTable& table) {
   if constexpr (kDegree < SegmentTable::kMaxDegree) {
     if (table.degree > kDegree) return segment_stage<kPastCache, kDegree + 1>(table);
   }
-  return stage_of_degree<kDegree, kPastCache>(table);
+  return table.is_gate ? value_by_segments<kDegree, true, kPastCache>
+                       : value_by_segments<kDegree, false, kPastCache>;
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

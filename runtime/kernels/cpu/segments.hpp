@@ -10,10 +10,10 @@ namespace fewbit::kernels {
 /// all cells, so that one permutation of two registers fetches it, and no function needs code of
 /// its own.
 ///
-/// A gate, f(x) = x P(x) with P from 0 to 1 (gelu, silu, mish), has polynomials for P; others have
-/// them for f: only functions with f(0) = 0, smooth, with a horizontal asymptote or y = x + c on
-/// either side. The error stays within what activation.hpp states, but small values in a tail lose
-/// their relative accuracy, which would matter for the like of sigmoid or softplus.
+/// A gate, f(x) = x P(x) with P from 0 to 1 (gelu, silu, mish), has polynomials for P; a function
+/// through the origin that is flat on both sides (tanh) has them for itself. The error stays within
+/// what activation.hpp states, but small values in a tail lose their relative accuracy, which would
+/// matter for the like of sigmoid or softplus.
 struct SegmentTable {
   static constexpr int kCells = 32;
   static constexpr int kMinDegree = 4;
@@ -23,9 +23,11 @@ struct SegmentTable {
   bool is_gate = false;
   int first = 0;       ///< the number of the lowest cell
   float width = 0.0f;  ///< w
-  float low = 0.0f;    ///< x is clamped here before the polynomial, -infinity where f ~ x
-  float high = 0.0f;
   alignas(64) float coefficient[kMaxDegree + 1][kCells] = {};
+
+  /// The middles of the outermost cells; beyond them P and f stay what they are there.
+  float low() const { return static_cast<float>(first) * width; }
+  float high() const { return static_cast<float>(first + kCells - 1) * width; }
 };
 
 /// Fits by interpolation at Chebyshev nodes, smallest width first, then smallest degree, and checks
