@@ -66,13 +66,19 @@ class SegmentFunction {
         low_(hn::Set(FloatTag(), table.low())),
         high_(hn::Set(FloatTag(), table.high())) {}
 
-  template <bool kIsGate>
+  template <SegmentKind kKind>
   HWY_INLINE FloatVec value(FloatVec v) const {
-    // Of a NaN and a number, x86 takes the second operand: a flat function keeps the NaN, a gate
-    // takes 1 for it.
+    // Of a NaN and a number, x86 takes the second operand. A gate may take its limit for a NaN.
+    if constexpr (kKind == SegmentKind::odd) {
+      return hn::CopySign(polynomial(hn::Min(high_, hn::Abs(v))), v);
+    }
     const FloatVec above = hn::Max(low_, v);
-    if constexpr (kIsGate) return hn::Mul(polynomial(hn::Min(above, high_)), above);
-    return polynomial(hn::Min(high_, above));
+    if constexpr (kKind == SegmentKind::gate) {
+      return hn::Mul(polynomial(hn::Min(above, high_)), above);
+    }
+    const FloatVec size = hn::Abs(above);
+    return hn::MulAdd(size, polynomial(hn::Min(size, high_)),
+                      hn::Mul(above, hn::Set(FloatTag(), 0.5f)));
   }
 
  private:
@@ -94,26 +100,37 @@ class SegmentFunction {
 };
 
 /// y = f(x) for a block of floats, from and to memory.
-template <int kDegree, bool kIsGate, bool kPastCache>
+template <int kDegree, SegmentKind kKind, bool kPastCache>
 void value_by_segments(const SegmentTable& table, const void* x, void* y) {
   const SegmentFunction<kDegree> f(table);
   const auto* from = static_cast<const float*>(x);
   auto* to = static_cast<float*>(y);
   for (int64_t i = 0; i < kBlock; i += lane_count()) {
     const FloatVec v = hn::LoadU(FloatTag(), from + i);
-    put<kPastCache>(f.template value<kIsGate>(v), FloatTag(), to + i);
+    put<kPastCache>(f.template value<kKind>(v), FloatTag(), to + i);
   }
 }
 
 using SegmentStage = void(const SegmentTable& table, const void* x, void* y);
 
-template <bool kPastCache, int kDegree = SegmentTable::kMinDegree>
-SegmentStage* segment_stage(const SegmentTable& table) {
+template <bool kPastCache, SegmentKind kKind, int kDegree = SegmentTable::kMinDegree>
+SegmentStage* stage_of_kind(const SegmentTable& table) {
   if constexpr (kDegree < SegmentTable::kMaxDegree) {
-    if (table.degree > kDegree) return segment_stage<kPastCache, kDegree + 1>(table);
+    if (table.degree > kDegree) return stage_of_kind<kPastCache, kKind, kDegree + 1>(table);
   }
-  return table.is_gate ? value_by_segments<kDegree, true, kPastCache>
-                       : value_by_segments<kDegree, false, kPastCache>;
+  return value_by_segments<kDegree, kKind, kPastCache>;
+}
+
+template <bool kPastCache>
+SegmentStage* segment_stage(const SegmentTable& table) {
+  switch (table.kind) {
+    case SegmentKind::gate:
+      return stage_of_kind<kPastCache, SegmentKind::gate>(table);
+    case SegmentKind::symmetric_gate:
+      return stage_of_kind<kPastCache, SegmentKind::symmetric_gate>(table);
+    default:
+      return stage_of_kind<kPastCache, SegmentKind::odd>(table);
+  }
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

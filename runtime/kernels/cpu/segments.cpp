@@ -73,6 +73,14 @@ Asymptote asymptote_of(Function& f, double side) {
   return found;
 }
 
+/// Whether f(x) + sign f(-x) = slope x, at a few points.
+bool is_symmetric(Function& f, double sign, double slope) {
+  for (double x = 0.1; x < 16.0; x *= 1.7) {
+    if (!(std::fabs(f(x) + sign * f(-x) - slope * x) <= 1e-14 * std::max(1.0, x))) return false;
+  }
+  return true;
+}
+
 /// Coefficients, lowest first, of the polynomial through the points (u, y): Newton's divided
 /// differences, then expanded.
 std::vector<double> interpolate(const std::vector<double>& u, std::vector<double> y) {
@@ -98,17 +106,19 @@ std::vector<double> chebyshev_nodes(int count, double half_width) {
 
 class Fit {
  public:
-  Fit(Function& f, Asymptote left, Asymptote right)
-      : f_(f), left_(left), right_(right), is_gate_(right.slope == 1.0) {}
+  Fit(Function& f, SegmentKind kind, Asymptote left, Asymptote right)
+      : f_(f), kind_(kind), left_(left), right_(right) {}
 
   /// The table of the narrowest cells that reach from asymptote to asymptote and of the smallest
   /// degree that is accurate enough; of degree 0 if none is.
   SegmentTable table() {
-    const double least = (right_.begin - left_.begin) / (SegmentTable::kCells - 2);
-    for (int i = static_cast<int>(least * 64); i <= 2 * 64; ++i) {
+    const bool is_folded = kind_ != SegmentKind::gate;
+    const double begin = is_folded ? 0.0 : left_.begin;
+    const double end = std::max(right_.begin, is_folded ? -left_.begin : 0.0);
+    for (int i = static_cast<int>((end - begin) / SegmentTable::kCells * 64); i <= 2 * 64; ++i) {
       const double width = i / 64.0;
-      const auto first = static_cast<int>(std::floor(left_.begin / width - 0.5));
-      if ((first + SegmentTable::kCells - 1.5) * width < right_.begin) continue;
+      const int first = is_folded ? 0 : static_cast<int>(std::floor(begin / width - 0.5));
+      if ((first + SegmentTable::kCells - 1.5) * width < end) continue;
       for (int degree = SegmentTable::kMinDegree; degree <= SegmentTable::kMaxDegree; ++degree) {
         const SegmentTable found = table(width, first, degree);
         if (found.degree != 0) return found;
@@ -122,78 +132,83 @@ class Fit {
   SegmentTable table(double width, int first, int degree) {
     SegmentTable table;
     table.degree = degree;
-    table.is_gate = is_gate_;
+    table.kind = kind_;
     table.first = first;
     table.width = static_cast<float>(width);
     const int last = first + SegmentTable::kCells - 1;
+    for (int r = first; r <= last; ++r) set_cell(table, r, cell(width, r, degree));
+    if (kind_ == SegmentKind::gate) set_cell(table, first, {0.0});
+    const double limits[] = {1.0, 0.5, right_.offset};
+    set_cell(table, last, {limits[static_cast<int>(kind_)]});
     for (int r = first; r <= last; ++r) {
-      const bool is_end = r == first || r == last;
-      set_cell(table, r, is_end ? end_cell(r == first ? left_ : right_) : cell(width, r, degree));
       if (!is_accurate(table, r)) return {};
     }
     return table;
   }
 
-  std::vector<double> end_cell(const Asymptote& side) const {
-    return {is_gate_ ? side.slope : side.offset};
-  }
-
   std::vector<double> cell(double width, int r, int degree) {
     const double centre = r * width;
-    if (is_gate_) return interpolate_gate(chebyshev_nodes(degree + 1, width / 2), centre);
-    if (r != 0) return interpolate_at(chebyshev_nodes(degree + 1, width / 2), centre);
+    if (kind_ != SegmentKind::odd || r != 0) {
+      return interpolate(chebyshev_nodes(degree + 1, width / 2), centre);
+    }
     // Through the origin, by f(x) / x at nodes that leave 0 out.
     std::vector<double> u = chebyshev_nodes(degree + degree % 2, width / 2);
     u.resize(static_cast<size_t>(degree));
-    std::vector<double> c = interpolate_gate(u, 0.0);
+    std::vector<double> y = f_(u);
+    for (size_t i = 0; i < u.size(); ++i) y[i] /= u[i];
+    std::vector<double> c = fewbit::kernels::interpolate(u, y);
     c.insert(c.begin(), 0.0);
     return c;
   }
 
-  std::vector<double> interpolate_at(const std::vector<double>& u, double centre) {
-    std::vector<double> x = u;
-    for (double& value : x) value += centre;
-    return interpolate(u, f_(x));
-  }
-
-  /// f(x) / x, which at 0 is taken right beside it.
-  std::vector<double> interpolate_gate(const std::vector<double>& u, double centre) {
+  std::vector<double> interpolate(const std::vector<double>& u, double centre) {
     std::vector<double> x = u;
     for (double& value : x) {
       value += centre;
-      if (std::fabs(value) < 1e-10) value = 1e-10;
+      if (std::fabs(value) < 1e-10) value = 1e-10;  // f(x) / x is taken right beside 0
     }
-    std::vector<double> y = f_(x);
-    for (size_t i = 0; i < y.size(); ++i) y[i] /= x[i];
-    return interpolate(u, y);
+    std::vector<double> p = f_(x);
+    for (size_t i = 0; i < p.size() && kind_ != SegmentKind::odd; ++i) {
+      p[i] = p[i] / x[i] - (kind_ == SegmentKind::gate ? 0.0 : 0.5);
+    }
+    return fewbit::kernels::interpolate(u, p);
   }
 
-  static int index_of(int r) { return r & (SegmentTable::kCells - 1); }
-
+  /// In place of the cell's coefficients.
   static void set_cell(SegmentTable& table, int r, const std::vector<double>& c) {
-    for (size_t k = 0; k < c.size(); ++k) {
-      table.coefficient[k][index_of(r)] = static_cast<float>(c[k]);
+    for (size_t k = 0; k <= SegmentTable::kMaxDegree; ++k) {
+      table.coefficient[k][r & (SegmentTable::kCells - 1)] =
+          k < c.size() ? static_cast<float>(c[k]) : 0.0f;
     }
   }
 
-  /// What the kernel computes for an x of cell r.
+  /// What the kernel computes where the polynomials of cell r serve.
   static float evaluate(const SegmentTable& table, int r, float x) {
-    const float at = std::clamp(x, table.low(), table.high());
+    const int index = r & (SegmentTable::kCells - 1);
+    const float above = std::max(table.low(), x);
+    const float size = table.kind == SegmentKind::gate ? above : std::fabs(above);
+    const float at = std::min(size, table.high());
     const float u = std::fma(static_cast<float>(-r), table.width, at);
-    float p = table.coefficient[table.degree][index_of(r)];
-    for (int k = table.degree - 1; k >= 0; --k) {
-      p = std::fma(p, u, table.coefficient[k][index_of(r)]);
-    }
-    return table.is_gate ? p * std::max(x, table.low()) : p;
+    float p = table.coefficient[table.degree][index];
+    for (int k = table.degree - 1; k >= 0; --k) p = std::fma(p, u, table.coefficient[k][index]);
+    if (table.kind == SegmentKind::odd) return std::copysign(p, x);
+    return table.kind == SegmentKind::gate ? p * above : std::fma(size, p, 0.5f * above);
   }
 
   bool is_accurate(const SegmentTable& table, int r) {
+    return is_accurate(table, r, 1.0) &&
+           (table.kind == SegmentKind::gate || is_accurate(table, r, -1.0));
+  }
+
+  bool is_accurate(const SegmentTable& table, int r, double sign) {
     constexpr int kPoints = 500;
     const double width = static_cast<double>(table.width);
     std::vector<double> x;
     for (int i = 0; i <= kPoints; ++i) {
       const double at = (r - 0.5 + static_cast<double>(i) / kPoints) * width;
-      x.push_back(static_cast<double>(static_cast<float>(at)));
+      if (at >= 0.0 || table.kind == SegmentKind::gate) {
+        x.push_back(static_cast<double>(static_cast<float>(sign * at)));
+      }
     }
     const std::vector<double> exact = f_(x);
     for (size_t i = 0; i < x.size(); ++i) {
@@ -207,9 +222,9 @@ class Fit {
   }
 
   Function& f_;
+  SegmentKind kind_;
   Asymptote left_;
   Asymptote right_;
-  bool is_gate_;
 };
 
 }  // namespace
@@ -220,8 +235,14 @@ SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
   const Asymptote left = asymptote_of(f, -1.0);
   const Asymptote right = asymptote_of(f, 1.0);
   if (!left.exists || !right.exists || left.slope != 0.0) return {};
-  if (right.slope == 1.0 && left.offset != 0.0) return {};
-  return Fit(f, left, right).table();
+  if (right.slope == 0.0) {
+    return is_symmetric(f, 1.0, 0.0) ? Fit(f, SegmentKind::odd, left, right).table()
+                                     : SegmentTable{};
+  }
+  if (left.offset != 0.0) return {};
+  const bool is_even_beside_half = is_symmetric(f, -1.0, 1.0);
+  return Fit(f, is_even_beside_half ? SegmentKind::symmetric_gate : SegmentKind::gate, left, right)
+      .table();
 }
 
 }  // namespace fewbit::kernels

@@ -4,29 +4,36 @@
 
 namespace fewbit::kernels {
 
+/// What the polynomials of a SegmentTable stand for. All three are functions through the origin.
+enum class SegmentKind {
+  gate,            ///< f(x) = x P(x), P from 0 to 1 (mish)
+  symmetric_gate,  ///< f(x) = x / 2 + |x| P(|x|), P from 0 to 1/2 (gelu, silu)
+  odd,             ///< f(x) = P(|x|) with the sign of x, P from 0 to a limit (tanh)
+};
+
 /// A function of default parameters as polynomials on 32 cells of equal width. Cell r = round(x /
-/// w), first <= r < first + 32, stands at index r mod 32 and is a polynomial in x - r w; the
-/// outermost two are the function's asymptotes. Two registers of 16 floats hold one coefficient of
+/// w), first <= r < first + 32, stands at index r mod 32 and is a polynomial in x - r w, or in |x|;
+/// the outermost are constants, the limits of P. Two registers of 16 floats hold one coefficient of
 /// all cells, so that one permutation of two registers fetches it, and no function needs code of
 /// its own.
 ///
-/// A gate, f(x) = x P(x) with P from 0 to 1 (gelu, silu, mish), has polynomials for P; a function
-/// through the origin that is flat on both sides (tanh) has them for itself. The error stays within
-/// what activation.hpp states, but small values in a tail lose their relative accuracy, which would
-/// matter for the like of sigmoid or softplus.
+/// The error stays within what activation.hpp states, but small values in a tail lose their
+/// relative accuracy, which would matter for the like of sigmoid or softplus.
 struct SegmentTable {
   static constexpr int kCells = 32;
-  static constexpr int kMinDegree = 4;
+  static constexpr int kMinDegree = 3;
   static constexpr int kMaxDegree = 8;
 
   int degree = 0;  ///< 0: the function is not of this kind
-  bool is_gate = false;
-  int first = 0;       ///< the number of the lowest cell
+  SegmentKind kind = SegmentKind::gate;
+  int first = 0;       ///< the number of the lowest cell; 0 where |x| is cut
   float width = 0.0f;  ///< w
   alignas(64) float coefficient[kMaxDegree + 1][kCells] = {};
 
-  /// The middles of the outermost cells; beyond them P and f stay what they are there.
-  float low() const { return static_cast<float>(first) * width; }
+  /// The middles of the outermost cells, between which x is clamped for P.
+  float low() const {
+    return kind == SegmentKind::gate ? static_cast<float>(first) * width : -high();
+  }
   float high() const { return static_cast<float>(first + kCells - 1) * width; }
 };
 
