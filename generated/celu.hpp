@@ -435,13 +435,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036833451871531164
-// squared error 0.003585817414418008, lower bound 0.0028599062211290935
-// relative gap 0.2024395303481264
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036833451871944094
+// squared error 0.003585817414414974, lower bound 0.0028599062211290935
+// relative gap 0.20243953034745157
 // thresholds
-//   -1.379339267161, -0.603612131597, -0.158976658345
+//   -1.379339267157, -0.603612131593, -0.158976658344
 // levels
-//   0.117003073386, 0.4039697380181, 0.6863899757633, 0.9995862453281
+//   0.1170030733863, 0.4039697380196, 0.6863899757652, 0.9995862453281
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.611c62p+0f, -0x1.350ca8p-1f, -0x1.45958ep-3f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -453,19 +453,19 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.003585817414418008, 0.0028599062211290935};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.003585817414414974, 0.0028599062211290935};
 
 // smoothed_normal_b3: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00010704303829883314
-// squared error 0.0007104127489592346, lower bound 0.0006505915385163948
-// relative gap 0.0842062737901012
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00010704303830365892
+// squared error 0.0007104127489581977, lower bound 0.0006505915385163948
+// relative gap 0.0842062737887645
 // thresholds
-//   -1.86209256944, -1.258772300971, -0.89607606986, -0.629438716173, -0.414397424399,
-//   -0.231671825164, -0.071143787465
+//   -1.862092569424, -1.258772300952, -0.896076069841, -0.629438716157, -0.414397424386,
+//   -0.231671825156, -0.071143787462
 // levels
-//   0.082085863364, 0.2249017426105, 0.3479736947182, 0.4698765667065, 0.5946108699849,
-//   0.7238864395596, 0.8587404963662, 0.9999528075831
+//   0.082085863365, 0.2249017426147, 0.3479736947248, 0.4698765667147, 0.5946108699934,
+//   0.7238864395675, 0.8587404963717, 0.9999528075831
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.dcb21ap+0f, -0x1.423ee8p+0f, -0x1.caca7cp-1f, -0x1.4245ccp-1f, -0x1.a857cep-2f,
     -0x1.da76c4p-3f, -0x1.2367acp-4f};
@@ -479,21 +479,21 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489592346, 0.0006505915385163948};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489581977, 0.0006505915385163948};
 
 // smoothed_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.6036948955221476e-05
-// squared error 0.00016143525492715938, lower bound 0.00015578859753201052
-// relative gap 0.034977845438387486
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.603694896509993e-05
+// squared error 0.0001614352549264485, lower bound 0.00015578859753201052
+// relative gap 0.03497784543413799
 // thresholds
-//   -2.273010156123, -1.769747414564, -1.460278600376, -1.232557432772, -1.050048527818,
-//   -0.89634565344, -0.762665242607, -0.643746171638, -0.536181339693, -0.43763377532,
-//   -0.346428235811, -0.261321149642, -0.18136284004, -0.105810841206, -0.034073098874
+//   -2.273010156038, -1.769747414465, -1.460278600273, -1.232557432668, -1.050048527715,
+//   -0.896345653339, -0.76266524251, -0.643746171546, -0.536181339607, -0.437633775244,
+//   -0.346428235746, -0.261321149589, -0.18136284, -0.105810841181, -0.034073098866
 // levels
-//   0.0602433436215, 0.1388562986407, 0.2029836932927, 0.2629075472675, 0.3212495586145,
-//   0.3791082512261, 0.4370686594592, 0.4954912924415, 0.5546219948521, 0.6146417470347,
-//   0.6756921332215, 0.7378895697017, 0.8013338127411, 0.8661133302818, 0.9323088495556,
+//   0.0602433436256, 0.1388562986542, 0.2029836933132, 0.2629075472947, 0.3212495586478,
+//   0.3791082512648, 0.4370686595025, 0.4954912924885, 0.5546219949016, 0.6146417470847,
+//   0.67569213327, 0.737889569746, 0.8013338127789, 0.8661133303101, 0.9323088495718,
 //   0.9999957917642
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.22f2p+1f, -0x1.c50e2cp+0f, -0x1.75d4d2p+0f, -0x1.3b88e4p+0f, -0x1.0ccffcp+0f,
@@ -510,7 +510,7 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492715938, 0.00015578859753201052};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0001614352549264485, 0.00015578859753201052};
 
 // unbiased_normal_b1: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

@@ -410,13 +410,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006265906074781049
-// squared error 0.008518917509790124, lower bound 0.008001143268501739
-// relative gap 0.06077934675307609
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006265906074759428
+// squared error 0.008518917509792853, lower bound 0.008001143268501739
+// relative gap 0.060779346753376935
 // thresholds
-//   -0.523722239541, 0, 0.52372223954
+//   -0.52372223954, 0, 0.52372223954
 // levels
-//   -0.07910242139, 0.302095513788, 0.697904486211, 1.07910242139
+//   -0.07910242139, 0.302095513788, 0.697904486212, 1.07910242139
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.0c2554p-1f, 0x0p+0f, 0x1.0c2552p-1f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -426,19 +426,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008518917509790124, 0.008001143268501739};
+    -10.0, 10.0, 0.008518917509792853, 0.008001143268501739};
 
 // smoothed_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.452538879275872e-05
-// squared error 0.00192611914769155, lower bound 0.0019019809164654844
-// relative gap 0.012532055067826514
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.452538881155937e-05
+// squared error 0.001926119147688374, lower bound 0.0019019809164654844
+// relative gap 0.012532055066198236
 // thresholds
-//   -2.748307706086, -0.791685461636, -0.480006570593, -0.228701204321, 0, 0.228701204306,
-//   0.480006570581, 0.791685461627, 2.748307706116
+//   -2.748307706098, -0.791685461633, -0.480006570588, -0.228701204314, 0, 0.228701204314,
+//   0.480006570588, 0.791685461633, 2.748307706098
 // levels
-//   -0.098412714845, 0.053734115609, 0.228585547444, 0.409003885653, 0.590996114341,
-//   0.771414452546, 0.946265884385, 1.098412714844
+//   -0.098412714844, 0.053734115611, 0.228585547449, 0.409003885656, 0.590996114344,
+//   0.771414452551, 0.946265884389, 1.098412714844
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.5fc88ep+1f, -0x1.9557ccp-1f, -0x1.eb86d8p-2f, -0x1.d4614ep-3f, 0x0p+0f, 0x1.d4614cp-3f,
     0x1.eb86d6p-2f, 0x1.9557cap-1f, 0x1.5fc88cp+1f};
@@ -450,22 +450,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.00192611914769155, 0.0019019809164654844};
+    -10.0, 10.0, 0.001926119147688374, 0.0019019809164654844};
 
 // smoothed_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.468759360601731e-05
-// squared error 0.00046345916156113724, lower bound 0.000462087307320977
-// relative gap 0.002960032628418026
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.468759360096251e-05
+// squared error 0.0004634591615613869, lower bound 0.000462087307320977
+// relative gap 0.0029600326289550716
 // thresholds
-//   -2.951777899754, -2.026838530522, -0.993001011879, -0.782593005763, -0.616234562023,
-//   -0.472741746241, -0.344592925557, -0.225484398919, -0.111552918394, 0, 0.111552918364,
-//   0.225484398889, 0.344592925527, 0.472741746212, 0.616234561995, 0.782593005738,
-//   0.993001011862, 2.026838530558, 2.951777899926
+//   -2.951777899821, -2.026838530535, -0.993001011873, -0.782593005753, -0.616234562012,
+//   -0.472741746229, -0.344592925544, -0.225484398905, -0.111552918379, 0, 0.111552918379,
+//   0.225484398905, 0.344592925544, 0.472741746229, 0.616234562012, 0.782593005753,
+//   0.993001011873, 2.026838530535, 2.951777899821
 // levels
-//   -0.114887247351, -0.051516258097, 0.022941113459, 0.105893890043, 0.191413621845,
-//   0.2785728547, 0.366763262233, 0.455526405967, 0.544473594021, 0.633236737744, 0.721427145278,
-//   0.808586378135, 0.89410610994, 0.977058886528, 1.05151625809, 1.11488724735
+//   -0.114887247351, -0.051516258094, 0.022941113464, 0.10589389005, 0.191413621854,
+//   0.278572854709, 0.366763262244, 0.455526405973, 0.544473594027, 0.633236737756,
+//   0.721427145291, 0.808586378146, 0.89410610995, 0.977058886536, 1.051516258094, 1.114887247351
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.79d3dcp+1f, -0x1.036f72p+1f, -0x1.fc6aa2p-1f, -0x1.90b008p-1f, -0x1.3b831ap-1f,
     -0x1.e4166ap-2f, -0x1.60dcf8p-2f, -0x1.cdcac4p-3f, -0x1.c8ebb8p-4f, 0x0p+0f, 0x1.c8ebb6p-4f,
@@ -480,7 +480,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00046345916156113724, 0.000462087307320977};
+    -10.0, 10.0, 0.0004634591615613869, 0.000462087307320977};
 
 // unbiased_normal_b1: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

@@ -413,13 +413,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006279720428804312
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006279720428804266
 // squared error 0.008533282571505863, lower bound 0.00800970313155188
 // relative gap 0.06135733061299375
 // thresholds
-//   -0.52480931109, 0, 0.524809311088
+//   -0.524809311089, 0, 0.524809311089
 // levels
-//   -0.079358122561, 0.301951812764, 0.698048187234, 1.079358122561
+//   -0.079358122561, 0.301951812765, 0.698048187235, 1.079358122561
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.0cb3dp-1f, 0x0p+0f, 0x1.0cb3cep-1f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -433,15 +433,15 @@ inline constexpr StepTable smoothed_normal_b2 = {
 
 // smoothed_normal_b3: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.278340245388205e-05
-// squared error 0.001927134436487181, lower bound 0.0019032272527640234
-// relative gap 0.0124055609564718
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.278340244837978e-05
+// squared error 0.0019271344364880972, lower bound 0.0019032272527640234
+// relative gap 0.012405560956941298
 // thresholds
-//   -2.750520265294, -0.793170931911, -0.480519685069, -0.228888389629, 0, 0.228888389619,
-//   0.48051968506, 0.793170931905, 2.750520265315
+//   -2.750520265303, -0.793170931909, -0.480519685065, -0.228888389624, 0, 0.228888389624,
+//   0.480519685065, 0.793170931909, 2.750520265303
 // levels
-//   -0.09866091718, 0.053609429524, 0.22847771876, 0.408962334273, 0.591037665723,
-//   0.771522281234, 0.946390570472, 1.09866091718
+//   -0.09866091718, 0.053609429525, 0.228477718763, 0.408962334274, 0.591037665726,
+//   0.771522281237, 0.946390570475, 1.09866091718
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.60110ep+1f, -0x1.961a82p-1f, -0x1.ec0d5cp-2f, -0x1.d4c37p-3f, 0x0p+0f, 0x1.d4c36ep-3f,
     0x1.ec0d5ap-2f, 0x1.961a8p-1f, 0x1.60110cp+1f};
@@ -453,23 +453,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.001927134436487181, 0.0019032272527640234};
+    -10.0, 10.0, 0.0019271344364880972, 0.0019032272527640234};
 
 // smoothed_normal_b4: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.4378996085553872e-05
-// squared error 0.0004637326277387232, lower bound 0.0004623780602561889
-// relative gap 0.0029210096540747995
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.437899609174222e-05
+// squared error 0.0004637326277384201, lower bound 0.0004623780602561889
+// relative gap 0.0029210096534231234
 // thresholds
-//   -2.945720644768, -2.034148317138, -0.995154230637, -0.783947309817, -0.617117281621,
-//   -0.473300614186, -0.344943165365, -0.225689546652, -0.111647724679, 0, 0.111647724664,
-//   0.225689546638, 0.344943165352, 0.473300614174, 0.61711728161, 0.783947309808,
-//   0.995154230633, 2.034148317146, 2.945720644829
+//   -2.945720644786, -2.03414831714, -0.995154230636, -0.783947309814, -0.617117281617,
+//   -0.473300614182, -0.344943165361, -0.225689546646, -0.111647724672, 0, 0.111647724672,
+//   0.225689546646, 0.344943165361, 0.473300614182, 0.617117281617, 0.783947309814,
+//   0.995154230636, 2.03414831714, 2.945720644786
 // levels
-//   -0.115008728205, -0.051704198854, 0.022688367963, 0.105652343599, 0.191204237747,
-//   0.278411871242, 0.366662140706, 0.455491947792, 0.544508052202, 0.633337859283,
-//   0.721588128747, 0.808795762244, 0.894347656394, 0.977311632032, 1.051704198852,
-//   1.115008728205
+//   -0.115008728205, -0.051704198853, 0.022688367965, 0.105652343602, 0.19120423775,
+//   0.278411871246, 0.36666214071, 0.455491947795, 0.544508052205, 0.63333785929, 0.721588128754,
+//   0.80879576225, 0.894347656398, 0.977311632035, 1.051704198853, 1.115008728205
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.790d6p+1f, -0x1.045efap+1f, -0x1.fd84dcp-1f, -0x1.91618cp-1f, -0x1.3bf6ccp-1f,
     -0x1.e4a8ecp-2f, -0x1.6138c8p-2f, -0x1.ce3654p-3f, -0x1.c94f2p-4f, 0x0p+0f, 0x1.c94f1ep-4f,
@@ -484,7 +483,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004637326277387232, 0.0004623780602561889};
+    -10.0, 10.0, 0.0004637326277384201, 0.0004623780602561889};
 
 // unbiased_normal_b1: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

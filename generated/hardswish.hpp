@@ -401,11 +401,11 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006734504273270182
-// squared error 0.01615238543737601, lower bound 0.012074403167057162
-// relative gap 0.25246935111408064
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.000673450427329115
+// squared error 0.016152385437373185, lower bound 0.012074403167057162
+// relative gap 0.2524693511139499
 // thresholds
-//   -1.236281076166, 0, 1.236281076165
+//   -1.236281076166, 0, 1.236281076166
 // levels
 //   -0.171894895338, 0.316652186637, 0.683347813363, 1.171894895338
 inline constexpr float smoothed_normal_b2_thresholds[] = {
@@ -417,19 +417,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.01615238543737601, 0.012074403167057162};
+    -10.0, 10.0, 0.016152385437373185, 0.012074403167057162};
 
 // smoothed_normal_b3: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012865989385751068
-// squared error 0.003690916960017412, lower bound 0.003410693191612267
-// relative gap 0.07592253400461849
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012865989385760416
+// squared error 0.0036909169600173905, lower bound 0.003410693191612267
+// relative gap 0.07592253400461306
 // thresholds
-//   -3.822845042304, -1.729172091822, -1.061853379065, -0.510388173237, 0, 0.510388173219,
-//   1.061853379049, 1.729172091811, 3.822845042356
+//   -3.822845042317, -1.729172091819, -1.061853379058, -0.510388173229, 0, 0.510388173229,
+//   1.061853379058, 1.729172091819, 3.822845042317
 // levels
-//   -0.237201857777, 0.043836654132, 0.245502774256, 0.417822735568, 0.58217726443,
-//   0.754497225738, 0.956163345863, 1.237201857776
+//   -0.237201857777, 0.043836654134, 0.245502774259, 0.417822735569, 0.582177264431,
+//   0.754497225741, 0.956163345866, 1.237201857777
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.e952fep+1f, -0x1.baab06p+0f, -0x1.0fd5ap+0f, -0x1.05519ap-1f, 0x0p+0f, 0x1.055198p-1f,
     0x1.0fd59ep+0f, 0x1.baab04p+0f, 0x1.e952fcp+1f};
@@ -441,22 +441,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.003690916960017412, 0.003410693191612267};
+    -10.0, 10.0, 0.0036909169600173905, 0.003410693191612267};
 
 // smoothed_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.967788856691823e-05
-// squared error 0.0009113813441360887, lower bound 0.0008915635944522499
-// relative gap 0.021744739248118355
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.9677888553629485e-05
+// squared error 0.0009113813441371439, lower bound 0.0008915635944522499
+// relative gap 0.021744739249250924
 // thresholds
-//   -3, -2.251274418863, -1.780637618313, -1.405270428064, -1.078577006645, -0.785880810029,
-//   -0.513957260193, -0.25416446467, 0, 0.254164464647, 0.513957260172, 0.785880810011,
-//   1.07857700663, 1.405270428052, 1.780637618303, 2.251274418856, 3
+//   -3, -2.251274418863, -1.78063761831, -1.405270428058, -1.078577006636, -0.785880810018,
+//   -0.51395726018, -0.254164464657, 0, 0.254164464657, 0.51395726018, 0.785880810018,
+//   1.078577006636, 1.405270428058, 1.78063761831, 2.251274418863, 3
 // levels
-//   -0.358724628993, -0.166919384916, -0.028387271029, 0.089066073159, 0.191426057698,
-//   0.284795115294, 0.372791511775, 0.457901359064, 0.542098640932, 0.627208488218,
-//   0.715204884699, 0.808573942296, 0.910933926836, 1.028387271026, 1.166919384913,
-//   1.358724628993
+//   -0.358724628994, -0.166919384916, -0.028387271028, 0.089066073161, 0.191426057702,
+//   0.284795115299, 0.372791511779, 0.457901359066, 0.542098640934, 0.627208488221,
+//   0.715204884701, 0.808573942298, 0.910933926839, 1.028387271028, 1.166919384916,
+//   1.358724628994
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.8p+1f, -0x1.2029c4p+1f, -0x1.c7d7dep+0f, -0x1.67bfcep+0f, -0x1.141dap+0f,
     -0x1.925efap-1f, -0x1.072568p-1f, -0x1.0443b2p-2f, 0x0p+0f, 0x1.0443bp-2f, 0x1.072566p-1f,
@@ -470,7 +470,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0009113813441360887, 0.0008915635944522499};
+    -10.0, 10.0, 0.0009113813441371439, 0.0008915635944522499};
 
 // unbiased_normal_b1: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

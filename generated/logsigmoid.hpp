@@ -401,13 +401,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758440023
-// squared error 0.005225487120482604, lower bound 0.00357667103444165
-// relative gap 0.315533470473596
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758431083
+// squared error 0.0052254871204838495, lower bound 0.00357667103444165
+// relative gap 0.3155334704737591
 // thresholds
-//   -1.10746093515, 0, 1.107460935154
+//   -1.107460935152, 0, 1.107460935152
 // levels
-//   0.1213459479172, 0.3827616018775, 0.6172383981222, 0.8786540520823
+//   0.1213459479174, 0.3827616018776, 0.6172383981224, 0.8786540520826
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.1b829p+0f, 0x0p+0f, 0x1.1b828ep+0f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -417,19 +417,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005225487120482604, 0.00357667103444165};
+    -10.0, 10.0, 0.0052254871204838495, 0.00357667103444165};
 
 // smoothed_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219555513
-// squared error 0.0011311027245795174, lower bound 0.000958317005317538
-// relative gap 0.15275864473424536
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219618847
+// squared error 0.0011311027245792522, lower bound 0.000958317005317538
+// relative gap 0.1527586447340467
 // thresholds
-//   -1.679576999487, -0.934396582802, -0.432757022209, 0, 0.432757022209, 0.934396582802,
-//   1.679576999488
+//   -1.679576999487, -0.9343965828, -0.432757022208, 0, 0.432757022208, 0.9343965828,
+//   1.679576999487
 // levels
-//   0.0852011204358, 0.2254431118004, 0.3391402254352, 0.4468611541761, 0.5531388458239,
-//   0.6608597745649, 0.7745568881994, 0.9147988795641
+//   0.0852011204359, 0.2254431118006, 0.3391402254354, 0.4468611541763, 0.5531388458237,
+//   0.6608597745646, 0.7745568881994, 0.9147988795641
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.adf8c4p+0f, -0x1.de693cp-1f, -0x1.bb24aap-2f, 0x0p+0f, 0x1.bb24a8p-2f, 0x1.de693ap-1f,
     0x1.adf8c2p+0f};
@@ -441,22 +441,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0011311027245795174, 0.000958317005317538};
+    -10.0, 10.0, 0.0011311027245792522, 0.000958317005317538};
 
 // smoothed_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109989325e-05
-// squared error 0.0002684073256505077, lower bound 0.0002496355259466501
-// relative gap 0.069937732356457
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109881882e-05
+// squared error 0.0002684073256506538, lower bound 0.0002496355259466501
+// relative gap 0.06993773235696324
 // thresholds
-//   -2.130461962561, -1.550620591197, -1.177025496694, -0.88647695007, -0.638597549149,
-//   -0.414781067712, -0.204361229599, 0, 0.204361229644, 0.414781067756, 0.638597549191,
-//   0.886476950109, 1.177025496727, 1.550620591226, 2.130461962588
+//   -2.130461962579, -1.550620591217, -1.177025496716, -0.886476950094, -0.638597549174,
+//   -0.414781067738, -0.204361229624, 0, 0.204361229624, 0.414781067738, 0.638597549174,
+//   0.886476950094, 1.177025496716, 1.550620591217, 2.130461962579
 // levels
-//   0.0624445773708, 0.1437962206043, 0.2070821100871, 0.2644423176368, 0.3188545653622,
-//   0.3715748182645, 0.4232982009201, 0.4744887875117, 0.5255112124827, 0.5767017990691,
-//   0.6284251817255, 0.6811454346289, 0.7355576823561, 0.7929178899077, 0.8562037793921,
-//   0.9375554226279
+//   0.0624445773712, 0.1437962206055, 0.2070821100888, 0.2644423176394, 0.3188545653656,
+//   0.3715748182686, 0.4232982009249, 0.4744887875143, 0.5255112124857, 0.5767017990751,
+//   0.6284251817314, 0.6811454346344, 0.7355576823606, 0.7929178899112, 0.8562037793945,
+//   0.9375554226288
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.10b2fcp+1f, -0x1.8cf57ap+0f, -0x1.2d518cp+0f, -0x1.c5e05p-1f, -0x1.46f644p-1f,
     -0x1.a8bc6p-2f, -0x1.a28824p-3f, 0x0p+0f, 0x1.a28822p-3f, 0x1.a8bc5ep-2f, 0x1.46f642p-1f,
@@ -470,7 +470,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002684073256505077, 0.0002496355259466501};
+    -10.0, 10.0, 0.0002684073256506538, 0.0002496355259466501};
 
 // unbiased_normal_b1: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

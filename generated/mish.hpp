@@ -411,13 +411,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005000586173994297
-// squared error 0.00950920629452265, lower bound 0.007675295396674366
-// relative gap 0.19285635846438903
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005000586173985697
+// squared error 0.009509206294523492, lower bound 0.007675295396674366
+// relative gap 0.19285635846446042
 // thresholds
-//   -0.915164863241, -0.158692270657, 0.501677748285
+//   -0.91516486324, -0.158692270655, 0.501677748286
 // levels
-//   -0.07798130243, 0.299844485118, 0.685125045734, 1.058570761884
+//   -0.07798130243, 0.299844485119, 0.685125045735, 1.058570761884
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.d4907ep-1f, -0x1.450076p-3f, 0x1.00dbe6p-1f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -427,22 +427,22 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.00950920629452265, 0.007675295396674366};
+    -10.0, 10.0, 0.009509206294523492, 0.007675295396674366};
 
 // smoothed_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003044808261922487
-// squared error 0.0019110655607259973, lower bound 0.0018066097607651978
-// relative gap 0.054658407386671555
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00030448083446767425
+// squared error 0.0019110655556132626, lower bound 0.0018066097607651978
+// relative gap 0.05465840485756902
 // thresholds
-//   -6.46874311147, -1.26605548642, -0.779700732707, -0.448247182754, -0.168391679168,
-//   0.097896793461, 0.379821062076, 0.727377789223
+//   -6.50523805507, -1.266055481102, -0.77970073097, -0.448247181745, -0.168391678411,
+//   0.097896794119, 0.379821062714, 0.727377789922
 // levels
-//   -0.094550676028, 0.066813148451, 0.232850380748, 0.402302312567, 0.573102875975,
-//   0.742932642534, 0.908547789239, 1.063485301389
+//   -0.094550675218, 0.066813148933, 0.23285038162, 0.402302313441, 0.573102876677,
+//   0.742932642975, 0.908547789373, 1.063485301408
 inline constexpr float smoothed_normal_b3_thresholds[] = {
-    -0x1.9dffe4p+2f, -0x1.441c38p+0f, -0x1.8f34fp-1f, -0x1.cb015p-2f, -0x1.58ddbep-3f,
-    0x1.90fc3ap-4f, 0x1.84efcep-2f, 0x1.746adcp-1f};
+    -0x1.a055d2p+2f, -0x1.441c38p+0f, -0x1.8f34fp-1f, -0x1.cb015p-2f, -0x1.58ddbep-3f,
+    0x1.90fc3ap-4f, 0x1.84efdp-2f, 0x1.746adcp-1f};
 inline constexpr uint8_t smoothed_normal_b3_codes[] = {
     1, 0, 1, 2, 3, 4, 5, 6, 7};
 inline constexpr float smoothed_normal_b3_levels[] = {
@@ -451,22 +451,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019110655607259973, 0.0018066097607651978};
+    -10.0, 10.0, 0.0019110655556132626, 0.0018066097607651978};
 
 // smoothed_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.2761259962631635e-05
-// squared error 0.0004470108071142963, lower bound 0.00044152819177490835
-// relative gap 0.012265062168812648
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.2761259967396135e-05
+// squared error 0.0004470108071139777, lower bound 0.00044152819177490835
+// relative gap 0.012265062168108671
 // thresholds
-//   -4.013718350323, -1.481927559043, -1.141041929655, -0.908315471881, -0.722242770591,
-//   -0.561768457355, -0.416728450257, -0.281138334335, -0.150880861179, -0.022663495355,
-//   0.106605471858, 0.240370855997, 0.38320600396, 0.542394209465, 0.732360181454,
-//   0.982794031886, 2.434894967681
+//   -4.013718350339, -1.481927559039, -1.14104192965, -0.908315471874, -0.722242770582,
+//   -0.561768457344, -0.416728450246, -0.281138334323, -0.150880861167, -0.022663495343,
+//   0.10660547187, 0.240370856009, 0.383206003972, 0.542394209477, 0.732360181464,
+//   0.982794031893, 2.434894967651
 // levels
-//   -0.100416037461, -0.024580164115, 0.053906857726, 0.133921122472, 0.214988283957,
-//   0.296791932078, 0.37907078741, 0.461579828699, 0.544068000426, 0.626259157744,
-//   0.707829208031, 0.788371270527, 0.867332354732, 0.943876613024, 1.016512086903,
+//   -0.100416037461, -0.024580164114, 0.053906857728, 0.133921122475, 0.214988283962,
+//   0.296791932085, 0.379070787417, 0.461579828706, 0.544068000434, 0.626259157752,
+//   0.707829208038, 0.788371270533, 0.867332354738, 0.943876613028, 1.016512086905,
 //   1.077193915964
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.00e0c4p+2f, -0x1.7b5f9cp+0f, -0x1.241b54p+0f, -0x1.d10ebap-1f, -0x1.71c9cep-1f,
@@ -482,7 +482,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004470108071142963, 0.00044152819177490835};
+    -10.0, 10.0, 0.0004470108071139777, 0.00044152819177490835};
 
 // unbiased_normal_b1: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

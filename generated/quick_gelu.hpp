@@ -409,13 +409,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004535509627003368
-// squared error 0.007751955076871481, lower bound 0.0070762575351847185
-// relative gap 0.08716479068651405
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004535509626966175
+// squared error 0.007751955076874844, lower bound 0.0070762575351847185
+// relative gap 0.08716479068691003
 // thresholds
-//   -0.516150092159, 0, 0.516150092158
+//   -0.516150092159, 0, 0.516150092159
 // levels
-//   -0.066120277948, 0.301988397768, 0.698011602231, 1.066120277948
+//   -0.066120277948, 0.301988397769, 0.698011602231, 1.066120277948
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.0844d4p-1f, 0x0p+0f, 0x1.0844d2p-1f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -425,19 +425,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.007751955076871481, 0.0070762575351847185};
+    -10.0, 10.0, 0.007751955076874844, 0.0070762575351847185};
 
 // smoothed_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004269190271951613
-// squared error 0.00168199411814757, lower bound 0.0016217340966893864
-// relative gap 0.035826535187025395
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00042691902719325757
+// squared error 0.0016819941181492003, lower bound 0.0016217340966893864
+// relative gap 0.03582653518795988
 // thresholds
-//   -0.705790724907, -0.42350557472, -0.201606796139, 0, 0.201606796131, 0.423505574713,
-//   0.705790724903
+//   -0.705790724906, -0.423505574717, -0.201606796136, 0, 0.201606796136, 0.423505574717,
+//   0.705790724906
 // levels
-//   -0.070723751896, 0.078300834648, 0.242381220225, 0.413426043322, 0.586573956674,
-//   0.757618779769, 0.921699165348, 1.070723751896
+//   -0.070723751896, 0.078300834649, 0.242381220227, 0.413426043324, 0.586573956676,
+//   0.757618779773, 0.921699165351, 1.070723751896
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.695d68p-1f, -0x1.b1ab74p-2f, -0x1.9ce408p-3f, 0x0p+0f, 0x1.9ce406p-3f, 0x1.b1ab72p-2f,
     0x1.695d66p-1f};
@@ -449,22 +449,21 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.00168199411814757, 0.0016217340966893864};
+    -10.0, 10.0, 0.0016819941181492003, 0.0016217340966893864};
 
 // smoothed_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.495446411181704e-05
-// squared error 0.00040063204107249745, lower bound 0.0003985287845671736
-// relative gap 0.005249845967620101
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.4954464106639985e-05
+// squared error 0.0004006320410728568, lower bound 0.0003985287845671736
+// relative gap 0.005249845968512371
 // thresholds
-//   -2.266977951458, -0.946881848066, -0.728491876507, -0.566189564759, -0.432337989747,
-//   -0.314113143883, -0.205092729273, -0.101337803514, 0, 0.101337803477, 0.205092729237,
-//   0.314113143848, 0.432337989715, 0.566189564731, 0.728491876486, 0.946881848053,
-//   2.266977951527
+//   -2.26697795148, -0.946881848062, -0.7284918765, -0.566189564748, -0.432337989735,
+//   -0.314113143869, -0.205092729257, -0.101337803497, 0, 0.101337803497, 0.205092729257,
+//   0.314113143869, 0.432337989735, 0.566189564748, 0.7284918765, 0.946881848062, 2.266977951479
 // levels
-//   -0.088440994583, -0.028578694094, 0.044039937887, 0.121791605811, 0.202913096096,
-//   0.286320951197, 0.371225745067, 0.456982860209, 0.543017139775, 0.628774254903,
-//   0.713679048776, 0.79708690388, 0.878208394171, 0.955960062101, 1.028578694089, 1.088440994582
+//   -0.088440994583, -0.028578694092, 0.044039937891, 0.121791605818, 0.202913096105,
+//   0.286320951208, 0.37122574508, 0.456982860216, 0.543017139784, 0.62877425492, 0.713679048792,
+//   0.797086903895, 0.878208394182, 0.955960062109, 1.028578694092, 1.088440994583
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.222c56p+1f, -0x1.e4cdb4p-1f, -0x1.74fce4p-1f, -0x1.21e39ap-1f, -0x1.bab6dp-2f,
     -0x1.41a6e2p-2f, -0x1.a407aap-3f, -0x1.9f1464p-4f, 0x0p+0f, 0x1.9f1462p-4f, 0x1.a407a8p-3f,
@@ -478,7 +477,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00040063204107249745, 0.0003985287845671736};
+    -10.0, 10.0, 0.0004006320410728568, 0.0003985287845671736};
 
 // unbiased_normal_b1: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

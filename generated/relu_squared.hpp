@@ -400,13 +400,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0021848412924477096
-// squared error 0.11179395017785193, lower bound 0.0861786408546252
-// relative gap 0.2291296557861635
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0021848412923467127
+// squared error 0.11179395017829336, lower bound 0.0861786408546252
+// relative gap 0.22912965578920733
 // thresholds
-//   0.294678738299, 1.01886929769, 1.997262695288
+//   0.294678738301, 1.018869297697, 1.9972626953
 // levels
-//   0.004036633797, 1.308617012725, 2.814764744701, 5.46066255862
+//   0.004036633797, 1.308617012734, 2.81476474472, 5.460662558646
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     0x1.2dc042p-2f, 0x1.04d49ep+0f, 0x1.ff4c9ap+0f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -416,19 +416,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.11179395017785193, 0.0861786408546252};
+    -10.0, 10.0, 0.11179395017829336, 0.0861786408546252};
 
 // smoothed_normal_b3: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006945206767870019
-// squared error 0.023413652725455248, lower bound 0.021364540098741263
-// relative gap 0.08751785339697109
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006945206766432368
+// squared error 0.023413652725655057, lower bound 0.021364540098741263
+// relative gap 0.0875178534047581
 // thresholds
-//   0.139678824214, 0.433971806641, 0.742781144305, 1.079002201147, 1.463449495797,
-//   1.93648795847, 2.600444655965
+//   0.139678824219, 0.433971806655, 0.742781144328, 1.07900220118, 1.46344949584, 1.936487958522,
+//   2.600444656034
 // levels
-//   0.000780924672, 0.582838045717, 1.180412219495, 1.8140266613, 2.514574522034, 3.33954147985,
-//   4.428653430879, 6.313794160913
+//   0.000780924672, 0.582838045734, 1.180412219532, 1.814026661355, 2.514574522109,
+//   3.339541479948, 4.428653431, 6.313794161047
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     0x1.1e0feep-3f, 0x1.bc631ap-2f, 0x1.7c4dcep-1f, 0x1.14397cp+0f, 0x1.76a4ap+0f, 0x1.efbdacp+0f,
     0x1.4cdb5ep+1f};
@@ -440,21 +440,21 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.023413652725455248, 0.021364540098741263};
+    -10.0, 10.0, 0.023413652725655057, 0.021364540098741263};
 
 // smoothed_normal_b4: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00023353656457220044
-// squared error 0.005493768222498831, lower bound 0.005321434949744977
-// relative gap 0.031368864825438325
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00023353656434903233
+// squared error 0.00549376822260302, lower bound 0.005321434949744977
+// relative gap 0.03136886484380825
 // thresholds
-//   0.068627965431, 0.208101132145, 0.348982561225, 0.492269599779, 0.639080345341,
-//   0.790722574618, 0.948790739874, 1.115311568959, 1.29297624516, 1.485534914581, 1.69851832753,
-//   1.940686831935, 2.227336254437, 2.58946439198, 3.11038437295
+//   0.068627965438, 0.208101132169, 0.348982561264, 0.492269599835, 0.639080345414,
+//   0.790722574708, 0.94879073998, 1.115311569083, 1.292976245303, 1.485534914745,
+//   1.698518327716, 1.940686832145, 2.227336254675, 2.589464392251, 3.110384373265
 // levels
-//   0.000190771627, 0.278706124624, 0.558981442997, 0.842901376427, 1.132527451042,
-//   1.43021619998, 1.738780310177, 2.06172492218, 2.40361721367, 2.770702795947, 3.172009714139,
-//   3.621503996917, 4.142797721989, 4.781172796019, 5.642615222815, 7.090761111699
+//   0.000190771627, 0.278706124655, 0.55898144306, 0.842901376522, 1.132527451169,
+//   1.430216200141, 1.738780310371, 2.061724922409, 2.403617213937, 2.770702796255,
+//   3.172009714491, 3.621503997317, 4.142797722442, 4.78117279653, 5.642615223388, 7.090761112302
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     0x1.1919a2p-4f, 0x1.aa30ecp-3f, 0x1.655baep-2f, 0x1.f81584p-2f, 0x1.473588p-1f,
     0x1.94d996p-1f, 0x1.e5c7e6p-1f, 0x1.1d850ep+0f, 0x1.4b007cp+0f, 0x1.7c4c04p+0f,
@@ -468,7 +468,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.005493768222498831, 0.005321434949744977};
+    -10.0, 10.0, 0.00549376822260302, 0.005321434949744977};
 
 // unbiased_normal_b1: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

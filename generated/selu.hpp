@@ -398,13 +398,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00057186944917843
-// squared error 0.008208557335382198, lower bound 0.007047119635182434
-// relative gap 0.14149108701397484
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005718694491797291
+// squared error 0.00820855733538073, lower bound 0.007047119635182434
+// relative gap 0.14149108701382135
 // thresholds
-//   -1.446011222213, -0.749583573174, -0.324401390958, 0
+//   -1.446011222212, -0.749583573173, -0.324401390957, 0
 // levels
-//   0.198025443051, 0.633968597055, 1.052726738509, 1.522575061023
+//   0.198025443051, 0.633968597056, 1.052726738509, 1.522575061024
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.722dccp+0f, -0x1.7fc96cp-1f, -0x1.4c2fe2p-2f, 0x0p+0f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -414,19 +414,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008208557335382198, 0.007047119635182434};
+    -10.0, 10.0, 0.00820855733538073, 0.007047119635182434};
 
 // smoothed_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020884721760845717
-// squared error 0.0019451519865712917, lower bound 0.001782408266751115
-// relative gap 0.08366632579032764
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0002088472176150837
+// squared error 0.0019451519865685142, lower bound 0.001782408266751115
+// relative gap 0.08366632578901918
 // thresholds
-//   -1.849863981768, -1.251110490633, -0.891458427688, -0.626422995545, -0.427392568378,
-//   -0.269295829847, -0.128206507853, 0
+//   -1.849863981763, -1.251110490628, -0.891458427683, -0.626422995543, -0.427392568375,
+//   -0.269295829841, -0.128206507848, 0
 // levels
-//   0.147217381929, 0.397083757313, 0.614554097755, 0.830347316289, 1.05113664611,
-//   1.244650061538, 1.445004180438, 1.653084233964
+//   0.14721738193, 0.397083757315, 0.614554097758, 0.830347316292, 1.05113664611, 1.244650061544,
+//   1.445004180446, 1.653084233968
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.d990bp+0f, -0x1.4048c8p+0f, -0x1.c86d3ep-1f, -0x1.40ba84p-1f, -0x1.b5a666p-2f,
     -0x1.13c24ap-2f, -0x1.069124p-3f, 0x0p+0f};
@@ -438,22 +438,21 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019451519865712917, 0.001782408266751115};
+    -10.0, 10.0, 0.0019451519865685142, 0.001782408266751115};
 
 // smoothed_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.595235856758121e-05
-// squared error 0.00046741728043880133, lower bound 0.000452755365711613
-// relative gap 0.031367934693009275
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.595235856658953e-05
+// squared error 0.0004674172804389333, lower bound 0.000452755365711613
+// relative gap 0.031367934693282716
 // thresholds
-//   -2.287668653061, -1.787659236337, -1.480774584611, -1.255032540972, -1.074111421915,
-//   -0.92173751131, -0.789207122525, -0.671309435856, -0.564670568374, -0.46705493697,
-//   -0.376785866185, -0.292553488719, -0.213421082541, -0.138655973058, -0.067673673904, 0
+//   -2.287668653041, -1.787659236316, -1.480774584589, -1.25503254095, -1.074111421896,
+//   -0.921737511293, -0.789207122513, -0.671309435848, -0.564670568371, -0.467054936965,
+//   -0.376785866173, -0.292553488703, -0.213421082526, -0.138655973045, -0.067673673896, 0
 // levels
-//   0.105371612809, 0.239727867083, 0.349433206244, 0.451896888152, 0.551551872963,
-//   0.650260883568, 0.749018520203, 0.848438521972, 0.948939372315, 1.050828635705,
-//   1.154172898212, 1.259335515189, 1.366483157877, 1.475762817366, 1.587307831563,
-//   1.701242026349
+//   0.10537161281, 0.239727867088, 0.349433206252, 0.451896888162, 0.551551872975, 0.65026088358,
+//   0.749018520214, 0.848438521981, 0.94893937232, 1.050828635705, 1.154172898222,
+//   1.259335515208, 1.366483157899, 1.475762817388, 1.58730783158, 1.701242026356
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.24d254p+1f, -0x1.c9a40ap+0f, -0x1.7b140cp+0f, -0x1.4149d2p+0f, -0x1.12f8f8p+0f,
     -0x1.d7edfcp-1f, -0x1.9412f6p-1f, -0x1.57b5ep-1f, -0x1.211c82p-1f, -0x1.de43a8p-2f,
@@ -467,7 +466,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00046741728043880133, 0.000452755365711613};
+    -10.0, 10.0, 0.0004674172804389333, 0.000452755365711613};
 
 // unbiased_normal_b1: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

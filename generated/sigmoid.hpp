@@ -381,13 +381,13 @@ inline constexpr StepTable levels_uniform_b4 = {
 
 // smoothed_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00024821601003341095
-// squared error 0.0009178932900418852, lower bound 0.0005779389089944163
-// relative gap 0.370363728262962
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0002482160100358892
+// squared error 0.0009178932900406537, lower bound 0.0005779389089944163
+// relative gap 0.3703637282621173
 // thresholds
 //   1.349241469309
 // levels
-//   0.0888455700805, 0.2319956671536
+//   0.0888455700806, 0.2319956671536
 inline constexpr float smoothed_normal_b1_thresholds[] = {
     0x1.5967e2p+0f};
 inline constexpr uint8_t smoothed_normal_b1_codes[] = {
@@ -397,17 +397,17 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0009178932900418852, 0.0005779389089944163};
+    -10.0, 10.0, 0.0009178932900406537, 0.0005779389089944163};
 
 // smoothed_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.287383380026618e-05
-// squared error 0.0001781165824688586, lower bound 0.0001511276677911482
-// relative gap 0.15152387444009635
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.28738338003058e-05
+// squared error 0.00017811658246885136, lower bound 0.0001511276677911482
+// relative gap 0.15152387444006188
 // thresholds
-//   0.737585139724, 1.275125616844, 1.956694389087
+//   0.737585139721, 1.27512561684, 1.956694389082
 // levels
-//   0.0649893675907, 0.1430678123023, 0.1985564333181, 0.2416208698654
+//   0.0649893675909, 0.1430678123028, 0.1985564333185, 0.2416208698655
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     0x1.79a4c2p-1f, 0x1.466eap+0f, 0x1.f4e9ecp+0f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -417,19 +417,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.0001781165824688586, 0.0001511276677911482};
+    -10.0, 10.0, 0.00017811658246885136, 0.0001511276677911482};
 
 // smoothed_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.869237623674272e-05
-// squared error 4.134512884830881e-05, lower bound 3.8773176069797356e-05
-// relative gap 0.06220691167628708
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.8692376237433866e-05
+// squared error 4.134512884826912e-05, lower bound 3.8773176069797356e-05
+// relative gap 0.06220691167538686
 // thresholds
-//   0.45693247068, 0.738232205745, 0.993441659562, 1.252955675384, 1.540749048923,
-//   1.894956950562, 2.419504278107
+//   0.456932470673, 0.738232205734, 0.993441659548, 1.252955675369, 1.540749048908,
+//   1.894956950548, 2.419504278094
 // levels
-//   0.0482579155727, 0.0956261909792, 0.1304736749182, 0.1599043411475, 0.1858117695982,
-//   0.2088788282175, 0.2292150699862, 0.246244643261
+//   0.0482579155731, 0.0956261909803, 0.1304736749196, 0.1599043411489, 0.1858117695996,
+//   0.2088788282186, 0.2292150699868, 0.2462446432611
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     0x1.d3e61ap-2f, 0x1.79f992p-1f, 0x1.fca462p-1f, 0x1.40c1b4p+0f, 0x1.8a6e86p+0f,
     0x1.e51be6p+0f, 0x1.35b25p+1f};
@@ -441,22 +441,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 4.134512884830881e-05, 3.8773176069797356e-05};
+    -10.0, 10.0, 4.134512884826912e-05, 3.8773176069797356e-05};
 
 // smoothed_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 9.881657647651557e-06
-// squared error 1.0088658642465338e-05, lower bound 9.836304781838582e-06
-// relative gap 0.02501361871483535
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 9.881657648892184e-06
+// squared error 1.008865864244088e-05, lower bound 9.836304781838582e-06
+// relative gap 0.025013618712471757
 // thresholds
-//   0.29440271158, 0.465957308559, 0.610111946021, 0.742137801149, 0.868488115876,
-//   0.992991499105, 1.11852324901, 1.247712117836, 1.383399185393, 1.52911398807, 1.689795411597,
-//   1.873185074742, 2.093088878754, 2.378954981033, 2.817070857692
+//   0.294402711571, 0.465957308547, 0.610111946004, 0.742137801127, 0.868488115849,
+//   0.992991499075, 1.118523248975, 1.2477121178, 1.383399185356, 1.529113988033, 1.68979541156,
+//   1.873185074706, 2.093088878717, 2.378954980997, 2.817070857659
 // levels
-//   0.0362315218302, 0.0660155191945, 0.0881425428298, 0.1069616096837, 0.1237869835358,
-//   0.139208595583, 0.1535450993488, 0.1669865230984, 0.1796514632379, 0.1916132818504,
-//   0.2029124898545, 0.213561320116, 0.2235417200285, 0.2327935353323, 0.2411778049993,
-//   0.2483343418041
+//   0.0362315218312, 0.0660155191965, 0.0881425428325, 0.1069616096867, 0.1237869835391,
+//   0.1392085955865, 0.1535450993523, 0.166986523102, 0.1796514632414, 0.1916132818534,
+//   0.202912489857, 0.213561320118, 0.2235417200299, 0.2327935353332, 0.2411778049997,
+//   0.2483343418042
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     0x1.2d77e6p-2f, 0x1.dd23e8p-2f, 0x1.386096p-1f, 0x1.7bf97cp-1f, 0x1.bcaa78p-1f, 0x1.fc696p-1f,
     0x1.1e578ap+0f, 0x1.3f6a0ep+0f, 0x1.622672p+0f, 0x1.877402p+0f, 0x1.b0966ep+0f,
@@ -470,7 +470,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 1.0088658642465338e-05, 9.836304781838582e-06};
+    -10.0, 10.0, 1.008865864244088e-05, 9.836304781838582e-06};
 
 // unbiased_normal_b1: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

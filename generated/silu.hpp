@@ -443,13 +443,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005723388904199752
-// squared error 0.010701414030891664, lower bound 0.007895327340545714
-// relative gap 0.26221644001864125
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005723388904449707
+// squared error 0.010701414030863061, lower bound 0.007895327340545714
+// relative gap 0.2622164400166693
 // thresholds
-//   -0.879646864433, 0, 0.879646864431
+//   -0.879646864432, 0, 0.879646864432
 // levels
-//   -0.060823955682, 0.317255536975, 0.682744463024, 1.060823955681
+//   -0.060823955681, 0.317255536975, 0.682744463025, 1.060823955681
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.c26114p-1f, 0x0p+0f, 0x1.c26112p-1f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -461,19 +461,19 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030891664, 0.007895327340545714};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030863061, 0.007895327340545714};
 
 // smoothed_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00014283951884205847
-// squared error 0.002145531804502176, lower bound 0.001936548527226978
-// relative gap 0.09740395217477929
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00014283951884658106
+// squared error 0.002145531804500889, lower bound 0.001936548527226978
+// relative gap 0.09740395217423799
 // thresholds
-//   -1.263800058625, -0.725945863999, -0.340413273936, 0, 0.340413273927, 0.725945863991,
-//   1.263800058619
+//   -1.263800058622, -0.725945863995, -0.340413273931, 0, 0.340413273931, 0.725945863995,
+//   1.263800058622
 // levels
-//   -0.079590762241, 0.088492799594, 0.253417272975, 0.417835528754, 0.582164471244,
-//   0.746582727022, 0.911507200404, 1.079590762241
+//   -0.079590762241, 0.088492799595, 0.253417272976, 0.417835528755, 0.582164471245,
+//   0.746582727024, 0.911507200405, 1.079590762241
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.438868p+0f, -0x1.73af2ep-1f, -0x1.5c954ep-2f, 0x0p+0f, 0x1.5c954cp-2f, 0x1.73af2cp-1f,
     0x1.438866p+0f};
@@ -487,23 +487,22 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.002145531804502176, 0.001936548527226978};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.002145531804500889, 0.001936548527226978};
 
 // smoothed_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.185378122229665e-05
-// squared error 0.0004890359729060155, lower bound 0.0004752410033112858
-// relative gap 0.02820849663217072
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.1853781205017526e-05
+// squared error 0.0004890359729071157, lower bound 0.0004752410033112858
+// relative gap 0.028208496634357087
 // thresholds
-//   -4.90670393586, -1.534823263656, -1.15279905113, -0.889598883998, -0.67653694277,
-//   -0.490316944333, -0.319658760423, -0.157816620986, 0, 0.157816620956, 0.319658760394,
-//   0.490316944303, 0.676536942741, 0.889598883971, 1.152799051106, 1.534823263639,
-//   4.906703936122
+//   -4.906703935937, -1.53482326365, -1.152799051122, -0.889598883987, -0.676536942757,
+//   -0.490316944318, -0.319658760408, -0.15781662097, 0, 0.15781662097, 0.319658760408,
+//   0.490316944318, 0.676536942757, 0.889598883987, 1.152799051122, 1.53482326365, 4.906703935939
 // levels
-//   -0.087624847304, -0.008941207433, 0.069561257939, 0.147930325282, 0.226220862962,
-//   0.304466691925, 0.38268799975, 0.460897209499, 0.539102790494, 0.617312000235,
-//   0.695533308061, 0.773779137026, 0.852069674707, 0.930438742053, 1.008941207428,
-//   1.087624847303
+//   -0.087624847304, -0.008941207431, 0.069561257942, 0.147930325287, 0.226220862968,
+//   0.304466691932, 0.382687999758, 0.460897209502, 0.539102790498, 0.617312000242,
+//   0.695533308068, 0.773779137032, 0.852069674713, 0.930438742058, 1.008941207431,
+//   1.087624847304
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.3a077p+2f, -0x1.88ea2ep+0f, -0x1.271dd8p+0f, -0x1.c77982p-1f, -0x1.5a630ep-1f,
     -0x1.f615a6p-2f, -0x1.4754a2p-2f, -0x1.43355ep-3f, 0x0p+0f, 0x1.43355cp-3f, 0x1.4754ap-2f,
@@ -519,7 +518,7 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0004890359729060155, 0.0004752410033112858};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0004890359729071157, 0.0004752410033112858};
 
 // unbiased_normal_b1: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

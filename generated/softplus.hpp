@@ -438,13 +438,13 @@ inline constexpr StepTable smoothed_normal_b1 = {
 
 // smoothed_normal_b2: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758449249
-// squared error 0.0052254871204812856, lower bound 0.003576671034441494
-// relative gap 0.3155334704734532
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758430787
+// squared error 0.005225487120483851, lower bound 0.003576671034441494
+// relative gap 0.31553347047378927
 // thresholds
-//   -1.107460935154, 0, 1.107460935149
+//   -1.107460935152, 0, 1.107460935152
 // levels
-//   0.1213459479171, 0.3827616018776, 0.617238398122, 0.8786540520821
+//   0.1213459479174, 0.3827616018776, 0.6172383981224, 0.8786540520826
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     -0x1.1b829p+0f, 0x0p+0f, 0x1.1b828ep+0f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -456,19 +456,19 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 2,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.0052254871204812856, 0.003576671034441494};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.005225487120483851, 0.003576671034441494};
 
 // smoothed_normal_b3: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219741223
-// squared error 0.0011311027245787327, lower bound 0.0009583170053174341
-// relative gap 0.15275864473374937
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0002085204121960921
+// squared error 0.0011311027245792737, lower bound 0.0009583170053174341
+// relative gap 0.15275864473415462
 // thresholds
-//   -1.679576999494, -0.934396582811, -0.43275702222, 0, 0.432757022194, 0.934396582787,
-//   1.679576999475
+//   -1.679576999487, -0.9343965828, -0.432757022208, 0, 0.432757022208, 0.9343965828,
+//   1.679576999487
 // levels
-//   0.0852011204355, 0.2254431117989, 0.339140225433, 0.4468611541749, 0.5531388458221,
-//   0.6608597745614, 0.7745568881969, 0.9147988795634
+//   0.0852011204359, 0.2254431118007, 0.3391402254354, 0.4468611541763, 0.5531388458237,
+//   0.6608597745646, 0.7745568881993, 0.9147988795641
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     -0x1.adf8c4p+0f, -0x1.de693cp-1f, -0x1.bb24aap-2f, 0x0p+0f, 0x1.bb24a8p-2f, 0x1.de693ap-1f,
     0x1.adf8c2p+0f};
@@ -482,22 +482,22 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 2,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0011311027245787327, 0.0009583170053174341};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0011311027245792737, 0.0009583170053174341};
 
 // smoothed_normal_b4: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109970169e-05
-// squared error 0.0002684073256505309, lower bound 0.0002496355259465465
-// relative gap 0.06993773235692337
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109883097e-05
+// squared error 0.00026840732565065387, lower bound 0.0002496355259465465
+// relative gap 0.06993773235734939
 // thresholds
-//   -2.130461962585, -1.550620591224, -1.177025496722, -0.886476950099, -0.638597549177,
-//   -0.41478106774, -0.204361229626, 0, 0.204361229621, 0.414781067734, 0.638597549169,
-//   0.886476950089, 1.17702549671, 1.550620591209, 2.13046196257
+//   -2.130461962579, -1.550620591217, -1.177025496716, -0.886476950094, -0.638597549174,
+//   -0.414781067738, -0.204361229624, 0, 0.204361229624, 0.414781067738, 0.638597549174,
+//   0.886476950094, 1.177025496716, 1.550620591217, 2.130461962579
 // levels
-//   0.062444577371, 0.1437962206046, 0.2070821100876, 0.2644423176384, 0.3188545653647,
-//   0.3715748182678, 0.4232982009245, 0.4744887875142, 0.5255112124853, 0.5767017990742,
-//   0.6284251817303, 0.6811454346334, 0.7355576823596, 0.7929178899102, 0.8562037793933,
-//   0.9375554226283
+//   0.0624445773712, 0.1437962206055, 0.2070821100888, 0.2644423176394, 0.3188545653656,
+//   0.3715748182686, 0.4232982009249, 0.4744887875143, 0.5255112124857, 0.5767017990751,
+//   0.6284251817314, 0.6811454346344, 0.7355576823606, 0.7929178899112, 0.8562037793945,
+//   0.9375554226288
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     -0x1.10b2fcp+1f, -0x1.8cf57ap+0f, -0x1.2d518cp+0f, -0x1.c5e05p-1f, -0x1.46f644p-1f,
     -0x1.a8bc6p-2f, -0x1.a28824p-3f, 0x0p+0f, 0x1.a28822p-3f, 0x1.a8bc5ep-2f, 0x1.46f642p-1f,
@@ -513,7 +513,7 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 2,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0002684073256505309, 0.0002496355259465465};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00026840732565065387, 0.0002496355259465465};
 
 // unbiased_normal_b1: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

@@ -390,13 +390,13 @@ inline constexpr StepTable levels_uniform_b4 = {
 
 // smoothed_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0013861521079073299
-// squared error 0.024777673443958634, lower bound 0.015276370012163518
-// relative gap 0.38346229129562415
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00138615210791654
+// squared error 0.024777673443933102, lower bound 0.015276370012163518
+// relative gap 0.3834622912949888
 // thresholds
-//   0.733252837223
+//   0.733252837222
 // levels
-//   0.1403226874803, 0.6480277988016
+//   0.1403226874804, 0.6480277988019
 inline constexpr float smoothed_normal_b1_thresholds[] = {
     0x1.776ceap-1f};
 inline constexpr uint8_t smoothed_normal_b1_codes[] = {
@@ -406,17 +406,17 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.024777673443958634, 0.015276370012163518};
+    -10.0, 10.0, 0.024777673443933102, 0.015276370012163518};
 
 // smoothed_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036265013548241094
-// squared error 0.004904981606266331, lower bound 0.003998008740108895
-// relative gap 0.18490851525288854
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036265013548386735
+// squared error 0.004904981606265276, lower bound 0.003998008740108895
+// relative gap 0.18490851525271326
 // thresholds
-//   0.21156762461, 0.54802748205, 1.244945642206
+//   0.211567624609, 0.548027482049, 1.244945642204
 // levels
-//   0.1064684996236, 0.3098930261136, 0.5448640665803, 0.8337089325925
+//   0.1064684996237, 0.3098930261141, 0.5448640665812, 0.8337089325933
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     0x1.b14a5cp-3f, 0x1.18970ep-1f, 0x1.3eb4cp+0f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -426,19 +426,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.004904981606266331, 0.003998008740108895};
+    -10.0, 10.0, 0.004904981606265276, 0.003998008740108895};
 
 // smoothed_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012572896229929242
-// squared error 0.0011273805728015498, lower bound 0.0010318452624274795
-// relative gap 0.08474095853600198
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001257289622996698
+// squared error 0.001127380572801455, lower bound 0.0010318452624274795
+// relative gap 0.08474095853592506
 // thresholds
-//   0.089839663592, 0.197822398085, 0.330846282132, 0.500541398946, 0.729047012537,
-//   1.067688594873, 1.687133708063
+//   0.089839663591, 0.197822398083, 0.33084628213, 0.500541398944, 0.729047012536, 1.06768859487,
+//   1.687133708061
 // levels
-//   0.0872107383377, 0.1889291114519, 0.2850525131508, 0.3889078425771, 0.5032239321015,
-//   0.6292062383126, 0.7676011592971, 0.9189546871087
+//   0.0872107383378, 0.1889291114522, 0.2850525131514, 0.388907842578, 0.5032239321032,
+//   0.6292062383148, 0.767601159299, 0.9189546871097
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     0x1.6ffbb6p-4f, 0x1.9523e8p-3f, 0x1.52c95ep-2f, 0x1.0046f6p-1f, 0x1.7545a6p-1f,
     0x1.11540ap+0f, 0x1.afe7fep+0f};
@@ -450,22 +450,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0011273805728015498, 0.0010318452624274795};
+    -10.0, 10.0, 0.001127380572801455, 0.0010318452624274795};
 
 // smoothed_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.699981683486037e-05
-// squared error 0.0002736299498928193, lower bound 0.0002634140428669456
-// relative gap 0.03733475458324369
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.69998168354776e-05
+// squared error 0.00027362994989276124, lower bound 0.0002634140428669456
+// relative gap 0.03733475458303943
 // thresholds
-//   0.042072298186, 0.08787154488, 0.137957780019, 0.193021783825, 0.253929589146,
-//   0.321788018735, 0.398044557958, 0.484645943948, 0.58430291594, 0.700960569404,
-//   0.840703155978, 1.013687989733, 1.238931403767, 1.559049574164, 2.105652369518
+//   0.042072298185, 0.087871544878, 0.137957780016, 0.193021783821, 0.253929589142,
+//   0.32178801873, 0.398044557953, 0.484645943942, 0.584302915934, 0.700960569397,
+//   0.840703155971, 1.013687989726, 1.23893140376, 1.559049574158, 2.105652369513
 // levels
-//   0.073194887308, 0.1296150509385, 0.1770402863381, 0.2235727020286, 0.2711054080952,
-//   0.3204088233039, 0.3718926348639, 0.4258126176011, 0.4823465624912, 0.5416278281833,
-//   0.6037621653991, 0.668836971559, 0.7369267576727, 0.8080965677065, 0.8824042209094,
-//   0.9599018425655
+//   0.0731948873082, 0.129615050939, 0.177040286339, 0.2235727020302, 0.2711054080973,
+//   0.3204088233064, 0.3718926348668, 0.4258126176044, 0.4823465624947, 0.5416278281872,
+//   0.6037621654037, 0.6688369715637, 0.7369267576773, 0.8080965677104, 0.8824042209121,
+//   0.9599018425665
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     0x1.58a8p-5f, 0x1.67ebfep-4f, 0x1.1a899ap-3f, 0x1.8b4fp-3f, 0x1.04061ep-2f, 0x1.4982ccp-2f,
     0x1.9798fep-2f, 0x1.f04706p-2f, 0x1.2b29cp-1f, 0x1.66e44cp-1f, 0x1.ae70a4p-1f, 0x1.03810ep+0f,
@@ -479,7 +479,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002736299498928193, 0.0002634140428669456};
+    -10.0, 10.0, 0.00027362994989276124, 0.0002634140428669456};
 
 // unbiased_normal_b1: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

@@ -381,13 +381,13 @@ inline constexpr StepTable levels_uniform_b4 = {
 
 // smoothed_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792826859
-// squared error 0.03190793368204021, lower bound 0.02105917676458306
-// relative gap 0.3400018636607457
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792826844
+// squared error 0.0319079336820402, lower bound 0.02105917676458306
+// relative gap 0.34000186366074553
 // thresholds
 //   0.97803642555
 // levels
-//   0.104105833962, 0.8505964733201
+//   0.1041058339621, 0.8505964733202
 inline constexpr float smoothed_normal_b1_thresholds[] = {
     0x1.f4c13p-1f};
 inline constexpr uint8_t smoothed_normal_b1_codes[] = {
@@ -397,17 +397,17 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.03190793368204021, 0.02105917676458306};
+    -10.0, 10.0, 0.0319079336820402, 0.02105917676458306};
 
 // smoothed_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621626666
-// squared error 0.005799660236319273, lower bound 0.0049667531111319725
-// relative gap 0.14361308960331462
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621646913
+// squared error 0.005799660236317835, lower bound 0.0049667531111319725
+// relative gap 0.14361308960310226
 // thresholds
-//   0.497034177597, 0.881284561142, 1.426465553866
+//   0.497034177596, 0.88128456114, 1.426465553865
 // levels
-//   0.0594293731878, 0.3622801597528, 0.6601117554092, 0.9352475443777
+//   0.0594293731879, 0.3622801597538, 0.6601117554103, 0.935247544378
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     0x1.fcf686p-2f, 0x1.c337bap-1f, 0x1.6d2cd8p+0f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -417,19 +417,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236319273, 0.0049667531111319725};
+    -10.0, 10.0, 0.005799660236317835, 0.0049667531111319725};
 
 // smoothed_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012219564231299724
-// squared error 0.0012944262999864755, lower bound 0.0012131321123535722
-// relative gap 0.06280325703653636
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012219564231345244
+// squared error 0.0012944262999863634, lower bound 0.0012131321123535722
+// relative gap 0.06280325703645519
 // thresholds
-//   0.30208992897, 0.491453345946, 0.666870171886, 0.850005020261, 1.060290795032,
-//   1.332785889275, 1.778837105437
+//   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
+//   1.332785889272, 1.778837105434
 // levels
-//   0.0360931476215, 0.1767152022913, 0.3157694682412, 0.4556109388262, 0.5945760795052,
-//   0.7301283115854, 0.858461856233, 0.9720635544215
+//   0.0360931476217, 0.1767152022922, 0.3157694682432, 0.4556109388293, 0.5945760795088,
+//   0.7301283115886, 0.8584618562352, 0.9720635544219
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     0x1.35570ep-2f, 0x1.f73f8ap-2f, 0x1.557p-1f, 0x1.b333dap-1f, 0x1.0f6f36p+0f, 0x1.553174p+0f,
     0x1.c761dep+0f};
@@ -441,22 +441,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999864755, 0.0012131321123535722};
+    -10.0, 10.0, 0.0012944262999863634, 0.0012131321123535722};
 
 // smoothed_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.42394938663933e-05
-// squared error 0.0003089941452677765, lower bound 0.00030053088353786274
-// relative gap 0.027389715499558775
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.4239493866405116e-05
+// squared error 0.0003089941452677754, lower bound 0.00030053088353786274
+// relative gap 0.02738971549955536
 // thresholds
-//   0.193081843938, 0.306382062272, 0.402287292573, 0.49085472126, 0.576402549397,
-//   0.661569894782, 0.748425721079, 0.838957936174, 0.9354209703, 1.040736531866, 1.159148589171,
-//   1.297559113389, 1.468824282304, 1.702159392826, 2.093698840205
+//   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
+//   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
+//   1.159148589158, 1.297559113377, 1.468824282292, 1.702159392815, 2.093698840196
 // levels
-//   0.0224407514268, 0.0915555239976, 0.1585207303878, 0.2256990037092, 0.2933042406118,
-//   0.3612324284344, 0.429291950156, 0.4972515124671, 0.5648481983631, 0.6317814175279,
-//   0.6976971752533, 0.7621594509239, 0.8245970273891, 0.8841928159032, 0.9396037507756,
-//   0.9879413995343
+//   0.0224407514271, 0.0915555239994, 0.1585207303911, 0.2256990037142, 0.293304240618,
+//   0.3612324284418, 0.4292919501644, 0.4972515124757, 0.5648481983714, 0.6317814175353,
+//   0.6976971752594, 0.7621594509289, 0.8245970273935, 0.8841928159064, 0.9396037507775,
+//   0.9879413995347
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     0x1.8b6e7ep-3f, 0x1.39bc38p-2f, 0x1.9bf132p-2f, 0x1.f6a29ep-2f, 0x1.271e3cp-1f,
     0x1.52b94ap-1f, 0x1.7f31a6p-1f, 0x1.ad8be4p-1f, 0x1.deef7ep-1f, 0x1.0a6db4p+0f,
@@ -470,7 +470,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0003089941452677765, 0.00030053088353786274};
+    -10.0, 10.0, 0.0003089941452677754, 0.00030053088353786274};
 
 // unbiased_normal_b1: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

@@ -381,13 +381,13 @@ inline constexpr StepTable levels_uniform_b4 = {
 
 // smoothed_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792827344
-// squared error 0.03190793368204019, lower bound 0.021059176764583454
-// relative gap 0.3400018636607328
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.001187385679282738
+// squared error 0.031907933682040195, lower bound 0.021059176764583454
+// relative gap 0.340001863660733
 // thresholds
 //   0.97803642555
 // levels
-//   0.1494035266797, 0.8958941660378
+//   0.1494035266798, 0.8958941660379
 inline constexpr float smoothed_normal_b1_thresholds[] = {
     0x1.f4c13p-1f};
 inline constexpr uint8_t smoothed_normal_b1_codes[] = {
@@ -397,17 +397,17 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.03190793368204019, 0.021059176764583454};
+    -10.0, 10.0, 0.031907933682040195, 0.021059176764583454};
 
 // smoothed_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00035593796216722314
-// squared error 0.0057996602363160395, lower bound 0.004966753111132642
-// relative gap 0.14361308960272168
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621647054
+// squared error 0.005799660236317836, lower bound 0.004966753111132642
+// relative gap 0.14361308960298694
 // thresholds
-//   0.497034177596, 0.881284561139, 1.426465553863
+//   0.497034177596, 0.88128456114, 1.426465553865
 // levels
-//   0.064752455622, 0.3398882445891, 0.6377198402454, 0.9405706268119
+//   0.064752455622, 0.3398882445897, 0.6377198402462, 0.9405706268121
 inline constexpr float smoothed_normal_b2_thresholds[] = {
     0x1.fcf686p-2f, 0x1.c337bap-1f, 0x1.6d2cd8p+0f};
 inline constexpr uint8_t smoothed_normal_b2_codes[] = {
@@ -417,19 +417,19 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.0057996602363160395, 0.004966753111132642};
+    -10.0, 10.0, 0.005799660236317836, 0.004966753111132642};
 
 // smoothed_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012219564231623315
-// squared error 0.0012944262999856858, lower bound 0.0012131321123546612
-// relative gap 0.0628032570351233
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012219564231344442
+// squared error 0.0012944262999863634, lower bound 0.0012131321123546612
+// relative gap 0.06280325703561392
 // thresholds
-//   0.302089928967, 0.49145334594, 0.666870171879, 0.850005020253, 1.060290795024,
-//   1.332785889269, 1.778837105431
+//   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
+//   1.332785889272, 1.778837105434
 // levels
-//   0.0279364455781, 0.1415381437639, 0.2698716884098, 0.4054239204889, 0.5443890611684,
-//   0.6842305317549, 0.8232847977066, 0.9639068523781
+//   0.0279364455781, 0.1415381437648, 0.2698716884114, 0.4054239204912, 0.5443890611707,
+//   0.6842305317568, 0.8232847977078, 0.9639068523783
 inline constexpr float smoothed_normal_b3_thresholds[] = {
     0x1.35570ep-2f, 0x1.f73f8ap-2f, 0x1.557p-1f, 0x1.b333dap-1f, 0x1.0f6f36p+0f, 0x1.553174p+0f,
     0x1.c761dep+0f};
@@ -441,22 +441,22 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999856858, 0.0012131321123546612};
+    -10.0, 10.0, 0.0012944262999863634, 0.0012131321123546612};
 
 // smoothed_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.423949386881139e-05
-// squared error 0.0003089941452675591, lower bound 0.0003005308835397914
-// relative gap 0.027389715492632877
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.4239493866545574e-05
+// squared error 0.0003089941452677605, lower bound 0.0003005308835397914
+// relative gap 0.027389715493266787
 // thresholds
-//   0.193081843933, 0.306382062266, 0.402287292564, 0.490854721251, 0.576402549386,
-//   0.66156989477, 0.748425721065, 0.838957936157, 0.935420970282, 1.040736531846, 1.15914858915,
-//   1.297559113367, 1.468824282282, 1.702159392806, 2.093698840187
+//   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
+//   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
+//   1.159148589158, 1.297559113377, 1.468824282292, 1.702159392815, 2.093698840196
 // levels
-//   0.0120586004652, 0.0603962492217, 0.1158071840924, 0.1754029726049, 0.2378405490691,
-//   0.302302824738, 0.3682185824617, 0.4351518016251, 0.5027484875202, 0.5707080498312,
-//   0.6387675715536, 0.7066957593775, 0.7743009962819, 0.8414792696058, 0.908444475999,
-//   0.9775592485725
+//   0.0120586004653, 0.0603962492225, 0.1158071840936, 0.1754029726065, 0.2378405490711,
+//   0.3023028247407, 0.3682185824647, 0.4351518016286, 0.5027484875243, 0.5707080498356,
+//   0.6387675715582, 0.706695759382, 0.7743009962859, 0.8414792696089, 0.9084444760006,
+//   0.9775592485729
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     0x1.8b6e7ep-3f, 0x1.39bc38p-2f, 0x1.9bf132p-2f, 0x1.f6a29ep-2f, 0x1.271e3cp-1f,
     0x1.52b94ap-1f, 0x1.7f31a6p-1f, 0x1.ad8be4p-1f, 0x1.deef7ep-1f, 0x1.0a6db4p+0f,
@@ -470,7 +470,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0003089941452675591, 0.0003005308835397914};
+    -10.0, 10.0, 0.0003089941452677605, 0.0003005308835397914};
 
 // unbiased_normal_b1: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]

@@ -28,6 +28,7 @@ constexpr double kTie = 1e-9;
 constexpr double kNear = 0.5;     // in standard deviations of the inputs
 constexpr double kSlight = 0.01;  // in standard deviations of the inputs
 constexpr double kSame = 1e-9;    // in standard deviations of the inputs
+constexpr double kSettled = 1e-10;
 
 StepFunction canonical(StepFunction step) {
   make_canonical(step);
@@ -95,15 +96,15 @@ class Search {
   }
 
   /// The result in its last form.
-  StepFunction finish() {
-    polish(objective_, best_, {.even = is_even_problem() && is_even(best_), .hold_jumps = true});
+  SmoothedResult finish() {
+    const double left = settle(objective_, best_, is_even_problem() && is_even(best_));
     // Where symmetry puts a threshold at 0, let it be 0.
     for (double& s : best_.thresholds) {
       if (std::abs(s) < kRounding * inputs_.deviation) s = 0.0;
     }
     objective_.fit_levels(best_);
     make_canonical(best_);
-    return best_;
+    return {best_, left < kSettled ? 0.0 : left};
   }
 
  private:
@@ -113,8 +114,9 @@ class Search {
   };
 
   bool is_even_problem() const {
-    return objective_.moments().derivative().is_even() && objective_.moments().weight().is_even() &&
-           objective_.target().derivative().is_even() &&
+    const Derivative& inside = objective_.moments().derivative();
+    return inside.lo() == -inside.hi() && inside.is_even() &&
+           objective_.moments().weight().is_even() && objective_.target().derivative().is_even() &&
            std::abs(inputs_.mean) < kSame * inputs_.deviation;
   }
 
@@ -189,9 +191,9 @@ bool is_exact(const SmoothedObjective& objective, const StepFunction& step, doub
 
 }  // namespace
 
-StepFunction minimise_smoothed(const Expression& f, const Weight& weight, Domain domain,
-                               double lambda, const std::vector<SmoothingNode>& nodes,
-                               const std::vector<StepFunction>& starts, int max_levels) {
+SmoothedResult minimise_smoothed(const Expression& f, const Weight& weight, Domain domain,
+                                 double lambda, const std::vector<SmoothingNode>& nodes,
+                                 const std::vector<StepFunction>& starts, int max_levels) {
   check(lambda, nodes, starts, max_levels);
   const SmoothedDerivative target(f, nodes);
   const Domain support = weight.support();
@@ -199,7 +201,7 @@ StepFunction minimise_smoothed(const Expression& f, const Weight& weight, Domain
   const PrefixIntegral moments(derivative, weight);
   const SmoothedObjective objective(target, moments, lambda);
   for (const StepFunction& start : starts) {
-    if (is_exact(objective, start, lambda)) return canonical(start);
+    if (is_exact(objective, start, lambda)) return {canonical(start), 0.0};
   }
   Search search(objective, input_spread(nodes));
   for (const StepFunction& start : starts) search.run(start);

@@ -7,6 +7,11 @@
 
 namespace fewbit::solver {
 
+struct SmoothedResult {
+  StepFunction step;
+  double residual;  ///< how far Newton's method would still move a threshold; 0 below 1e-10
+};
+
 /// A step function of at most `max_levels` levels with small sum of mass b^2 + lambda * integral
 /// over `domain` of w (f' - q)^2: the objective of README.md that training follows. A local
 /// optimum, the best that descents from `starts` (squared optima), from stretched and shifted
@@ -15,8 +20,8 @@ namespace fewbit::solver {
 /// named, neighbouring codes differ; even (exact pairs of thresholds) where the problem and the
 /// best start were even. Throws Error for no starts, malformed ones, too many levels, a negative
 /// lambda, and where f' does not exist within the nodes' reach.
-StepFunction minimise_smoothed(const Expression& f, const Weight& weight, Domain domain,
-                               double lambda, const std::vector<SmoothingNode>& nodes,
-                               const std::vector<StepFunction>& starts, int max_levels);
+SmoothedResult minimise_smoothed(const Expression& f, const Weight& weight, Domain domain,
+                                 double lambda, const std::vector<SmoothingNode>& nodes,
+                                 const std::vector<StepFunction>& starts, int max_levels);
 
 }  // namespace fewbit::solver

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <Eigen/Cholesky>
 
@@ -19,7 +20,9 @@ constexpr double kNegligible = 1e-15;  // of the objective, for what a step may 
 // Steps that gain less than this share in a row: corners of a histogram's weight, not a valley.
 constexpr double kCreeping = 1e-7;
 constexpr int kPatience = 4;
-constexpr double kPolish = 1e-3;     // of a spread: longer steps are no polish
+constexpr double kPolish = 1e-3;  // of a spread: shorter steps of settle() must go on to shrink
+constexpr int kSettleSteps = 60;
+constexpr int kFreeSteps = 10;  // of settle() that may pass corners: there are many in a histogram
 constexpr double kVanishing = 1e-3;  // of a spread: a narrower interval is taken away
 constexpr double kShareOfGap = 0.8;  // how much of an interval one step may consume
 
@@ -105,24 +108,39 @@ class Descent {
     return false;
   }
 
-  /// Plain Newton steps while each is far shorter than the one before: what the objective itself
-  /// is too flat to show.
-  void polish() {
-    double shortest = kPolish * narrowest_;
-    for (int i = 0; i < 6; ++i) {
-      const SmoothedObjective::Expansion at = expand();
-      const Eigen::LLT<Eigen::MatrixXd> factor(at.hessian);
-      if (factor.info() != Eigen::Success) return;
+  /// One step of Newton's method, whether the objective is too flat to show a gain or not; true
+  /// while there is somewhere to go. A `free` step may pass corners of the objective.
+  bool settle(bool free) {
+    const SmoothedObjective::Expansion at = expand_with_corners();
+    for (double damping = 0.0; damping < kLargestDamping; damping = std::max(8.0 * damping, 1e-6)) {
+      Eigen::MatrixXd matrix = at.hessian;
+      matrix.diagonal() += damping * at.scale;
+      const Eigen::LLT<Eigen::MatrixXd> factor(matrix);
+      if (factor.info() != Eigen::Success) continue;
       const Eigen::VectorXd move = factor.solve(-at.gradient);
       const double length = move.cwiseAbs().maxCoeff();
-      if (!(length < 0.5 * shortest)) return;
-      shortest = length;
-      StepFunction next = step_;
-      shift(next, move, 1.0);
-      const double value = objective_.fit_levels(next);
-      if (!ascends(next.thresholds) || value > value_ * (1.0 + 1e-12)) return;
-      step_ = std::move(next);
-      value_ = std::min(value, value_);
+      if (damping == 0.0 && !(length < 0.5 * shortest_)) return false;
+      if (!(free && try_settling(move, false)) && !try_settling(move, true)) continue;
+      // Damped steps, and those that come to a corner, say nothing of the next one's length.
+      const bool plain = damping == 0.0 && !passes_ && length < kPolish * narrowest_;
+      shortest_ = plain ? length : std::numeric_limits<double>::infinity();
+      return true;
+    }
+    return false;
+  }
+
+  /// The longest move that Newton's method would still make; of the least damped one that exists
+  /// where the objective is not convex.
+  double remaining() const {
+    const SmoothedObjective::Expansion at = expand_with_corners();
+    for (double damping = 0.0;; damping = std::max(8.0 * damping, 1e-6)) {
+      Eigen::MatrixXd matrix = at.hessian;
+      matrix.diagonal() += damping * at.scale;
+      const Eigen::LLT<Eigen::MatrixXd> factor(matrix);
+      if (factor.info() == Eigen::Success) {
+        return factor.solve(at.gradient).cwiseAbs().maxCoeff();
+      }
+      if (!(damping < kLargestDamping)) return narrowest_;
     }
   }
 
@@ -134,13 +152,59 @@ class Descent {
     for (size_t i = 0; i < step_.thresholds.size(); ++i) {
       const auto& jumps = objective_.jumps();
       if (!std::binary_search(jumps.begin(), jumps.end(), step_.thresholds[i])) continue;
-      const auto held = static_cast<Eigen::Index>(i);
-      at.gradient(held) = 0.0;
-      at.hessian.row(held).setZero();
-      at.hessian.col(held).setZero();
-      at.hessian(held, held) = at.scale(held);
+      hold(at, static_cast<Eigen::Index>(i));
     }
     return at;
+  }
+
+  // A threshold at a corner of the objective stays unless the objective falls to one side.
+  SmoothedObjective::Expansion expand_with_corners() const {
+    SmoothedObjective::Expansion at = objective_.expand(step_);
+    for (Eigen::Index i = 0; i < at.gradient.size(); ++i) {
+      if (at.fall(i) == at.rise(i)) continue;
+      if (at.fall(i) <= 0.0 && at.rise(i) >= 0.0) {
+        hold(at, i);
+      } else {
+        at.gradient(i) = at.fall(i) > 0.0 ? at.fall(i) : at.rise(i);
+      }
+    }
+    return at;
+  }
+
+  static void hold(SmoothedObjective::Expansion& at, Eigen::Index i) {
+    at.gradient(i) = 0.0;
+    at.hessian.row(i).setZero();
+    at.hessian.col(i).setZero();
+    at.hessian(i, i) = at.scale(i);
+  }
+
+  // Up to rounding the objective must not rise, and something must change.
+  bool try_settling(const Eigen::VectorXd& move, bool stop_at_corners) {
+    StepFunction next = step_;
+    shift(next, move, share_allowed(step_.thresholds, move, 4.0 * narrowest_));
+    const std::vector<double> wanted = next.thresholds;
+    stop(next);
+    passes_ = next.thresholds != wanted;
+    if (!stop_at_corners) next.thresholds = wanted;
+    if (next.thresholds == step_.thresholds || !ascends(next.thresholds)) return false;
+    const double value = objective_.fit_levels(next);
+    if (value > value_ * (1.0 + 1e-12) + objective_.rounding(value_)) return false;
+    step_ = std::move(next);
+    value_ = std::min(value, value_);
+    return true;
+  }
+
+  // Thresholds that would pass a corner stop there.
+  void stop(StepFunction& next) const {
+    const std::vector<double>& corners = objective_.corners();
+    for (size_t i = 0; i < next.thresholds.size(); ++i) {
+      const double from = step_.thresholds[i];
+      double& to = next.thresholds[i];
+      const auto above = std::upper_bound(corners.begin(), corners.end(), from);
+      if (above != corners.end() && to > *above) to = *above;
+      const auto below = std::lower_bound(corners.begin(), corners.end(), from);
+      if (below != corners.begin() && to < *std::prev(below)) to = *std::prev(below);
+    }
   }
 
   void shift(StepFunction& step, const Eigen::VectorXd& move, double share) const {
@@ -176,6 +240,8 @@ class Descent {
   Domain seen_;
   double value_;
   double damping_ = 0.0;
+  double shortest_ = std::numeric_limits<double>::infinity();  ///< move of settle()
+  bool passes_ = false;  ///< the last move that settle() tried leads past a corner
 };
 
 }  // namespace
@@ -193,10 +259,10 @@ double descend(const SmoothedObjective& objective, StepFunction& step, const Des
   return descent.value();
 }
 
-double polish(const SmoothedObjective& objective, StepFunction& step, const DescentRules& rules) {
-  Descent descent(objective, step, rules);
-  descent.polish();
-  return descent.value();
+double settle(const SmoothedObjective& objective, StepFunction& step, bool even) {
+  Descent descent(objective, step, {.even = even});
+  for (int i = 0; i < kSettleSteps && descent.settle(i < kFreeSteps); ++i) descent.drop_vanished();
+  return descent.remaining();
 }
 
 }  // namespace fewbit::solver

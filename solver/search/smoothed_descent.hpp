@@ -15,8 +15,10 @@ struct DescentRules {
 /// away. Returns the objective, never above the one at the start with fitted levels.
 double descend(const SmoothedObjective& objective, StepFunction& step, const DescentRules& rules);
 
-/// A few more steps at a minimum found by descend, until the thresholds themselves are right to
-/// rounding; the objective stays as it is to 1e-12 of itself. Returns it.
-double polish(const SmoothedObjective& objective, StepFunction& step, const DescentRules& rules);
+/// Goes on from a minimum found by descend, until the thresholds themselves are right to rounding,
+/// also where the objective is too flat to show it, and stand at a corner of the objective where
+/// one is lowest; the objective never rises by more than rounding in a step. Returns how far the
+/// next step would still move a threshold: rounding, unless the objective did not allow for more.
+double settle(const SmoothedObjective& objective, StepFunction& step, bool even);
 
 }  // namespace fewbit::solver

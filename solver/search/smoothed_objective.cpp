@@ -19,6 +19,10 @@ using Eigen::VectorXd;
 
 namespace {
 
+// Spreads after which a density counts no more, even for a threshold in the tail of all inputs that
+// hardly any unit sees.
+constexpr double kFarthest = 12.0;
+
 // Far enough in the tail to count as 0 or 1.
 double normcdf(double z) {
   if (z > 8.5) return 1.0;
@@ -41,6 +45,22 @@ std::vector<double> jumps_of(const Derivative& derivative) {
     }
   }
   return jumps;
+}
+
+// The ridge keeps levels without any mass at rest. It is no part of the problem: whoever solves
+// with it refines with the matrix itself.
+Eigen::LDLT<MatrixXd> factor_with_ridge(MatrixXd gram) {
+  gram.diagonal().array() += 1e-15 * gram.trace() / static_cast<double>(gram.rows());
+  return Eigen::LDLT<MatrixXd>(gram);
+}
+
+std::vector<double> corners_of(const PrefixIntegral& moments, std::vector<double> corners) {
+  const std::vector<double> breaks = moments.weight().breaks();
+  corners.insert(corners.end(), breaks.begin(), breaks.end());
+  corners.insert(corners.end(), {moments.derivative().lo(), moments.derivative().hi()});
+  std::sort(corners.begin(), corners.end());
+  corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+  return corners;
 }
 
 Index code_at(const StepFunction& step, Index interval) {
@@ -71,6 +91,7 @@ SmoothedObjective::SmoothedObjective(const SmoothedDerivative& target,
       lambda_(lambda),
       smooth_weight_(moments.weight().breaks().empty()),
       jumps_(jumps_of(moments.derivative())),
+      corners_(corners_of(moments, jumps_)),
       root_mass_(static_cast<Index>(target.nodes().size())) {
   for (Index j = 0; j < root_mass_.size(); ++j) {
     root_mass_(j) = std::sqrt(target.nodes()[static_cast<size_t>(j)].mass);
@@ -109,8 +130,6 @@ SmoothedObjective::System SmoothedObjective::system_of(const StepFunction& step)
   }
   system.gram.noalias() = system.basis.transpose() * system.basis;
   system.gram.diagonal() += lambda_ * system.mass;
-  // Keeps levels without any mass at rest; far below what the levels' own accuracy is.
-  system.gram.diagonal().array() += 1e-15 * system.gram.trace() / static_cast<double>(levels);
   return system;
 }
 
@@ -127,18 +146,37 @@ double SmoothedObjective::value(const StepFunction& step) const {
 
 double SmoothedObjective::fit_levels(StepFunction& step) const {
   const System system = system_of(step);
-  const VectorXd right = system.basis.transpose() * scaled_target_ + lambda_ * system.first;
-  const Eigen::LDLT<MatrixXd> factor(system.gram);
-  VectorXd levels = factor.solve(right);
-  levels += factor.solve(right - system.gram * levels);
+  const Eigen::LDLT<MatrixXd> factor = factor_with_ridge(system.gram);
+  VectorXd levels = VectorXd::Zero(system.mass.size());
+  for (int i = 0; i < 3; ++i) {
+    // What the levels leave over is small: so is its rounding.
+    const VectorXd missing = scaled_target_ - system.basis * levels;
+    levels += factor.solve(system.basis.transpose() * missing +
+                           lambda_ * (system.first - system.mass.cwiseProduct(levels)));
+  }
   step.levels.assign(levels.data(), levels.data() + levels.size());
   return value_of(system, levels);
+}
+
+double SmoothedObjective::rounding(double value) const {
+  return 1e-15 * scaled_target_.norm() * std::sqrt(value) +
+         1e-14 * lambda_ * moments_.total().second;
 }
 
 double SmoothedObjective::weight_slope(double x) const {
   if (!smooth_weight_) return 0.0;
   const double h = 1e-5 * moments_.weight().scale();
   return (moments_.weight().density(x + h) - moments_.weight().density(x - h)) / (2.0 * h);
+}
+
+// What the squared error adds to the gradient of a threshold, were it at x.
+double SmoothedObjective::square_slope(const StepFunction& step, Index cut, double x) const {
+  const Derivative& derivative = moments_.derivative();
+  if (x <= derivative.lo() || x >= derivative.hi()) return 0.0;
+  const double left = step.levels[static_cast<size_t>(code_at(step, cut))];
+  const double right = step.levels[static_cast<size_t>(code_at(step, cut + 1))];
+  return lambda_ * moments_.weight().density(x) * (right - left) *
+         (2.0 * derivative.value(x) - left - right);
 }
 
 SmoothedObjective::Slopes SmoothedObjective::slopes_of(const StepFunction& step,
@@ -160,7 +198,7 @@ SmoothedObjective::Slopes SmoothedObjective::slopes_of(const StepFunction& step,
     for (Index j = 0; j < root_mass_.size(); ++j) {
       const SmoothingNode& node = target_.nodes()[static_cast<size_t>(j)];
       const double z = (s - node.mean) / node.spread;
-      if (std::abs(z) > 8.5) continue;
+      if (std::abs(z) > kFarthest) continue;
       const double peak = root_mass_(j) * std::exp(-0.5 * z * z) / (node.spread * root_two_pi);
       slopes.peak(j, i) = peak;
       slopes.curvature(i) += residual(j) * peak * z / node.spread;
@@ -184,7 +222,7 @@ SmoothedObjective::Expansion SmoothedObjective::expand(const StepFunction& step)
   const MatrixXd fall = at.peak * at.jump.asDiagonal();
   const VectorXd pull = at.peak.transpose() * residual;
   MatrixXd mixed = -2.0 * fall.transpose() * system.basis;
-  Expansion result{VectorXd(cuts), 2.0 * fall.transpose() * fall, VectorXd(cuts)};
+  Expansion result{VectorXd(cuts), {}, {}, 2.0 * fall.transpose() * fall, VectorXd(cuts)};
   for (Index i = 0; i < cuts; ++i) {
     const Index left = code_at(step, i);
     const Index right = code_at(step, i + 1);
@@ -199,7 +237,21 @@ SmoothedObjective::Expansion SmoothedObjective::expand(const StepFunction& step)
     mixed(i, right) += 2.0 * (weight * (at.value(i) - levels(right)) - pull(i));
     mixed(i, left) -= 2.0 * (weight * (at.value(i) - levels(left)) - pull(i));
   }
-  const Eigen::LDLT<MatrixXd> factor(system.gram);
+  const Eigen::LDLT<MatrixXd> factor = factor_with_ridge(system.gram);
+  // Fitted levels leave a slope of rounding size; where the Gram matrix is nearly singular it
+  // counts.
+  const VectorXd left_over = system.basis.transpose() * residual +
+                             lambda_ * (system.mass.cwiseProduct(levels) - system.first);
+  result.gradient.noalias() -= mixed * factor.solve(left_over);
+  result.fall = result.gradient;
+  result.rise = result.gradient;
+  for (Index i = 0; i < cuts; ++i) {
+    const double s = step.thresholds[static_cast<size_t>(i)];
+    if (!std::binary_search(corners_.begin(), corners_.end(), s)) continue;
+    const double here = square_slope(step, i, s);
+    result.fall(i) += square_slope(step, i, std::nextafter(s, -HUGE_VAL)) - here;
+    result.rise(i) += square_slope(step, i, std::nextafter(s, HUGE_VAL)) - here;
+  }
   result.hessian.noalias() -= 0.5 * mixed * factor.solve(mixed.transpose());
   return result;
 }

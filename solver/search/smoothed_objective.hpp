@@ -21,9 +21,14 @@ class SmoothedObjective {
   /// Gives `step` the best levels for its thresholds and codes; returns F.
   double fit_levels(StepFunction& step) const;
 
+  /// How far a computed F of this size may be off.
+  double rounding(double value) const;
+
   /// First and second derivatives with respect to the thresholds of F with fitted levels.
   struct Expansion {
     Eigen::VectorXd gradient;
+    Eigen::VectorXd fall;  ///< the gradient of each threshold just below
+    Eigen::VectorXd rise;  ///< and just above itself: they differ at corners only
     Eigen::MatrixXd hessian;
     Eigen::VectorXd scale;  ///< positive curvatures, the unit of damping
   };
@@ -33,6 +38,9 @@ class SmoothedObjective {
 
   /// Where f' jumps within the reach of the squared error: F may have corners there.
   const std::vector<double>& jumps() const { return jumps_; }
+
+  /// All places where F may have a corner, those where the weight jumps among them; ascending.
+  const std::vector<double>& corners() const { return corners_; }
 
   const SmoothedDerivative& target() const { return target_; }
   const PrefixIntegral& moments() const { return moments_; }
@@ -44,12 +52,14 @@ class SmoothedObjective {
   Slopes slopes_of(const StepFunction& step, const Eigen::VectorXd& residual) const;
   double value_of(const System& system, const Eigen::VectorXd& levels) const;
   double weight_slope(double x) const;
+  double square_slope(const StepFunction& step, Eigen::Index cut, double x) const;
 
   const SmoothedDerivative& target_;
   const PrefixIntegral& moments_;
   double lambda_;
   bool smooth_weight_;
   std::vector<double> jumps_;
+  std::vector<double> corners_;
   Eigen::VectorXd root_mass_;
   Eigen::VectorXd scaled_target_;
 };

@@ -15,9 +15,6 @@
 namespace fewbit::solver {
 namespace {
 
-// exp(-kTail) is what the rules may leave out: of the mass of the means at both ends, and of the
-// spectrum between neighbouring means.
-constexpr double kTail = 36.0;
 // Spreads after which a normal density no longer counts (1e-17 of the mass).
 constexpr double kReach = 8.6;
 constexpr double kSmallestTau = 0.01;
@@ -42,8 +39,8 @@ double positive_parameter(const WeightSpec& weight, const char* name) {
 
 // The equidistant rule over means ~ N(mean, width^2). For b^2, whose spectrum falls like a normal
 // one of variance 2 / spread^2, it converges faster than geometrically; the step puts the first
-// alias at exp(-kTail).
-void append_normal(double mean, double sigma, double tau, double mass,
+// alias at exp(-tail), and as much of the means' mass is left out.
+void append_normal(double mean, double sigma, double tau, double mass, double tail,
                    std::vector<SmoothingNode>& out) {
   const double spread = tau * sigma;
   const double width = sigma * std::sqrt((1.0 - tau) * (1.0 + tau));
@@ -52,8 +49,8 @@ void append_normal(double mean, double sigma, double tau, double mass,
     return;
   }
   const double spectrum = 2.0 / (spread * spread) + 1.0 / (width * width);
-  const double step = 2.0 * std::numbers::pi / std::sqrt(2.0 * kTail * spectrum);
-  const int half = static_cast<int>(std::ceil(width * std::sqrt(2.0 * kTail) / step));
+  const double step = 2.0 * std::numbers::pi / std::sqrt(2.0 * tail * spectrum);
+  const int half = static_cast<int>(std::ceil(width * std::sqrt(2.0 * tail) / step));
   double total = 0.0;
   for (int i = -half; i <= half; ++i) {
     const double z = i * step / width;
@@ -65,7 +62,7 @@ void append_normal(double mean, double sigma, double tau, double mass,
   }
 }
 
-std::vector<SmoothingNode> mixture_nodes(const WeightSpec& weight, double tau) {
+std::vector<SmoothingNode> mixture_nodes(const WeightSpec& weight, double tau, double tail) {
   const double lo = std::log(positive_parameter(weight, "sigma_min"));
   const double hi = std::log(positive_parameter(weight, "sigma_max"));
   const int count =
@@ -74,7 +71,7 @@ std::vector<SmoothingNode> mixture_nodes(const WeightSpec& weight, double tau) {
   std::vector<SmoothingNode> nodes;
   for (size_t i = 0; i < rule.nodes.size(); ++i) {
     const double sigma = std::exp(0.5 * (lo + hi) + 0.5 * (hi - lo) * rule.nodes[i]);
-    append_normal(0.0, sigma, tau, 0.5 * rule.weights[i], nodes);
+    append_normal(0.0, sigma, tau, 0.5 * rule.weights[i], tail, nodes);
   }
   return nodes;
 }
@@ -128,20 +125,22 @@ std::vector<SmoothingNode> unit_nodes(const WeightSpec& weight) {
 
 }  // namespace
 
-std::vector<SmoothingNode> smoothing_nodes(const WeightSpec& weight, double tau, bool fallback) {
+std::vector<SmoothingNode> smoothing_nodes(const WeightSpec& weight, double tau, bool fallback,
+                                           double tail) {
   if (!(tau >= kSmallestTau && tau <= 1.0)) {
     throw Error(fmt::format("tau is {}, accepted are {} to 1", shortest(tau), kSmallestTau), {},
                 "objective");
   }
   std::vector<SmoothingNode> nodes;
   if (weight.kind == "normal") {
-    append_normal(parameter(weight, "mean"), positive_parameter(weight, "sigma"), tau, 1.0, nodes);
+    append_normal(parameter(weight, "mean"), positive_parameter(weight, "sigma"), tau, 1.0, tail,
+                  nodes);
   } else if (weight.kind == "mixture") {
-    nodes = mixture_nodes(weight, tau);
+    nodes = mixture_nodes(weight, tau, tail);
   } else if (weight.kind == "histogram") {
     nodes = weight.units.empty() ? histogram_nodes(weight, tau) : unit_nodes(weight);
   } else if (fallback) {
-    append_normal(0.0, 1.0, tau, 1.0, nodes);
+    append_normal(0.0, 1.0, tau, 1.0, tail, nodes);
   } else {
     throw Error(
         fmt::format("the smoothed objective needs to know how units scatter: weight {} does "

@@ -31,10 +31,11 @@ struct StepFunction {
 ///              without: the histogram shrunk about its mean by sqrt(1 - tau^2), spread tau times
 ///              its standard deviation
 /// Sums over the nodes equal the integrals to 1e-11 of b^2 even where smoothing leaves a thousandth
-/// of e. Throws Error for tau outside [0.01, 1], and for a weight without units (uniform), unless
-/// `fallback` puts normal(0, 1) in its place.
+/// of e; exp(-tail) is what the rules for normal inputs leave out. Throws Error for tau outside
+/// [0.01, 1], and for a weight without units (uniform), unless `fallback` puts normal(0, 1) in its
+/// place.
 std::vector<SmoothingNode> smoothing_nodes(const WeightSpec& weight, double tau,
-                                           bool fallback = false);
+                                           bool fallback = false, double tail = 36.0);
 
 /// The part of the axis on which the nodes see f'.
 Domain smoothing_reach(const std::vector<SmoothingNode>& nodes);

@@ -21,6 +21,8 @@ namespace fewbit::solver {
 namespace {
 
 constexpr double kDefaultTau = 0.83;
+// Fine enough for a threshold in the tail of all inputs, which only few of the units see.
+constexpr double kFineTail = 48.0;
 
 Setting setting_of(const Table& table) {
   const Problem& problem = table.problem;
@@ -73,16 +75,16 @@ void set_step(Table& table, const StepFunction& exact) {
 /// `table` holds the squared optimum, whose lower bound stays.
 void smooth(Table& table, const SolveOptions& options) {
   const Problem& problem = table.problem;
-  const auto nodes = smoothing_nodes(problem.weight, problem.objective.tau);
+  const auto nodes = smoothing_nodes(problem.weight, problem.objective.tau, false, kFineTail);
   const auto weight = make_weight(problem.weight);
   const std::vector<StepFunction> starts{step_function_of(table),
                                          squared_optimum(problem, Form::intervals, options)};
-  const StepFunction step = minimise_smoothed(
+  const SmoothedResult result = minimise_smoothed(
       expression_of(problem.function), *weight, effective_domain(problem.domain, *weight),
       problem.objective.lambda, nodes, starts, problem.levels);
-  set_step(table, step);
+  set_step(table, result.step);
   table.error = table_error(table);
-  table.residual = 0.0;
+  table.residual = result.residual;
 }
 
 void check_problem(const Problem& problem) {

@@ -1,12 +1,23 @@
 #pragma once
 
+#include <vector>
+
+#include "expression/derivative.hpp"
 #include "table/table.hpp"
+#include "verify/units.hpp"
 
 namespace fewbit::solver {
 inline namespace verification {
 
-/// Root mean square of the error q - f' smoothed by each unit's own scatter, by direct quadrature;
-/// f' is taken on the whole axis. Throws Error where f' does not reach as far as the inputs do.
+/// For each unit the mean of q - f' over its inputs, b = integral of (q - f')(x) N(x; mean,
+/// spread^2), by direct quadrature; `f` must reach as far as the inputs do.
+std::vector<double> unit_biases(const Table& table, const Derivative& f, const Units& units);
+
+/// f' where the inputs of the units are. Throws Error where it does not exist there.
+Derivative derivative_seen_by(const Units& units, const FunctionSpec& function);
+
+/// Root mean square of unit_biases; f' is taken on the whole axis. Throws Error where f' does not
+/// reach as far as the inputs do.
 double recompute_bias(const Table& table);
 
 }  // namespace verification

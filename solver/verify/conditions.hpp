@@ -19,6 +19,11 @@ struct Measured {
 /// table is looked at.
 Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Findings& findings);
 
+/// Smoothed objective: the nearest stationary point of F (see smoothed_expansion.hpp) is a minimum
+/// and has the table's numbers, to the digits that are printed. Throws Error where f' does not
+/// reach as far as the inputs do.
+void check_smoothed(const Table& table, const Axis& axis, Findings& findings);
+
 /// Form unbiased: outer levels are the range of f', inner ones are stationary.
 Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings);
 

@@ -34,6 +34,7 @@ class Verifier {
     const Measured measured = table_.problem.form == Form::unbiased
                                   ? check_unbiased(table_, axis_, findings_)
                                   : check_intervals(table_, axis_, squared_, findings_);
+    if (!squared_) check_smoothed(table_, axis_, findings_);
     const double span = axis_.derivative().max_value() - axis_.derivative().min_value();
     largest_ = axis_.total().mass * span * span;
     findings_.compare("error", table_.error, measured.error,

@@ -5,6 +5,7 @@ namespace fewbit {
 
 using Solve = Program;
 using testing::HasSubstr;
+using namespace std::string_literals;
 
 TEST_F(Solve, PrintsTheTableWithItsProofAndPlot) {
   const Outcome outcome = run("--fn gelu --bits 3");
@@ -62,6 +63,27 @@ TEST_F(Solve, DtypeRoundsTheThresholds) {
     EXPECT_EQ(static_cast<double>(static_cast<float>(t)), t);
   }
   EXPECT_EQ(table.problem.dtype, solver::DataType::bf16);
+}
+
+TEST_F(Solve, SmoothedTablesOfAllKindsVerify) {
+  write("counts.csv", "-3,-1,10\n-1,0.5,30\n0.5,1.3,25\n1.3,4,10\n");
+  const std::string bumpy = "--expr 'x*sigmoid(1.702*x) + 0.05*max(x - 1, 0)' --name my_act";
+  const std::string inputs =
+      "samples:" FEWBIT_SOURCE_DIR "/tests/data/gelu_inputs_step700_block2.npy";
+  for (const std::string& arguments : {
+           "--fn gelu --bits 3 --weight mixture:0.25,4 --objective smoothed:tau=0.83,lambda=1e-6"s,
+           "--fn elu:alpha=0.5 --levels 5 --weight normal:-1,0.3 --objective smoothed:tau=0.3"s,
+           "--fn hardswish --bits 3 --weight normal:0.5,2 --objective smoothed:tau=0.3"s,
+           "--fn tanh --levels 5 --weight normal:0,1 --domain=-1,4 --objective smoothed"s,
+           "--fn selu --bits 2 --weight histogram:counts.csv --objective smoothed"s,
+           "--fn tanh --bits 3 --objective smoothed --weight " + inputs,
+           "--fn gelu --bits 3 --weight normal:0,1 --dtype bf16 --objective smoothed"s,
+           bumpy + " --bits 3 --weight normal:0,1 --objective smoothed",
+       }) {
+    ASSERT_EQ(run(arguments + " -o table.json").code, 0) << arguments;
+    const Outcome outcome = run("verify table.json");
+    EXPECT_EQ(outcome.code, 0) << arguments << ": " << outcome.out;
+  }
 }
 
 TEST_F(Solve, StepFunctionHasItsExactTable) {

@@ -1,8 +1,13 @@
 // fewbit-codegen as its user sees it.
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <thread>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -73,6 +78,43 @@ TEST_F(Command, CheckNamesTheFileThatWasEdited) {
   const Outcome outcome = run(both_ + " --check");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.output.find("gelu.hpp differs"), std::string::npos) << outcome.output;
+}
+
+/// Starts fewbit-codegen without a shell between, kills it after `delay`; true if it was still
+/// alive.
+bool run_and_kill(const std::string& folder, std::chrono::microseconds delay) {
+  const std::string tables = folder + "/tables";
+  const std::string output = folder + "/generated";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::ignore = ::freopen("/dev/null", "w", stdout);
+    ::execl(FEWBIT_CODEGEN, "fewbit-codegen", "--tables", tables.c_str(), "--output",
+            output.c_str(), static_cast<char*>(nullptr));
+    ::_exit(127);
+  }
+  std::this_thread::sleep_for(delay);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status);
+}
+
+TEST_F(Command, KilledWhileWritingLeavesOldFilesAndNewOnes) {
+  run(both_);
+  std::map<std::string, std::string> fresh;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ + "/generated")) {
+    if (entry.is_regular_file()) fresh[entry.path()] = read_text_file(entry.path().string());
+  }
+  int killed = 0;
+  for (int i = 0; i < 30; ++i) {
+    for (const auto& [path, text] : fresh) write_text_file(path, "old");
+    killed += run_and_kill(folder_, std::chrono::milliseconds(2 * i));
+    for (const auto& [path, text] : fresh) {
+      const std::string found = read_text_file(path);
+      EXPECT_TRUE(found == "old" || found == text) << path << ": " << found.size() << " bytes";
+    }
+  }
+  EXPECT_GT(killed, 0);
 }
 
 TEST_F(Command, OutputIsTheSameInEveryLocale) {

@@ -88,7 +88,7 @@ struct SmoothedCase {
         lambda_used(lambda) {}
 
   StepFunction minimise(const std::vector<StepFunction>& starts, int max_levels) const {
-    return minimise_smoothed(f, *weight, domain, lambda_used, nodes, starts, max_levels);
+    return minimise_smoothed(f, *weight, domain, lambda_used, nodes, starts, max_levels).step;
   }
 
   double squared_error(const StepFunction& step) const {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "slow_table.hpp"
+#include "table/json.hpp"
 #include "table/rounding.hpp"
 #include "verify/axis.hpp"
 #include "verify/bias.hpp"
@@ -52,18 +53,57 @@ TEST(VerifyRounded, RejectsOtherThresholds) {
   }
 }
 
-// A smoothed table may be anything, but what it says of itself must be true, and its bound is the
-// one of the squared error.
-TEST(VerifySmoothed, ChecksErrorBiasAndBoundButNoOptimality) {
-  Table table = gelu_table();
-  table.problem.objective.smoothed = true;
-  for (double& level : table.levels) level *= 1.01;
-  EXPECT_FALSE(accepted(table));
-  evaluate_again(table);
+Table smoothed_gelu() {
+  return read_table(FEWBIT_SOURCE_DIR "/tables/gelu/smoothed_normal_b2.json");
+}
+
+TEST(VerifySmoothed, RejectsWhatIsNotStationaryThoughEveryFigureIsTrue) {
+  Table table = smoothed_gelu();
   EXPECT_TRUE(accepted(table));
+  table.thresholds[0] += 1e-6;
+  table.levels[1] += 1e-7;
+  evaluate_again(table);
+  EXPECT_FALSE(accepted(table));
+}
+
+TEST(VerifySmoothed, RejectsABoundThatIsTooHigh) {
+  Table table = smoothed_gelu();
   table.lower_bound *= 1.0 + 1e-9;
   table.relative_gap = (table.error - table.lower_bound) / table.error;
   EXPECT_FALSE(accepted(table));
+}
+
+TEST(VerifySmoothed, RejectsAResidualThatIsNotLeft) {
+  Table table = smoothed_gelu();
+  table.residual = 1e-6;
+  EXPECT_FALSE(accepted(table));
+}
+
+TEST(VerifySmoothed, AcceptsThresholdsRoundedDownToTheType) {
+  for (const DataType dtype : {DataType::fp32, DataType::bf16, DataType::fp16}) {
+    Table table = round_thresholds(smoothed_gelu(), dtype);
+    evaluate_again(table);
+    EXPECT_TRUE(accepted(table)) << to_string(dtype);
+    table.thresholds[0] = round_down(std::nextafter(table.thresholds[0], -9.0), dtype);
+    evaluate_again(table);
+    EXPECT_FALSE(accepted(table)) << to_string(dtype);
+  }
+}
+
+// At a jump of f' the objective has a corner, which is its minimum with no slope being zero there.
+TEST(VerifySmoothed, KnowsCorners) {
+  Table table;
+  table.problem = make_problem("max(x, 0)", Form::levels, 2, normal_weight(0.3, 1));
+  table.problem.objective.smoothed = true;
+  table.thresholds = {0.0};
+  table.codes = {0, 1};
+  table.levels = {0.0, 1.0};
+  EXPECT_TRUE(accepted(table));
+  for (const double shift : {-1e-9, 1e-9}) {
+    table.thresholds[0] = shift;
+    evaluate_again(table);
+    EXPECT_FALSE(accepted(table)) << shift;
+  }
 }
 
 }  // namespace
