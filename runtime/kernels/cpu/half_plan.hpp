@@ -116,25 +116,31 @@ class HalfPlan {
         last = std::max(last, outward[side][static_cast<size_t>(counts[side] - 1)].magnitude);
       }
     }
-    int best = (grid.code_shift == 4 ? HalfGrid::kMaxPerCell : 1) + 1;
+    const int most_served = grid.code_shift == 4 ? HalfGrid::kMaxPerCell : 1;
     int best_base = 0;
     int best_shift = 0;
+    int best = most_served + 1;
+    const auto try_base = [&](int base) {
+      grid.base = std::max(base, 0);
+      grid.shift = 0;
+      while ((last - grid.base) >> grid.shift >= HalfGrid::kCells) ++grid.shift;
+      const int most = std::max(most_in_a_cell(outward[0].data(), counts[0]),
+                                most_in_a_cell(outward[1].data(), counts[1]));
+      if (most >= best) return;
+      best = most;
+      best_base = grid.base;
+      best_shift = grid.shift;
+    };
     for (int side = 0; side < 2; ++side) {
       for (int i = 0; i < std::min(counts[side], 4); ++i) {
-        grid.base = outward[side][static_cast<size_t>(i)].magnitude;
-        grid.shift = 0;
-        while ((last - grid.base) >> grid.shift >= HalfGrid::kCells) ++grid.shift;
-        const int most = std::max(most_in_a_cell(outward[0].data(), counts[0]),
-                                  most_in_a_cell(outward[1].data(), counts[1]));
-        if (most >= best) continue;
-        best = most;
-        best_base = grid.base;
-        best_shift = grid.shift;
-        grid.per_cell = most;
+        const int magnitude = outward[side][static_cast<size_t>(i)].magnitude;
+        try_base(magnitude);
+        try_base(magnitude - (1 << grid.shift));  // the step in the second cell
       }
     }
     grid.base = best_base;
     grid.shift = best_shift;
+    grid.per_cell = best <= most_served && counts[0] + counts[1] > 0 ? best : 0;
     return grid.per_cell > 0;
   }
 
