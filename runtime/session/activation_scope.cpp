@@ -1,14 +1,12 @@
 #include "fewbit/activation_scope.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iomanip>
 #include <sstream>
 
-#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/function.h>
 
-#include "ops/activation.hpp"
+#include "session/activation_call.hpp"
 #include "session/scope_key.hpp"
 
 namespace fewbit {
@@ -16,33 +14,6 @@ namespace fewbit {
 namespace {
 
 thread_local ActivationScope* innermost = nullptr;
-
-constexpr std::array kKeepTheirOutput = {"relu", "sigmoid", "tanh"};
-
-/// Empty where the call may be replaced.
-const char* reason_against(const at::Tensor& x) {
-  if (!at::GradMode::is_enabled() || !x.requires_grad()) return "keeps nothing: no gradient asked";
-  const at::ScalarType type = x.scalar_type();
-  const bool known =
-      type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble;
-  if (!known) return "type not supported";
-  if (!x.device().is_cpu() && !x.device().is_meta()) return "device not supported";
-  if (x.layout() != at::kStrided) return "layout not strided";
-  return nullptr;
-}
-
-/// No table where the parameters leave nothing to store (leaky_relu with slope 1) or are beyond
-/// what the solver takes: torch computes these, so a model that uses them has to go on working.
-std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
-                                        const std::vector<double>& parameters,
-                                        std::string& reason) {
-  try {
-    return Table::standard(function, bits, parameters);
-  } catch (const c10::Error& error) {
-    reason = error.what_without_backtrace();
-    return std::nullopt;
-  }
-}
 
 }  // namespace
 
@@ -90,19 +61,19 @@ std::optional<Table> ActivationScope::choose(const std::string& function,
                                              std::string& reason) const {
   const auto found = rules_.find(function);
   if (found == rules_.end()) {
-    if (std::find(kKeepTheirOutput.begin(), kKeepTheirOutput.end(), function) !=
-        kKeepTheirOutput.end()) {
+    if (session::needs_rule(function)) {
       reason = "torch keeps its output only; a rule replaces it";
       return std::nullopt;
     }
-    return standard_or_reason(function, Bits{options_.bits}, parameters, reason);
+    return session::standard_or_reason(function, Bits{options_.bits}, parameters, reason);
   }
   const Rule& rule = found->second;
   if (rule.leave_alone) {
     reason = "left alone by rule";
     return std::nullopt;
   }
-  if (!rule.table) return standard_or_reason(function, Bits{*rule.bits}, parameters, reason);
+  if (!rule.table)
+    return session::standard_or_reason(function, Bits{*rule.bits}, parameters, reason);
   if (!rule.table->is_for(function, parameters)) {
     reason = "the rule's table is for other parameters";
     return std::nullopt;
@@ -113,7 +84,7 @@ std::optional<Table> ActivationScope::choose(const std::string& function,
 std::optional<Table> ActivationScope::table_for(const at::Tensor& x, const std::string& function,
                                                 const std::vector<double>& parameters) {
   if (torch::autograd::get_current_node() != nullptr) return std::nullopt;
-  if (const char* against = reason_against(x)) {
+  if (const char* against = session::reason_against(x)) {
     note_left_alone(x, function, against);
     return std::nullopt;
   }
