@@ -1,13 +1,16 @@
 #include "fewbit/activation_scope.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <iomanip>
 #include <sstream>
 
 #include <torch/csrc/autograd/function.h>
 
+#include "fewbit/calibrator.hpp"
 #include "session/activation_call.hpp"
 #include "session/scope_key.hpp"
+#include "session/scope_sites.hpp"
 
 namespace fewbit {
 
@@ -18,13 +21,27 @@ thread_local ActivationScope* innermost = nullptr;
 }  // namespace
 
 ActivationScope::ActivationScope(ActivationScopeOptions options)
-    : options_(options), outer_(innermost), guard_(kScopeKey) {
+    : options_(options),
+      outer_(innermost),
+      exceptions_(std::uncaught_exceptions()),
+      guard_(kScopeKey) {
   TORCH_CHECK(options.bits >= 1 && options.bits <= 8, "fewbit::ActivationScope: ", options.bits,
               " bits, accepted: 1 to 8");
   innermost = this;
 }
 
+// What throws here lets the scope end as any other does.
+ActivationScope::ActivationScope(ActivationScopeOptions options, Calibrator& calibrator)
+    : ActivationScope(options) {
+  TORCH_CHECK(calibrator.scope_sites_,
+              "fewbit::ActivationScope: the calibrator watches the modules of a model; one for "
+              "scopes is made without a model");
+  calibrator.scope_sites_->begin_forward();
+  sites_ = calibrator.scope_sites_;
+}
+
 ActivationScope::~ActivationScope() {
+  if (sites_ && std::uncaught_exceptions() == exceptions_) sites_->end_forward(visited_);
   innermost = outer_;
 }
 
@@ -90,6 +107,10 @@ std::optional<Table> ActivationScope::table_for(const at::Tensor& x, const std::
   }
   std::string reason;
   std::optional<Table> table = choose(function, parameters, reason);
+  if (table && sites_) {
+    table = sites_->visit(visited_, x, *table);
+    ++visited_;
+  }
   note(x, function, table ? table->name() : reason, table.has_value());
   return table;
 }
