@@ -14,6 +14,8 @@
 namespace fewbit::session {
 namespace {
 
+constexpr std::int64_t kNoNode = -1;
+
 std::string bytes_text(std::int64_t bytes) {
   return grouped(bytes) + " bytes";
 }
@@ -21,6 +23,10 @@ std::string bytes_text(std::int64_t bytes) {
 std::string bits_text(const Table& table) {
   const int bits = table.bits();
   return std::to_string(bits) + (bits == 1 ? " bit saves " : " bits save ");
+}
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
 std::string keep_text(const std::vector<std::string>& names) {
@@ -48,11 +54,12 @@ Forecast::Forecast(const std::vector<SavedTensor>& entries, Bits bits, const Led
               " bits, accepted: 1 to 8");
   for (const SavedTensor& saved : entries) add(saved);
   for (auto& [node, call] : calls_) choose_table(call);
-  // An activation's output, kept by others as it came out.
+  // An activation's output, kept as it came out.
   for (const SavedTensor& saved : entries) {
     const auto maker = calls_.find(saved.maker_node);
     if (saved.parameter || maker == calls_.end() || saved.node == saved.maker_node) continue;
-    if (!maker->second.kept.contains(saved.storage)) maker->second.output.insert(saved.storage);
+    if (maker->second.kept.contains(saved.storage) || goes(saved.storage, kNoNode)) continue;
+    maker->second.output.insert(saved.storage);
   }
 }
 
@@ -85,28 +92,41 @@ std::int64_t Forecast::sum(const Storages& storages) const {
   return bytes;
 }
 
+bool Forecast::replaced(std::int64_t node) const {
+  const auto call = calls_.find(node);
+  return call != calls_.end() && call->second.replaced;
+}
+
 // Nobody keeps the storage once `node` and all that a scope replaces keep codes.
 bool Forecast::goes(std::int64_t storage, std::int64_t node) const {
   return std::ranges::all_of(storages_.at(storage).keepers, [&](const auto& keeper) {
-    const auto call = calls_.find(keeper.first);
-    return keeper.first == node || (call != calls_.end() && call->second.replaced);
+    return keeper.first == node || replaced(keeper.first);
   });
 }
 
-// Names of all that keep one of them, each once.
-std::vector<std::string> Forecast::keepers(const Storages& storages, std::int64_t but) const {
+// Who else keeps what the call does: names, each once.
+std::vector<std::string> Forecast::others(const Call& call, std::int64_t node) const {
   std::vector<std::string> names;
-  for (const std::int64_t storage : storages) {
-    for (const auto& [node, name] : storages_.at(storage).keepers) {
-      if (node == but || std::ranges::find(names, name) != names.end()) continue;
-      names.push_back(name);
+  for (const std::int64_t storage : call.kept) {
+    for (const auto& [keeper, name] : storages_.at(storage).keepers) {
+      if (keeper != node) add_once(names, name);
+    }
+  }
+  return names;
+}
+
+// Who keeps the call's output, also in a scope.
+std::vector<std::string> Forecast::users(const Call& call) const {
+  std::vector<std::string> names;
+  for (const std::int64_t storage : call.output) {
+    for (const auto& [keeper, name] : storages_.at(storage).keepers) {
+      if (!replaced(keeper)) add_once(names, name);
     }
   }
   return names;
 }
 
 std::int64_t Forecast::bytes() const {
-  constexpr std::int64_t kNoNode = -1;
   std::int64_t bytes = 0;
   for (const auto& [number, storage] : storages_) {
     if (!goes(number, kNoNode)) bytes += storage.bytes;
@@ -139,10 +159,10 @@ std::string Forecast::kept_text(std::int64_t node, const Call& call) const {
   if (call.kept.size() > 1) text += " and what it computed of it";
   if (call.kept.empty()) return text + ", which lives anyway";
   text += ", " + bytes_text(sum(call.kept));
-  const std::vector<std::string> others = keepers(call.kept, node);
-  if (!others.empty()) text += ", which " + keep_text(others) + " too";
+  const std::vector<std::string> names = others(call, node);
+  if (!names.empty()) text += ", which " + keep_text(names) + " too";
   if (call.output.empty()) return text;
-  return text + "; " + keep_text(keepers(call.output, node)) + " its output anyway, " +
+  return text + "; " + keep_text(users(call)) + " its output anyway, " +
          bytes_text(sum(call.output));
 }
 
@@ -179,15 +199,14 @@ std::string Forecast::gain_text(std::int64_t node, const Call& call) const {
 }
 
 // Of this library: codes are there already.
-std::string Forecast::replaced_text(std::int64_t node, const Call& call) const {
+std::string Forecast::replaced_text(const Call& call) const {
   const SavedActivation& activation = *call.activation;
   const std::int64_t codes = ops::code_bytes(activation.elements, activation.bits);
   std::string text = "keeps " + std::to_string(activation.bits) +
                      (activation.bits == 1 ? " bit" : " bits") + " per element, " +
                      bytes_text(codes);
   if (call.output.empty()) return text;
-  text += "; " + keep_text(keepers(call.output, node)) + " its output anyway, " +
-          bytes_text(sum(call.output));
+  text += "; " + keep_text(users(call)) + " its output anyway, " + bytes_text(sum(call.output));
   const auto input =
       activation.elements * static_cast<std::int64_t>(c10::elementSize(activation.dtype));
   const std::int64_t less = codes + sum(call.output) - input;
@@ -206,7 +225,7 @@ std::string Forecast::text() const {
     any_torchs = any_torchs || !ours;
     const std::array<std::string, 2> line{
         head_text(*call.activation),
-        ours ? replaced_text(node, call) : kept_text(node, call) + gain_text(node, call)};
+        ours ? replaced_text(call) : kept_text(node, call) + gain_text(node, call)};
     const auto known = std::ranges::find(lines, line, &decltype(lines)::value_type::first);
     if (known == lines.end()) {
       lines.emplace_back(line, 1);
@@ -222,13 +241,10 @@ std::string Forecast::text() const {
     out << ": " << line[1] << '\n';
   }
   if (!any_torchs) return out.str();
-  const Storages all = [&] {
-    Storages numbers;
-    for (const auto& [number, storage] : storages_) numbers.insert(number);
-    return numbers;
-  }();
+  std::int64_t now = 0;
+  for (const auto& [number, storage] : storages_) now += storage.bytes;
   out << "with ActivationScope at " << bits_.count << (bits_.count == 1 ? " bit" : " bits")
-      << " this forward would keep " << bytes_text(bytes()) << " instead of " << grouped(sum(all))
+      << " this forward would keep " << bytes_text(bytes()) << " instead of " << grouped(now)
       << '\n';
   return out.str();
 }

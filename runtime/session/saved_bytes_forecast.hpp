@@ -34,7 +34,7 @@ class Forecast {
     Storages kept;  // parameters apart
     bool keeps_input = false;
     bool keeps_output = false;
-    Storages output;             // what others keep of its output, and it does not
+    Storages output;             // its output where it keeps that not and others go on to
     std::optional<Table> table;  // what would take its place, where something can
     bool replaced = false;       // by a scope without rules
   };
@@ -46,13 +46,15 @@ class Forecast {
   void add(const SavedTensor& saved);
   void choose_table(Call& call) const;
   std::int64_t sum(const Storages& storages) const;
+  bool replaced(std::int64_t node) const;
   bool goes(std::int64_t storage, std::int64_t node) const;
-  std::vector<std::string> keepers(const Storages& storages, std::int64_t but) const;
+  std::vector<std::string> others(const Call& call, std::int64_t node) const;
+  std::vector<std::string> users(const Call& call) const;
 
   std::int64_t saved_by(std::int64_t node, const Call& call) const;
   std::string kept_text(std::int64_t node, const Call& call) const;
   std::string gain_text(std::int64_t node, const Call& call) const;
-  std::string replaced_text(std::int64_t node, const Call& call) const;
+  std::string replaced_text(const Call& call) const;
 
   Bits bits_;
   const Ledger& ledger_;
