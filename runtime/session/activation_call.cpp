@@ -25,6 +25,12 @@ ActivationCall elu_call(double alpha, double scale, double input_scale) {
   return {"elu", {}, "scales other than elu's, celu's and selu's"};
 }
 
+ActivationCall gelu_call(std::string_view approximate) {
+  if (approximate == "none") return {"gelu", {}};
+  if (approximate == "tanh") return {"gelu_tanh", {}};
+  return {"gelu", {}, "approximate is neither none nor tanh"};  // torch refuses it
+}
+
 }  // namespace
 
 bool is_in_place(std::string_view operation) {
@@ -38,9 +44,7 @@ std::optional<ActivationCall> activation_call(std::string_view operation, Argume
   if (std::ranges::find(kActivations, name) == std::end(kActivations)) return std::nullopt;
   if (is_in_place(name)) name.remove_suffix(1);
 
-  if (name == "gelu") {
-    return ActivationCall{arguments[1].toStringView() == "tanh" ? "gelu_tanh" : "gelu", {}};
-  }
+  if (name == "gelu") return gelu_call(arguments[1].toStringView());
   if (name == "silu") return ActivationCall{"silu", {1.0}};
   if (name == "log_sigmoid") return ActivationCall{"logsigmoid", {}};
   std::vector<double> parameters;

@@ -68,8 +68,12 @@ void learn_name(const at::Tensor& tensor) {
 // What a call of this library keeps is in arguments that torch's own have not.
 std::shared_ptr<const SavedActivation> activation_of(const std::string& operation,
                                                      Arguments arguments) {
+  if (arguments.empty() || !arguments[0].isTensor()) return nullptr;
+  const at::Tensor& x = arguments[0].toTensor();
+  if (!x.defined()) return nullptr;
   SavedActivation activation;
   if (operation == "fewbit::activation") {
+    if (arguments.size() != 8) return nullptr;  // an overload, which calls this one
     activation.function = arguments[1].toStringRef();
     activation.parameters = arguments[2].toDoubleVector();
     const auto levels = static_cast<std::uint64_t>(arguments[5].toTensor().numel());
@@ -80,9 +84,8 @@ std::shared_ptr<const SavedActivation> activation_of(const std::string& operatio
     activation.function = call->function;
     activation.parameters = call->parameters;
     activation.in_place = is_in_place(operation);
-    activation.replaceable = reason_against(arguments[0].toTensor()) == nullptr;
+    activation.replaceable = reason_against(x) == nullptr;
   }
-  const at::Tensor& x = arguments[0].toTensor();
   activation.shape = shape_of(x);
   activation.elements = x.numel();
   activation.dtype = x.scalar_type();
