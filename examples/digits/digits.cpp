@@ -1,6 +1,8 @@
 // An MLP and a small CNN with GELU on scikit-learn's digits: test accuracy and bytes kept for
-// backward, exact and with 1 to 4 bits of every form. Long: five seeds; short: two and few forms.
+// backward, exact, with 1 to 4 bits of every form, and with tables fitted to each layer on the way.
+// Long: five seeds; short: two and few forms.
 #include <algorithm>
+#include <functional>
 #include <iostream>
 
 #include <ATen/ops/cross_entropy_loss.h>
@@ -33,10 +35,12 @@ Plan make_plan(bool is_long) {
         few_bit_choices("gelu", {"intervals_uniform", "levels_uniform", "levels_normal",
                                  "smoothed_normal", "unbiased_normal"});
     plan.choices.insert(plan.choices.end(), few.begin(), few.end());
+    for (int bits = 1; bits <= 4; ++bits) plan.choices.push_back(calibrated("gelu", bits));
     plan.recipe.steps = 1000;
   } else {
     plan.seeds = {1, 2};
     for (const int bits : {1, 3}) plan.choices.push_back(standard("gelu", bits));
+    plan.choices.push_back(calibrated("gelu", 2));
     plan.recipe.steps = 400;
   }
   return plan;
@@ -46,9 +50,10 @@ Plan make_plan(bool is_long) {
 struct Result {
   std::string model;
   Choice choice;
-  std::vector<double> accuracies;  // in percent
-  int64_t kept = 0;                // bytes, for one training batch
-  int64_t computed = 0;            // bytes below exact, by arithmetic
+  std::vector<double> accuracies;     // in percent
+  int64_t kept = 0;                   // bytes, for one training batch
+  int64_t computed = 0;               // bytes below exact, by arithmetic
+  std::vector<Calibrator::Fit> fits;  // of all seeds
 };
 
 // The batch of a step: the same for every form.
@@ -64,24 +69,47 @@ double accuracy(Model& model, const Digits& digits, const Activate& activate) {
   return 100.0 * guess.eq(digits.test_digits).to(at::kDouble).mean().template item<double>();
 }
 
-template <class Model>
-int64_t kept_bytes(Model& model, const Batch& batch, const Activate& activate) {
+int64_t kept_bytes(const Batch& batch, const std::function<at::Tensor()>& forward) {
   SavedBytes meter;
   meter.set_apart({batch.inputs, batch.targets});
   at::Tensor loss;
   {
     const auto watch = meter.watch();
-    loss = at::cross_entropy_loss(model->forward(batch.inputs, activate), batch.targets);
+    loss = forward();
   }
   return meter.unique_bytes();
 }
 
-// Four bytes per element against codes, and one set of levels for all layers.
-int64_t saved_by_arithmetic(const std::vector<int64_t>& elements, int bits) {
-  if (bits == 0) return 0;
-  int64_t saved = -(int64_t{sizeof(float)} << bits);
-  for (const int64_t count : elements) saved += count * 4 - code_bytes(count, bits);
+// Four bytes per element against codes and levels: one set for all layers, or fitted ones for each.
+int64_t saved_by_arithmetic(const std::vector<int64_t>& elements, const Choice& choice) {
+  if (choice.bits == 0) return 0;
+  const int64_t levels = int64_t{sizeof(float)} << choice.bits;
+  int64_t saved = -levels * (choice.is_calibrated ? static_cast<int64_t>(elements.size()) : 1);
+  for (const int64_t count : elements) saved += count * 4 - code_bytes(count, choice.bits);
   return saved;
+}
+
+// A training of one form from one seed.
+template <class Model>
+void add_run(Result& result, Model model, const Digits& digits, uint64_t seed,
+             const Recipe& recipe) {
+  const Choice& choice = result.choice;
+  const auto loss_of = [&](const Batch& batch) {
+    return at::cross_entropy_loss(model->forward(batch.inputs, choice.activate), batch.targets);
+  };
+  BatchLoss loss = [&](int64_t step, const Activate&) {
+    return loss_of(batch_of(digits, seed, step));
+  };
+  Calibration calibration(choice.bits);
+  if (choice.is_calibrated) loss = calibration.around(loss);
+  train(model->parameters(), loss, choice.activate, recipe);
+  result.accuracies.push_back(accuracy(model, digits, choice.activate));
+
+  const Batch batch = batch_of(digits, seed, 0);
+  const auto scope = choice.is_calibrated ? calibration.scope(recipe.steps) : nullptr;
+  result.kept = kept_bytes(batch, [&] { return loss_of(batch); });
+  result.computed = saved_by_arithmetic(model->activated(kBatch), choice);
+  result.fits.insert(result.fits.end(), calibration.fits().begin(), calibration.fits().end());
 }
 
 template <class Model>
@@ -89,18 +117,10 @@ std::vector<Result> study(const std::string& name, int64_t width, const Digits& 
                           const Plan& plan) {
   std::vector<Result> results;
   for (const Choice& choice : plan.choices) {
-    Result result{name, choice, {}, 0, 0};
+    Result result{name, choice, {}, 0, 0, {}};
     for (const uint64_t seed : plan.seeds) {
       torch::manual_seed(seed);
-      Model model(width);
-      const BatchLoss loss = [&](int64_t step, const Activate& activate) {
-        const Batch batch = batch_of(digits, seed, step);
-        return at::cross_entropy_loss(model->forward(batch.inputs, activate), batch.targets);
-      };
-      train(model->parameters(), loss, choice.activate, plan.recipe);
-      result.accuracies.push_back(accuracy(model, digits, choice.activate));
-      result.kept = kept_bytes(model, batch_of(digits, seed, 0), choice.activate);
-      result.computed = saved_by_arithmetic(model->activated(kBatch), choice.bits);
+      add_run(result, Model(width), digits, seed, plan.recipe);
     }
     std::cerr << name << ", " << choice.label() << ": " << number(mean(result.accuracies), 5)
               << " %\n";
@@ -123,6 +143,32 @@ Sheet as_sheet(const std::string& title, const std::vector<Result>& results) {
   return sheet;
 }
 
+// What the default tables and those fitted to the layers make of the inputs that were watched.
+Sheet fits_sheet(const std::string& title, const std::vector<Result>& results) {
+  Sheet sheet{title + ": fitted tables, first seed",
+              {"bits", "site", "mean", "spread", "error before", "error after", "bias before",
+               "bias after"},
+              {}};
+  for (const Result& result : results) {
+    const size_t sites = result.fits.size() / result.accuracies.size();
+    for (size_t i = 0; i < sites; ++i) {
+      const Calibrator::Fit& fit = result.fits[i];
+      sheet.rows.push_back({std::to_string(fit.bits), fit.site, number(fit.mean),
+                            number(fit.spread), number(fit.error_before), number(fit.error_after),
+                            number(fit.bias_before), number(fit.bias_after)});
+    }
+  }
+  return sheet;
+}
+
+void check_fits(const Result& result, const std::string& name, Outcome& outcome) {
+  if (!result.choice.is_calibrated) return;
+  outcome.expect(result.fits.size() == 2 * result.accuracies.size(), name + "both sites fitted");
+  const bool lower = std::ranges::all_of(
+      result.fits, [](const Calibrator::Fit& fit) { return fit.bias_after < fit.bias_before; });
+  outcome.expect(lower, name + "every fit lowers the smoothed bias of its site");
+}
+
 void check(const std::vector<Result>& results, Outcome& outcome) {
   const Result& exact = results[0];
   outcome.expect(mean(exact.accuracies) > 90.0, exact.model + ", exact: above 90 %");
@@ -131,7 +177,8 @@ void check(const std::vector<Result>& results, Outcome& outcome) {
     const std::string name = result.model + ", " + result.choice.label() + ": ";
     outcome.expect(exact.kept - result.kept == result.computed,
                    name + "saves " + std::to_string(result.computed) + " bytes, as computed");
-    if (result.choice.bits < 3) continue;
+    check_fits(result, name, outcome);
+    if (result.choice.bits < (result.choice.is_calibrated ? 2 : 3)) continue;
     outcome.expect(mean(result.accuracies) > mean(exact.accuracies) - 2.0,
                    name + "accuracy within 2 points of exact");
   }
@@ -145,12 +192,18 @@ int digits(const Arguments& arguments) {
            std::to_string(kBatch) + " pictures, " + std::to_string(plan.seeds.size()) +
            " seeds; a seed fixes first parameters and batches for every row. Spread: standard "
            "deviation over the seeds. Bytes: unique storages that autograd keeps of one training "
-           "batch, parameters and the batch itself left out.");
+           "batch, parameters and the batch itself left out. Calibrated: the default table of so "
+           "many bits up to step " +
+           std::to_string(Calibration::kFitAt) + ", from then on one table for each layer, " +
+           "fitted to its inputs since step " + std::to_string(Calibration::kWatchFrom) +
+           "; error: expected squared error of the derivative at these inputs, bias: rms of the "
+           "smoothed one, which the fit is for.");
   Outcome outcome;
   const auto show = [&](const std::string& title, const std::vector<Result>& results) {
-    const Sheet sheet = as_sheet(title, results);
-    std::cout << markdown(sheet);
-    page.add(sheet);
+    for (const Sheet& sheet : {as_sheet(title, results), fits_sheet(title, results)}) {
+      std::cout << markdown(sheet);
+      page.add(sheet);
+    }
     check(results, outcome);
   };
   show("MLP, 64-128-128-10", study<Mlp>("MLP", 128, data, plan));

@@ -26,9 +26,10 @@ std::string Choice::label() const {
 }
 
 Choice exact(const std::string& function) {
-  if (function == "gelu") return {"exact", 0, [](const at::Tensor& x) { return at::gelu(x); }};
+  if (function == "gelu")
+    return {"exact", 0, [](const at::Tensor& x) { return at::gelu(x); }, false};
   TORCH_CHECK(function == "silu", "exact: gelu or silu, not ", function);
-  return {"exact", 0, [](const at::Tensor& x) { return at::silu(x); }};
+  return {"exact", 0, [](const at::Tensor& x) { return at::silu(x); }, false};
 }
 
 // Draws of the unbiased form come from a generator of the choice's own: runs in several threads
@@ -36,7 +37,8 @@ Choice exact(const std::string& function) {
 Choice by_table(const std::string& form, const Table& table) {
   const at::Generator generator = at::detail::createCPUGenerator();
   return {form, table.bits(),
-          [table, generator](const at::Tensor& x) { return activation(x, table, generator); }};
+          [table, generator](const at::Tensor& x) { return activation(x, table, generator); },
+          false};
 }
 
 Choice few_bit(const std::string& function, const std::string& form, int bits) {
@@ -45,6 +47,10 @@ Choice few_bit(const std::string& function, const std::string& form, int bits) {
 
 Choice standard(const std::string& function, int bits) {
   return by_table("standard", Table::standard(function, Bits{bits}));
+}
+
+Choice calibrated(const std::string& function, int bits) {
+  return {"calibrated", bits, exact(function).activate, true};
 }
 
 std::vector<Choice> few_bit_choices(const std::string& function,

@@ -15,9 +15,10 @@ using Activate = std::function<at::Tensor(const at::Tensor&)>;
 
 /// One way to keep the derivative of an activation.
 struct Choice {
-  std::string form;  ///< "exact", "standard", or form and weight of a built-in table
+  std::string form;  ///< "exact", "standard", "calibrated", or form and weight of a built-in table
   int bits = 0;      ///< of a code; 0 for exact
   Activate activate;
+  bool is_calibrated = false;  ///< in scopes, by tables fitted on the way: Calibration
 
   std::string label() const;
 };
@@ -33,6 +34,9 @@ Choice by_table(const std::string& form, const Table& table);
 
 /// By the table that the library takes where only bits are given.
 Choice standard(const std::string& function, int bits);
+
+/// By tables fitted to each place of the model while it trains.
+Choice calibrated(const std::string& function, int bits);
 
 /// All forms and weights with 1 to `most_bits` bits, by bits, then form. Where `distinct`, a table
 /// that is the same as one before it is left out: levels and intervals often are at 1 and 2 bits.

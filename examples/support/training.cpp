@@ -39,6 +39,20 @@ std::vector<double> train(const std::vector<at::Tensor>& parameters, const Batch
   return losses;
 }
 
+std::unique_ptr<ActivationScope> Calibration::scope(int64_t step) {
+  const ActivationScopeOptions options{.bits = bits_};
+  if (step < kWatchFrom) return std::make_unique<ActivationScope>(options);
+  if (step >= kFitAt && calibrator_.fits().empty()) calibrator_.fit();
+  return std::make_unique<ActivationScope>(options, calibrator_);
+}
+
+BatchLoss Calibration::around(BatchLoss loss) {
+  return [this, loss = std::move(loss)](int64_t step, const Activate& activate) {
+    const auto inside = scope(step);
+    return loss(step, activate);
+  };
+}
+
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "examples/support/activate.hpp"
+#include "fewbit/activation_scope.hpp"
+#include "fewbit/calibrator.hpp"
 
 namespace fewbit::examples {
 
@@ -23,6 +26,26 @@ struct Recipe {
 /// Trains the parameters in place; the loss of every step.
 std::vector<double> train(const std::vector<at::Tensor>& parameters, const BatchLoss& loss,
                           const Activate& activate, const Recipe& recipe);
+
+/// Training of a model that calls torch's own activations with tables fitted to it on the way:
+/// every step in a scope of its own, by default tables at first, watched from step kWatchFrom on,
+/// fitted before step kFitAt.
+class Calibration {
+ public:
+  static constexpr int64_t kWatchFrom = 50, kFitAt = 100;
+
+  explicit Calibration(int bits) : bits_(bits) {}
+
+  /// The same loss in such scopes. Refers to this.
+  BatchLoss around(BatchLoss loss);
+  /// A scope with the tables as they are.
+  std::unique_ptr<ActivationScope> scope(int64_t step);
+  const std::vector<Calibrator::Fit>& fits() const { return calibrator_.fits(); }
+
+ private:
+  int bits_;
+  Calibrator calibrator_;
+};
 
 double mean(const std::vector<double>& values);
 /// The spread of the values: n - 1 in the denominator; 0 for a single one.

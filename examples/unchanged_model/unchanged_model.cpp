@@ -21,6 +21,7 @@ constexpr int kBits = 3;
 
 struct Kept {
   int64_t bytes;
+  int64_t forecast;  // for a scope
   std::string explanation;
   at::Tensor y;
 };
@@ -32,7 +33,7 @@ Kept forward(torch::nn::TransformerEncoder& model, const at::Tensor& x) {
     const auto watch = meter.watch();
     y = model->forward(x);
   }
-  return {meter.unique_bytes(), meter.explain(), y};
+  return {meter.unique_bytes(), meter.unique_bytes_in_scope({kBits}), meter.explain({kBits}), y};
 }
 
 int unchanged_model(const Arguments& arguments) {
@@ -67,6 +68,7 @@ int unchanged_model(const Arguments& arguments) {
   Sheet sheet{"Bytes kept for backward", {"run", "bytes"}, {}};
   sheet.rows = {{"exact", std::to_string(before.bytes)},
                 {"in a scope of 3 bits", std::to_string(after.bytes)},
+                {"the meter's forecast of that", std::to_string(before.forecast)},
                 {"saved", std::to_string(before.bytes - after.bytes)},
                 {"saved by arithmetic", std::to_string(expected)}};
   std::cout << markdown(sheet);
@@ -79,6 +81,7 @@ int unchanged_model(const Arguments& arguments) {
   Outcome outcome;
   outcome.expect(before.bytes - after.bytes == expected,
                  "the scope saves 32 - 3 bits per element of every GELU, less one set of levels");
+  outcome.expect(before.forecast == after.bytes, "the meter foretells it to the byte");
   outcome.expect(outside.bytes == before.bytes, "outside the scope nothing changes");
   outcome.expect(at::allclose(after.y, before.y, 1e-5, 1e-5), "the output is the same");
   return outcome.exit_code();

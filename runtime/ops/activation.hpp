@@ -42,4 +42,7 @@ at::Tensor activation_value(const at::Tensor& x, const std::string& function,
 at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes,
                                const at::Tensor& levels);
 
+/// Bytes of the codes of so many elements.
+int64_t code_bytes(int64_t elements, int bits);
+
 }  // namespace fewbit::ops

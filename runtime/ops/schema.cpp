@@ -1,6 +1,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
+#include "kernels/step_view.hpp"
 #include "ops/activation.hpp"
 
 TORCH_LIBRARY(fewbit, m) {
@@ -58,6 +59,10 @@ at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes,
       find<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)>(
           "fewbit::activation_backward");
   return operation.call(dy, codes, levels);
+}
+
+int64_t code_bytes(int64_t elements, int bits) {
+  return kernels::code_bytes(elements, bits);
 }
 
 }  // namespace fewbit::ops

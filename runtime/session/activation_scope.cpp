@@ -1,15 +1,16 @@
 #include "fewbit/activation_scope.hpp"
 
 #include <algorithm>
-#include <array>
+#include <exception>
 #include <iomanip>
 #include <sstream>
 
-#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/function.h>
 
-#include "ops/activation.hpp"
+#include "fewbit/calibrator.hpp"
+#include "session/activation_call.hpp"
 #include "session/scope_key.hpp"
+#include "session/scope_sites.hpp"
 
 namespace fewbit {
 
@@ -17,43 +18,30 @@ namespace {
 
 thread_local ActivationScope* innermost = nullptr;
 
-constexpr std::array kKeepTheirOutput = {"relu", "sigmoid", "tanh"};
-
-/// Empty where the call may be replaced.
-const char* reason_against(const at::Tensor& x) {
-  if (!at::GradMode::is_enabled() || !x.requires_grad()) return "keeps nothing: no gradient asked";
-  const at::ScalarType type = x.scalar_type();
-  const bool known =
-      type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble;
-  if (!known) return "type not supported";
-  if (!x.device().is_cpu() && !x.device().is_meta()) return "device not supported";
-  if (x.layout() != at::kStrided) return "layout not strided";
-  return nullptr;
-}
-
-/// No table where the parameters leave nothing to store (leaky_relu with slope 1) or are beyond
-/// what the solver takes: torch computes these, so a model that uses them has to go on working.
-std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
-                                        const std::vector<double>& parameters,
-                                        std::string& reason) {
-  try {
-    return Table::standard(function, bits, parameters);
-  } catch (const c10::Error& error) {
-    reason = error.what_without_backtrace();
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 ActivationScope::ActivationScope(ActivationScopeOptions options)
-    : options_(options), outer_(innermost), guard_(kScopeKey) {
+    : options_(options),
+      outer_(innermost),
+      exceptions_(std::uncaught_exceptions()),
+      guard_(kScopeKey) {
   TORCH_CHECK(options.bits >= 1 && options.bits <= 8, "fewbit::ActivationScope: ", options.bits,
               " bits, accepted: 1 to 8");
   innermost = this;
 }
 
+// What throws here lets the scope end as any other does.
+ActivationScope::ActivationScope(ActivationScopeOptions options, Calibrator& calibrator)
+    : ActivationScope(options) {
+  TORCH_CHECK(calibrator.scope_sites_,
+              "fewbit::ActivationScope: the calibrator watches the modules of a model; one for "
+              "scopes is made without a model");
+  calibrator.scope_sites_->begin_forward();
+  sites_ = calibrator.scope_sites_;
+}
+
 ActivationScope::~ActivationScope() {
+  if (sites_ && std::uncaught_exceptions() == exceptions_) sites_->end_forward(visited_);
   innermost = outer_;
 }
 
@@ -90,19 +78,19 @@ std::optional<Table> ActivationScope::choose(const std::string& function,
                                              std::string& reason) const {
   const auto found = rules_.find(function);
   if (found == rules_.end()) {
-    if (std::find(kKeepTheirOutput.begin(), kKeepTheirOutput.end(), function) !=
-        kKeepTheirOutput.end()) {
+    if (session::needs_rule(function)) {
       reason = "torch keeps its output only; a rule replaces it";
       return std::nullopt;
     }
-    return standard_or_reason(function, Bits{options_.bits}, parameters, reason);
+    return session::standard_or_reason(function, Bits{options_.bits}, parameters, reason);
   }
   const Rule& rule = found->second;
   if (rule.leave_alone) {
     reason = "left alone by rule";
     return std::nullopt;
   }
-  if (!rule.table) return standard_or_reason(function, Bits{*rule.bits}, parameters, reason);
+  if (!rule.table)
+    return session::standard_or_reason(function, Bits{*rule.bits}, parameters, reason);
   if (!rule.table->is_for(function, parameters)) {
     reason = "the rule's table is for other parameters";
     return std::nullopt;
@@ -113,12 +101,16 @@ std::optional<Table> ActivationScope::choose(const std::string& function,
 std::optional<Table> ActivationScope::table_for(const at::Tensor& x, const std::string& function,
                                                 const std::vector<double>& parameters) {
   if (torch::autograd::get_current_node() != nullptr) return std::nullopt;
-  if (const char* against = reason_against(x)) {
+  if (const char* against = session::reason_against(x)) {
     note_left_alone(x, function, against);
     return std::nullopt;
   }
   std::string reason;
   std::optional<Table> table = choose(function, parameters, reason);
+  if (table && sites_) {
+    table = sites_->visit(visited_, x, *table);
+    ++visited_;
+  }
   note(x, function, table ? table->name() : reason, table.has_value());
   return table;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "search/solve.hpp"
+#include "session/scope_sites.hpp"
 #include "session/site_statistics.hpp"
 #include "tables/solved.hpp"
 
@@ -80,24 +81,26 @@ Calibrator::Calibrator(torch::nn::Module& model) {
   TORCH_CHECK(!sites_.empty(), "fewbit::Calibrator: the model has no module of fewbit::nn");
 }
 
+Calibrator::Calibrator() : scope_sites_(std::make_shared<session::ScopeSites>()) {}
+
 Calibrator::~Calibrator() = default;
 
-Calibrator::Fit Calibrator::fit_site(const std::string& name, Site& site) {
-  const Table before = site.module->table();
-  Fit fit{name, before.function(), before.bits(), site.statistics->elements(), 0, 0, 0, 0, 0, 0, 0,
-          {}};
+std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& before,
+                                          const session::SiteStatistics& statistics) {
+  Fit& fit = fits_.emplace_back(
+      Fit{name, before.function(), before.bits(), statistics.elements(), 0, 0, 0, 0, 0, 0, 0, {}});
   if (fit.elements == 0) {
     fit.note = "saw nothing";
-    return fit;
+    return std::nullopt;
   }
-  const solver::WeightSpec weight = site.statistics->weight();
+  const solver::WeightSpec weight = statistics.weight();
   const Moments moments = moments_of(weight);
   fit.mean = moments.mean;
   fit.spread = moments.spread;
   fit.within = moments.within;
   if (before.data().error == 0.0) {
     fit.note = "exact";
-    return fit;
+    return std::nullopt;
   }
   try {
     const solver::Table old = as_solved(before, weight);
@@ -106,20 +109,39 @@ Calibrator::Fit Calibrator::fit_site(const std::string& name, Site& site) {
     const solver::Table solved = solver::solve(problem_of(before, weight));
     fit.error_after = solved.error;
     fit.bias_after = solved.smoothed_bias;
-    const Table after = table_of(solved);
-    site.module->set_table(after);
-    fitted_.insert_or_assign(name, after);
+    return table_of(solved);
   } catch (const Error& error) {
     fit.note = error.what();
+    return std::nullopt;
   }
-  return fit;
+}
+
+void Calibrator::fit_modules() {
+  for (auto& [name, site] : sites_) {
+    site.module->set_observer(nullptr);
+    const auto table = fit_site(name, site.module->table(), *site.statistics);
+    if (!table) continue;
+    site.module->set_table(*table);
+    fitted_.insert_or_assign(name, *table);
+  }
+}
+
+void Calibrator::fit_scope_sites() {
+  const std::vector<session::ScopeSite> sites = scope_sites_->stop();
+  for (size_t n = 0; n < sites.size(); ++n) {
+    const session::ScopeSite& site = sites[n];
+    const auto table = fit_site(session::ScopeSites::name(n, site),
+                                site.own ? *site.own : *site.chosen, *site.statistics);
+    if (table) scope_sites_->set_table(n, *table);
+  }
 }
 
 const std::vector<Calibrator::Fit>& Calibrator::fit() {
   fits_.clear();
-  for (auto& [name, site] : sites_) {
-    site.module->set_observer(nullptr);
-    fits_.push_back(fit_site(name, site));
+  if (scope_sites_) {
+    fit_scope_sites();
+  } else {
+    fit_modules();
   }
   return fits_;
 }
@@ -151,6 +173,7 @@ std::string Calibrator::report() const {
 }
 
 void Calibrator::save(const std::string& folder) const {
+  if (scope_sites_) return scope_sites_->save(folder);
   for (const auto& [name, table] : fitted_)
     table.save((fs::path(folder) / (name + ".json")).string());
 }
@@ -170,6 +193,12 @@ void Calibrator::load(torch::nn::Module& model, const std::string& folder) {
                 ": the model has no few-bit module of that name");
     module->second->set_table(Table::load(file.path().string()));
   }
+}
+
+void Calibrator::load(const std::string& folder) {
+  TORCH_CHECK(scope_sites_, "fewbit::Calibrator::load: this one watches the modules of a model; ",
+              "Calibrator::load(model, folder) sets theirs");
+  scope_sites_->load(folder);
 }
 
 }  // namespace fewbit

@@ -2,6 +2,7 @@
 
 #include "session/saved_bytes_engine.hpp"
 #include "session/saved_bytes_explain.hpp"
+#include "session/saved_bytes_forecast.hpp"
 #include "session/saved_bytes_ledger.hpp"
 #include "session/saved_bytes_operations.hpp"
 
@@ -45,8 +46,13 @@ std::vector<SavedTensor> SavedBytes::entries() const {
   return ledger_->entries();
 }
 
-std::string SavedBytes::explain() const {
-  return session::explain_saved(entries());
+std::int64_t SavedBytes::unique_bytes_in_scope(Bits bits) const {
+  return session::Forecast(entries(), bits, *ledger_).bytes();
+}
+
+std::string SavedBytes::explain(Bits bits) const {
+  const std::vector<SavedTensor> saved = entries();
+  return session::explain_saved(saved) + session::Forecast(saved, bits, *ledger_).text();
 }
 
 void SavedBytes::reset() {

@@ -10,40 +10,14 @@
 
 #include <c10/core/ScalarType.h>
 
+#include "session/saved_bytes_text.hpp"
+
 namespace fewbit::session {
 namespace {
 
 // Columns: operation, calls, keeps, type, made by, bytes, only here, share.
 using Cells = std::array<std::string, 8>;
 constexpr std::array<bool, 8> kToTheRight{false, true, false, false, false, true, true, true};
-
-// 1234567 as "1,234,567".
-std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  for (auto place = static_cast<std::ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3) {
-    digits.insert(static_cast<std::size_t>(place), ",");
-  }
-  return digits;
-}
-
-std::string shape_of(const SavedTensor& saved) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < saved.shape.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(saved.shape[i]);
-  }
-  return text + "]";
-}
-
-// A custom function's node is a template of libtorch's around the class that matters.
-std::string short_name(std::string name) {
-  for (const std::string_view noise : {"torch::autograd::CppNode<", "(anonymous namespace)::"}) {
-    const auto place = name.find(noise);
-    if (place == std::string::npos) continue;
-    name.erase(place, noise.size());
-    if (noise.ends_with('<') && name.ends_with('>')) name.pop_back();
-  }
-  return name;
-}
 
 std::string percent(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return "-";
@@ -65,7 +39,7 @@ struct Row {
 using RowKey = std::tuple<std::string, std::string, std::string, c10::ScalarType>;
 
 RowKey key_of(const SavedTensor& saved) {
-  return {saved.operation, saved.maker, shape_of(saved), saved.dtype};
+  return {saved.operation, saved.maker, shape_text(saved.shape), saved.dtype};
 }
 
 // What several operations keep, or one several times.
@@ -114,7 +88,7 @@ Cells cells_of(const Row& row, std::int64_t total) {
   const bool own = saved.maker_node == saved.node;
   return {short_name(saved.operation),
           std::to_string(row.calls.size()),
-          shape_of(saved),
+          shape_text(saved.shape),
           c10::toString(saved.dtype),
           own ? "itself" : short_name(saved.maker),
           grouped(row.bytes),
@@ -138,21 +112,13 @@ void print_table(std::ostream& out, const std::vector<Cells>& lines) {
   }
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  }
-  return text;
-}
-
 // What the reader must know before making one of the operations keep less.
 std::string sharing_line(const Storage& storage) {
   const SavedTensor& saved = *storage.example;
   const std::string maker = short_name(saved.maker);
   std::vector<std::string> others = storage.keepers;
   const auto self = std::ranges::find(others, maker);
-  const std::string what = shape_of(saved) + " " + c10::toString(saved.dtype);
+  const std::string what = shape_text(saved.shape) + " " + c10::toString(saved.dtype);
   if (self == others.end()) {
     return joined(others) + " keep the same " + what + ", made by " + maker;
   }

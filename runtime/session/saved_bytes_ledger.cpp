@@ -1,5 +1,6 @@
 #include "session/saved_bytes_ledger.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <ATen/core/Tensor.h>
@@ -150,6 +151,13 @@ void Ledger::drop_the_past() {
   for (auto record = records_.begin(); record != records_.end();) {
     record = at_peak(*record) ? std::next(record) : drop(record);
   }
+}
+
+bool Ledger::keeps(const Memory& memory) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(records_, [&](const auto& entry) {
+    return at_peak(entry) && entry.second.packed.memory.address() == memory.address();
+  });
 }
 
 std::vector<SavedTensor> Ledger::entries() const {

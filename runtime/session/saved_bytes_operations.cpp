@@ -5,6 +5,7 @@
 #include "session/saved_bytes_operations.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include <ATen/SequenceNumber.h>
 #include <ATen/core/List.h>
@@ -12,6 +13,8 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
+
+#include "session/activation_call.hpp"
 
 namespace fewbit::session {
 namespace {
@@ -21,6 +24,8 @@ struct Operation : at::ObserverContext {
   const Operation* outer = nullptr;
   std::string name;
   std::vector<const void*> inputs;  // where they lie
+  std::uint64_t first_node = 0;     // the number of the node that it makes first
+  std::shared_ptr<const SavedActivation> activation;
 };
 
 struct ThreadWatches {
@@ -60,6 +65,40 @@ void learn_name(const at::Tensor& tensor) {
   for (const auto& ledger : this_thread().open) ledger->name_node(key_of(*node), name);
 }
 
+// What a call of this library keeps is in arguments that torch's own have not.
+std::shared_ptr<const SavedActivation> activation_of(const std::string& operation,
+                                                     Arguments arguments) {
+  if (arguments.empty() || !arguments[0].isTensor()) return nullptr;
+  const at::Tensor& x = arguments[0].toTensor();
+  if (!x.defined()) return nullptr;
+  SavedActivation activation;
+  if (operation == "fewbit::activation") {
+    if (arguments.size() != 8) return nullptr;  // an overload, which calls this one
+    activation.function = arguments[1].toStringRef();
+    activation.parameters = arguments[2].toDoubleVector();
+    const auto levels = static_cast<std::uint64_t>(arguments[5].toTensor().numel());
+    activation.bits = static_cast<int>(std::bit_width(levels - 1));
+  } else {
+    const std::optional<ActivationCall> call = activation_call(operation, arguments);
+    if (!call || call->obstacle != nullptr) return nullptr;
+    activation.function = call->function;
+    activation.parameters = call->parameters;
+    activation.in_place = is_in_place(operation);
+    activation.replaceable = reason_against(x) == nullptr;
+  }
+  activation.shape = shape_of(x);
+  activation.elements = x.numel();
+  activation.dtype = x.scalar_type();
+  return std::make_shared<const SavedActivation>(std::move(activation));
+}
+
+// The innermost activation that runs, or null.
+const Operation* running_activation() {
+  const Operation* operation = this_thread().running;
+  while (operation != nullptr && operation->activation == nullptr) operation = operation->outer;
+  return operation;
+}
+
 std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& function) {
   ThreadWatches& thread = this_thread();
   // libtorch hands the callback on to threads that work for this one.
@@ -67,6 +106,8 @@ std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& 
   auto operation = std::make_unique<Operation>();
   operation->outer = thread.running;
   operation->name = function.name();
+  operation->first_node = at::sequence_number::peek();
+  operation->activation = activation_of(operation->name, function.inputs());
   for (const c10::IValue& input : function.inputs()) {
     for_each_tensor(input, [&](const at::Tensor& tensor) {
       operation->inputs.push_back(address_of(tensor));
@@ -127,6 +168,11 @@ Packed describe(const at::Tensor& tensor) {
   packed.node = {at::RecordFunction::currentThreadId(), at::sequence_number::peek() - 1};
   SavedTensor& facts = packed.facts;
   facts.operation = thread.running != nullptr ? thread.running->name : "custom function";
+  if (const Operation* operation = running_activation()) {
+    // In place it may make further nodes before it saves.
+    packed.node.sequence = operation->first_node;
+    facts.activation = operation->activation;
+  }
   facts.shape = shape_of(tensor);
   facts.dtype = tensor.scalar_type();
   facts.device = tensor.device();
@@ -142,6 +188,10 @@ Packed describe(const at::Tensor& tensor) {
   if (maker != nullptr) {
     packed.maker = key_of(*maker);
     facts.maker = maker->name();
+    // In place on a view the maker is the base's.
+    facts.is_output =
+        packed.maker == packed.node || (facts.activation != nullptr && facts.activation->in_place &&
+                                        is_input(*thread.running, tensor));
     for (const auto& ledger : thread.open) ledger->name_node(packed.maker, facts.maker);
   } else if (thread.running != nullptr && !is_input(*thread.running, tensor)) {
     packed.maker = packed.node;

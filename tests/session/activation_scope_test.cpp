@@ -102,6 +102,12 @@ TEST(ActivationScope, LeavesAloneParametersThatHaveNoTable) {
   EXPECT_NE(scope.report().find("there is nothing to store"), std::string::npos);
 }
 
+TEST(ActivationScope, RefusesTheGeluThatTorchRefuses) {
+  const ActivationScope scope;
+  EXPECT_THROW(at::gelu(input(), "tanhh"), c10::Error);
+  EXPECT_TRUE(is_few_bit(at::gelu(input(), "tanh")));
+}
+
 TEST(ActivationScope, RulesChooseBitsTablesAndExceptions) {
   ActivationScope scope({.bits = 3});
   scope.rule("silu", Bits{4}).rule("relu", Bits{1}).leave_alone("mish");

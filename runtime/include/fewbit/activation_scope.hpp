@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,12 @@
 #include "fewbit/table.hpp"
 
 namespace fewbit {
+
+class Calibrator;
+
+namespace session {
+class ScopeSites;
+}
 
 struct ActivationScopeOptions {
   int bits = 3;  ///< of each stored code, 1 to 8, where no rule says otherwise
@@ -31,6 +38,9 @@ struct ActivationScopeOptions {
 class ActivationScope {
  public:
   explicit ActivationScope(ActivationScopeOptions options = {});
+  /// One forward of a model whose tables the calibrator fits: see there. Throws c10::Error where
+  /// its forwards before do not agree, or where it watches modules.
+  ActivationScope(ActivationScopeOptions options, Calibrator& calibrator);
   ~ActivationScope();
   ActivationScope(const ActivationScope&) = delete;
   ActivationScope& operator=(const ActivationScope&) = delete;
@@ -76,6 +86,9 @@ class ActivationScope {
   std::map<std::string, Rule> rules_;
   std::vector<Entry> entries_;
   ActivationScope* outer_;
+  std::shared_ptr<session::ScopeSites> sites_;  ///< null without a calibrator
+  size_t visited_ = 0;                          ///< of them
+  int exceptions_;                              ///< under way when the scope began
   c10::impl::IncludeDispatchKeyGuard guard_;
 };
 

@@ -7,11 +7,27 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "fewbit/bits.hpp"
+
 namespace fewbit {
 
 namespace session {
 class Ledger;
 }
+
+// A call of an activation function that keeps something: torch's own, or one of this library's.
+struct SavedActivation {
+  std::string function;             // its name in the registry, "gelu"
+  std::vector<double> parameters;   // of the function, in declared order
+  std::vector<std::int64_t> shape;  // of its input, as in SavedTensor
+  std::int64_t elements = 0;
+  at::ScalarType dtype = at::kFloat;
+  bool in_place = false;
+  // Of a code where it is one of this library's, 0 where it is torch's own.
+  int bits = 0;
+  // A scope could replace this call: torch's own, of a type, device and layout that we have.
+  bool replaceable = false;
+};
 
 // One tensor that one operation keeps for its backward pass.
 struct SavedTensor {
@@ -36,6 +52,10 @@ struct SavedTensor {
   bool parameter = false;
   // Another of the entries lies in the same storage.
   bool shared = false;
+  // It is the result of the operation that keeps it.
+  bool is_output = false;
+  // The call that keeps it, where it is an activation's; else null.
+  std::shared_ptr<const SavedActivation> activation;
 
   // Makers that are no node: a leaf that requires a gradient; anything else that has none (the
   // batch, labels, frozen weights, buffers, masks drawn before they are used).
@@ -100,8 +120,16 @@ class SavedBytes {
   std::int64_t parameter_bytes() const;
   // Every saved tensor, in the order of saving.
   std::vector<SavedTensor> entries() const;
-  // A table by operation with totals, and which storages are kept by several operations.
-  std::string explain() const;
+  // Bytes that would have been kept at the same moment inside an ActivationScope of so many bits
+  // without rules: unique_bytes() without what the activations keep that it replaces, with their
+  // codes and one set of levels for every table. To the byte where autocast changes no type of an
+  // activation's input (it does so for softplus alone).
+  std::int64_t unique_bytes_in_scope(Bits bits = {3}) const;
+  // A table by operation with totals, which storages are kept by several operations, and for every
+  // activation what codes of so many bits would save of what it and its output's users keep, also
+  // where rebuilding the output from the input in backward would save more. Says nothing of what
+  // the meter cannot see.
+  std::string explain(Bits bits = {3}) const;
   // Forgets what was kept so far, also by graphs that are still alive.
   void reset();
 

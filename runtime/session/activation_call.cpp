@@ -1,0 +1,85 @@
+#include "session/activation_call.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <ATen/core/grad_mode.h>
+#include <c10/util/Exception.h>
+#include <torch/csrc/autograd/function.h>
+
+namespace fewbit::session {
+
+namespace {
+
+/// Torch writes selu and celu as elu with factors of its own; the registry knows no others.
+ActivationCall elu_call(double alpha, double scale, double input_scale) {
+  constexpr double kSeluAlpha = 1.6732632423543772;
+  constexpr double kSeluScale = 1.0507009873554805;
+  if (scale == 1.0 && input_scale == 1.0) return {"elu", {alpha}};
+  if (scale == 1.0 && input_scale == 1.0 / alpha) return {"celu", {alpha}};
+  if (input_scale == 1.0 && std::abs(alpha - kSeluAlpha) < 1e-6 &&
+      std::abs(scale - kSeluScale) < 1e-6) {
+    return {"selu", {}};
+  }
+  return {"elu", {}, "scales other than elu's, celu's and selu's"};
+}
+
+ActivationCall gelu_call(std::string_view approximate) {
+  if (approximate == "none") return {"gelu", {}};
+  if (approximate == "tanh") return {"gelu_tanh", {}};
+  return {"gelu", {}, "approximate is neither none nor tanh"};  // torch refuses it
+}
+
+}  // namespace
+
+bool is_in_place(std::string_view operation) {
+  return operation.ends_with('_') && !operation.ends_with("__");
+}
+
+std::optional<ActivationCall> activation_call(std::string_view operation, Arguments arguments) {
+  constexpr std::string_view kLibrary = "aten::";
+  if (!operation.starts_with(kLibrary)) return std::nullopt;
+  std::string_view name = operation.substr(kLibrary.size());
+  if (std::ranges::find(kActivations, name) == std::end(kActivations)) return std::nullopt;
+  if (is_in_place(name)) name.remove_suffix(1);
+
+  if (name == "gelu") return gelu_call(arguments[1].toStringView());
+  if (name == "silu") return ActivationCall{"silu", {1.0}};
+  if (name == "log_sigmoid") return ActivationCall{"logsigmoid", {}};
+  std::vector<double> parameters;
+  for (const c10::IValue& argument : arguments.slice(1)) {
+    if (argument.isScalar()) parameters.push_back(argument.toScalar().toDouble());
+  }
+  if (name == "elu") return elu_call(parameters[0], parameters[1], parameters[2]);
+  return ActivationCall{std::string(name), std::move(parameters)};
+}
+
+const char* reason_against(const at::Tensor& x) {
+  if (torch::autograd::get_current_node() != nullptr) return "in the backward pass";
+  if (!at::GradMode::is_enabled() || !x.requires_grad()) return "keeps nothing: no gradient asked";
+  const at::ScalarType type = x.scalar_type();
+  const bool known =
+      type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble;
+  if (!known) return "type not supported";
+  if (!x.device().is_cpu() && !x.device().is_meta()) return "device not supported";
+  if (x.layout() != at::kStrided) return "layout not strided";
+  return nullptr;
+}
+
+bool needs_rule(const std::string& function) {
+  return function == "relu" || function == "sigmoid" || function == "tanh";
+}
+
+std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
+                                        const std::vector<double>& parameters,
+                                        std::string& reason) {
+  try {
+    return Table::standard(function, bits, parameters);
+  } catch (const c10::Error& error) {
+    reason = error.what_without_backtrace();
+    return std::nullopt;
+  }
+}
+
+}  // namespace fewbit::session

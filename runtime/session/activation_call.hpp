@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include "fewbit/bits.hpp"
+#include "fewbit/table.hpp"
+
+namespace fewbit::session {
+
+/// Torch's operations that are activations of the registry, without "aten::"; "gelu_" is gelu in
+/// place. The first argument is x.
+inline constexpr const char* kActivations[] = {
+    "celu",        "celu_",        "elu",       "elu_",       "gelu",     "gelu_",     "hardshrink",
+    "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "hardtanh", "hardtanh_", "leaky_relu",
+    "leaky_relu_", "log_sigmoid",  "mish",      "mish_",      "relu",     "relu_",     "selu",
+    "selu_",       "sigmoid",      "sigmoid_",  "silu",       "silu_",    "softplus",  "softshrink",
+    "tanh",        "tanh_",        "threshold", "threshold_",
+};
+
+/// One call of such an operation in the registry's terms.
+struct ActivationCall {
+  std::string function;
+  std::vector<double> parameters;  ///< in declared order
+  const char* obstacle = nullptr;  ///< why the registry has no function for it, null where it has
+};
+
+using Arguments = c10::ArrayRef<const c10::IValue>;
+
+/// Nothing for an operation that is none of them. `operation` with "aten::".
+std::optional<ActivationCall> activation_call(std::string_view operation, Arguments arguments);
+
+/// "gelu_" and the like.
+bool is_in_place(std::string_view operation);
+
+/// Why a scope leaves a call with this input alone whatever its rules say; null where it does not.
+const char* reason_against(const at::Tensor& x);
+
+/// Torch keeps no more than the output of relu, sigmoid and tanh: a scope needs a rule for them.
+bool needs_rule(const std::string& function);
+
+/// Table::standard, or nothing and the reason where the parameters leave nothing to store
+/// (leaky_relu with slope 1) or are beyond what the solver takes: torch computes these, so a model
+/// that uses them has to go on working.
+std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
+                                        const std::vector<double>& parameters, std::string& reason);
+
+}  // namespace fewbit::session
