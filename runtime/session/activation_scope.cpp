@@ -7,6 +7,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/jit/python/update_graph_executor_opt.h>
 
 #include "ops/activation.hpp"
 #include "session/scope_key.hpp"
@@ -47,14 +48,21 @@ std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
 }  // namespace
 
 ActivationScope::ActivationScope(ActivationScopeOptions options)
-    : options_(options), outer_(innermost), guard_(kScopeKey) {
+    : options_(options),
+      outer_(innermost),
+      scripts_optimised_(torch::jit::getGraphExecutorOptimize()),
+      guard_(kScopeKey) {
   TORCH_CHECK(options.bits >= 1 && options.bits <= 8, "fewbit::ActivationScope: ", options.bits,
               " bits, accepted: 1 to 8");
+  // An optimised script differentiates by formulas of its own and runs its activations without a
+  // gradient: there would be nothing to replace.
+  torch::jit::setGraphExecutorOptimize(false);
   innermost = this;
 }
 
 ActivationScope::~ActivationScope() {
   innermost = outer_;
+  torch::jit::setGraphExecutorOptimize(scripts_optimised_);
 }
 
 ActivationScope* ActivationScope::current() {

@@ -110,13 +110,19 @@ Tensor& celu_in_place(Tensor& x, const Scalar& alpha) {
                       [&]() -> Tensor& { return at::celu_(x, alpha); });
 }
 
+/// Refuses what torch refuses.
+const char* gelu_function(c10::string_view approximate) {
+  TORCH_CHECK(approximate == "none" || approximate == "tanh", "gelu: approximate is '", approximate,
+              "', accepted: none, tanh");
+  return approximate == "tanh" ? "gelu_tanh" : "gelu";
+}
+
 Tensor gelu(const Tensor& x, c10::string_view approximate) {
-  return run(x, approximate == "tanh" ? "gelu_tanh" : "gelu", {},
-             [&] { return at::gelu(x, approximate); });
+  return run(x, gelu_function(approximate), {}, [&] { return at::gelu(x, approximate); });
 }
 
 Tensor& gelu_in_place(Tensor& x, c10::string_view approximate) {
-  return run_in_place(x, approximate == "tanh" ? "gelu_tanh" : "gelu", {},
+  return run_in_place(x, gelu_function(approximate), {},
                       [&]() -> Tensor& { return at::gelu_(x, approximate); });
 }
 
