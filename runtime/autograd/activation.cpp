@@ -15,9 +15,9 @@ using torch::autograd::variable_list;
 
 constexpr const char* kName = "fewbit::activation";
 
-bool has_strides(const at::Tensor& tensor, at::IntArrayRef strides) {
+bool has_strides(const at::Tensor& tensor, c10::SymIntArrayRef strides) {
   for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
-    if (tensor.size(dim) > 1 && tensor.stride(dim) != strides[static_cast<size_t>(dim)]) {
+    if (tensor.sym_size(dim) > 1 && tensor.sym_stride(dim) != strides[static_cast<size_t>(dim)]) {
       return false;
     }
   }
@@ -25,9 +25,9 @@ bool has_strides(const at::Tensor& tensor, at::IntArrayRef strides) {
 }
 
 /// Codes follow y's memory, so dy has to lie as y did; expanded and permuted gradients are copied.
-at::Tensor laid_out(const at::Tensor& dy, at::IntArrayRef strides) {
+at::Tensor laid_out(const at::Tensor& dy, c10::SymIntArrayRef strides) {
   if (has_strides(dy, strides)) return dy;
-  return at::empty_strided(dy.sizes(), strides, dy.options()).copy_(dy);
+  return at::empty_strided_symint(dy.sym_sizes(), strides, dy.options()).copy_(dy);
 }
 
 /// A gradient that may be used, but not differentiated: q(x) has lost f''.
@@ -52,7 +52,7 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
     const auto [y, codes] = ops::activation_forward(x, function, parameters, thresholds,
                                                     interval_codes, levels, even, generator);
     context->save_for_backward({codes, levels});
-    context->saved_data["strides"] = y.strides().vec();
+    context->saved_data["strides"] = y.sym_strides();
     return y;
   }
 
@@ -65,7 +65,7 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
     at::Tensor dx;
     {
       const at::AutoDispatchBelowADInplaceOrView guard;
-      const std::vector<int64_t> strides = context->saved_data["strides"].toIntVector();
+      const auto strides = context->saved_data["strides"].toSymIntVector();
       dx = ops::activation_backward(laid_out(dy, strides), saved[0], saved[1]);
     }
     results[0] = differentiated_again ? once_differentiable(dx) : dx;

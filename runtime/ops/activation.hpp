@@ -15,6 +15,9 @@
 ///              Tensor interval_codes, Tensor levels, bool even=False, *, Generator?
 ///              generator=None)
 ///       -> Tensor                     f(x); differentiable, keeps codes and levels only
+///   activation.builtin(Tensor x, str function, str table, *, Generator? generator=None) -> Tensor
+///                                     the same with a table that comes with the library; not for
+///                                     a torch.compile of Python, whose traces hold no such table
 ///   activation_forward(same) -> (Tensor y, Tensor codes)
 ///   activation_value(Tensor x, str function, float[] parameters) -> Tensor
 ///   activation_backward(Tensor dy, Tensor codes, Tensor levels) -> Tensor
@@ -24,6 +27,12 @@
 /// element i of y's memory in the bits [i * bits, (i + 1) * bits). dy must lie in memory as y does.
 /// A table without thresholds is of the unbiased form and draws from `generator` (the device's
 /// default where there is none) once per call. Inputs are never changed.
+///
+/// Checked, with a c10::Error that names operation and argument: types, devices and shapes of all
+/// tensors; that the table's counts agree and its codes name levels; the function's name and number
+/// of parameters; the length of `codes`. Not checked: whether the table is one of this function
+/// with these parameters, which its tensors do not say; Table and activation.builtin know, and
+/// refuse. Nor the order of thresholds and levels, which Table checks.
 namespace fewbit::ops {
 
 using Parameters = at::ArrayRef<double>;

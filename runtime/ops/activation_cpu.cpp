@@ -1,30 +1,17 @@
-#include <limits>
 #include <mutex>
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
 #include "ops/activation.hpp"
 #include "ops/arguments.hpp"
+#include "ops/ranges.hpp"
 
 namespace fewbit::ops {
 
 namespace {
-
-/// Blocks that are worth a thread of their own.
-constexpr int64_t kGrainBlocks = 32;
-
-/// Runs body(kernels::Range) over all elements, in parallel; no two ranges share a code byte.
-template <class Body>
-void for_ranges(int64_t count, const Body& body) {
-  const int64_t blocks = (count + kernels::kBlock - 1) / kernels::kBlock;
-  at::parallel_for(0, blocks, kGrainBlocks, [&](int64_t begin, int64_t end) {
-    body(kernels::Range{begin * kernels::kBlock, std::min(end * kernels::kBlock, count), count});
-  });
-}
 
 /// One draw of the user's generator is the key of all of a call's random numbers.
 kernels::PhiloxState draw(const std::optional<at::Generator>& generator) {
@@ -83,15 +70,7 @@ at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, const at::Ten
   constexpr const char* kName = "fewbit::activation_backward";
   const kernels::StepView step = check_levels(kName, levels);
   const kernels::ElementType type = check_element_type(kName, dy);
-  const int64_t bytes = kernels::code_bytes(dy.numel(), step.bits);
-  TORCH_CHECK(codes.scalar_type() == at::kByte && codes.dim() == 1 && codes.is_contiguous(), kName,
-              ": codes is a ", codes.dim(), "-d tensor of ", codes.scalar_type(),
-              ", accepted: contiguous 1-d uint8");
-  TORCH_CHECK(codes.device() == dy.device(), kName, ": codes is on ", codes.device(),
-              ", but dy on ", dy.device());
-  TORCH_CHECK(codes.numel() == bytes, kName, ": codes has ", codes.numel(),
-              " bytes, accepted: ", bytes, ", which ", dy.numel(), " codes of ", step.bits,
-              " bits take");
+  check_codes(kName, codes, dy, step.bits);
   const at::Tensor in = dense(dy);
   at::Tensor dx = at::empty_like(in);
   const void* from = in.const_data_ptr();

@@ -19,7 +19,8 @@ void check_table_tensor(const char* operation, const char* argument, const at::T
 }  // namespace
 
 int bits_of(const at::Tensor& levels) {
-  const auto last = static_cast<uint64_t>(std::max<int64_t>(levels.numel(), 2)) - 1;
+  const int64_t count = levels.sym_numel().guard_int(__FILE__, __LINE__);
+  const auto last = static_cast<uint64_t>(std::max<int64_t>(count, 2)) - 1;
   return static_cast<int>(std::bit_width(last));
 }
 
@@ -83,6 +84,22 @@ std::vector<float> check_parameters(const char* operation, const kernels::Activa
   std::vector<float> values(function.default_parameters, function.default_parameters + count);
   for (size_t i = 0; i < parameters.size(); ++i) values[i] = static_cast<float>(parameters[i]);
   return values;
+}
+
+c10::SymInt code_bytes(const c10::SymInt& count, int bits) {
+  return ((count * bits + 7) / 8 + 15) / 16 * 16;
+}
+
+void check_codes(const char* operation, const at::Tensor& codes, const at::Tensor& dy, int bits) {
+  TORCH_CHECK(codes.scalar_type() == at::kByte && codes.dim() == 1 && codes.is_contiguous(),
+              operation, ": codes is a ", codes.dim(), "-d tensor of ", codes.scalar_type(),
+              ", accepted: contiguous 1-d uint8");
+  TORCH_CHECK(codes.device() == dy.device(), operation, ": codes is on ", codes.device(),
+              ", but dy on ", dy.device());
+  const c10::SymInt bytes = code_bytes(dy.sym_numel(), bits);
+  TORCH_CHECK(codes.sym_numel() == bytes, operation, ": codes has ", codes.sym_numel(),
+              " bytes, accepted: ", bytes, ", which ", dy.sym_numel(), " codes of ", bits,
+              " bits take");
 }
 
 at::Tensor dense(const at::Tensor& tensor) {

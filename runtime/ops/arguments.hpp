@@ -29,8 +29,15 @@ const kernels::Activation& check_function(const char* operation, const std::stri
 std::vector<float> check_parameters(const char* operation, const kernels::Activation& function,
                                     at::ArrayRef<double> parameters);
 
-/// Bits of one code: the least that tells the levels apart.
+/// Bits of one code: the least that tells the levels apart. Their number is never symbolic: traces
+/// are of one table size.
 int bits_of(const at::Tensor& levels);
+
+/// kernels::code_bytes of a count that may be symbolic.
+c10::SymInt code_bytes(const c10::SymInt& count, int bits);
+
+/// Codes of as many elements as dy has, on its device.
+void check_codes(const char* operation, const at::Tensor& codes, const at::Tensor& dy, int bits);
 
 /// `tensor` if its elements fill its storage without gaps or overlaps, in whatever order; else a
 /// contiguous copy.

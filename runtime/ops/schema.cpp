@@ -9,6 +9,9 @@ TORCH_LIBRARY(fewbit, m) {
       "(Tensor x, str function, float[] parameters, Tensor thresholds, Tensor interval_codes, "
       "Tensor levels, bool even=False, *, Generator? generator=None) -> ";
   m.def(("activation" + arguments + "Tensor").c_str());
+  m.def(
+      "activation.builtin(Tensor x, str function, str table, *, Generator? generator=None) -> "
+      "Tensor");
   m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str());
   m.def("activation_value(Tensor x, str function, float[] parameters) -> Tensor");
   m.def("activation_backward(Tensor dy, Tensor codes, Tensor levels) -> Tensor");

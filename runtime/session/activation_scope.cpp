@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/jit/python/update_graph_executor_opt.h>
 
 #include "fewbit/calibrator.hpp"
 #include "session/activation_call.hpp"
@@ -24,9 +25,13 @@ ActivationScope::ActivationScope(ActivationScopeOptions options)
     : options_(options),
       outer_(innermost),
       exceptions_(std::uncaught_exceptions()),
+      scripts_optimised_(torch::jit::getGraphExecutorOptimize()),
       guard_(kScopeKey) {
   TORCH_CHECK(options.bits >= 1 && options.bits <= 8, "fewbit::ActivationScope: ", options.bits,
               " bits, accepted: 1 to 8");
+  // An optimised script differentiates by formulas of its own and runs its activations without a
+  // gradient: there would be nothing to replace.
+  torch::jit::setGraphExecutorOptimize(false);
   innermost = this;
 }
 
@@ -43,6 +48,7 @@ ActivationScope::ActivationScope(ActivationScopeOptions options, Calibrator& cal
 ActivationScope::~ActivationScope() {
   if (sites_ && std::uncaught_exceptions() == exceptions_) sites_->end_forward(visited_);
   innermost = outer_;
+  torch::jit::setGraphExecutorOptimize(scripts_optimised_);
 }
 
 ActivationScope* ActivationScope::current() {

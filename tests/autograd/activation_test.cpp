@@ -5,20 +5,13 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "fewbit/fewbit.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fewbit {
 
 namespace {
 
-template <class Action>
-std::string refusal(const Action& action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using test::refusal;
 
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
@@ -132,6 +125,29 @@ TEST(Autograd, RefusesAGraphUsedTwice) {
   const at::Tensor y = gelu(x, Bits{3}).sum();
   y.backward();
   EXPECT_TRUE(contains(refusal([&] { y.backward(); }), "second time"));
+}
+
+TEST(Autograd, GivesTheSameGradientsAgainFromARetainedGraph) {
+  for (const char* name : {"smoothed_normal_b3", "unbiased_normal_b2"}) {
+    at::Tensor x = at::randn({300}).requires_grad_();
+    const at::Tensor y = activation(x, Table::builtin("gelu", name)).square().sum();
+    const at::Tensor first = torch::autograd::grad({y}, {x}, {}, true)[0];
+    EXPECT_TRUE(at::equal(first, torch::autograd::grad({y}, {x}, {}, true)[0])) << name;
+    y.backward();
+    EXPECT_TRUE(at::equal(first, x.grad())) << name;
+  }
+}
+
+TEST(Autograd, ReadsNegatedViewsAndZeroGradients) {
+  const at::Tensor plain = at::randn({70});
+  at::Tensor x = at::_neg_view(plain).requires_grad_();
+  at::Tensor again = plain.neg().requires_grad_();
+  gelu(x, Bits{3}).backward(at::_neg_view(plain));
+  gelu(again, Bits{3}).backward(plain.neg());
+  EXPECT_TRUE(at::equal(x.grad(), again.grad()));
+  const at::Tensor y = gelu(again, Bits{3});
+  const at::Tensor zeros = at::_efficientzerotensor({70}, at::TensorOptions(at::kFloat));
+  EXPECT_TRUE(at::equal(torch::autograd::grad({y}, {again}, {zeros})[0], at::zeros({70})));
 }
 
 TEST(Autograd, WorksInTenThreadsAtOnce) {

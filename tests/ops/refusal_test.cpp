@@ -1,3 +1,5 @@
+#include "tests/support/refusal.hpp"
+
 #include <gtest/gtest.h>
 
 #include "tests/ops/support.hpp"
@@ -6,19 +8,15 @@ namespace fewbit {
 
 namespace {
 
-template <class Action>
-std::string refusal(const Action& action) {
-  try {
-    action();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "accepted";
-}
+using test::refusal;
 
 const Table& table() {
   static const Table kTable = Table::standard("gelu", Bits{3});
   return kTable;
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -26,6 +24,60 @@ const Table& table() {
 TEST(Refusal, NamesTheOperationTheTypeSeenAndTheTypesAccepted) {
   EXPECT_EQ(refusal([] { gelu(at::ones({3}, at::kInt), Bits{3}); }),
             "fewbit::activation_value: a tensor of Int, accepted: float, bfloat16, half, double");
+}
+
+TEST(Refusal, OfTypesAndLayoutsWithoutAKernel) {
+  const auto seen = [](const at::Tensor& x) {
+    const auto [y, codes] = test::forward(at::ones({3}), table());
+    EXPECT_NE(refusal([&] { test::forward(x, table()); }), "accepted");
+    EXPECT_NE(refusal([&, c = codes] { ops::activation_backward(x, c, table().levels()); }),
+              "accepted");
+    return refusal([&] { gelu(x, Bits{3}); });
+  };
+  for (const at::ScalarType type : {at::kLong, at::kBool, at::kComplexFloat, at::kFloat8_e4m3fn}) {
+    EXPECT_TRUE(contains(seen(at::ones({3}).to(type)), "accepted: float, bfloat16, half, double"));
+  }
+  EXPECT_TRUE(contains(seen(at::ones({3}).to_sparse()), "fewbit::activation"));
+  EXPECT_TRUE(contains(seen(at::Tensor()), "fewbit::activation"));
+}
+
+TEST(Refusal, OfDevicesThatDoNotBelongTogether) {
+  const auto [y, stream] = test::forward(at::ones({100}), table());
+  const at::Tensor codes = stream, x = at::ones({100}), levels = table().levels();
+  const auto backward = [](const at::Tensor& dy, const at::Tensor& c, const at::Tensor& l) {
+    return refusal([&] { ops::activation_backward(dy, c, l); });
+  };
+  EXPECT_EQ(backward(x, codes.to(at::kMeta), levels),
+            "fewbit::activation_backward: dy is on cpu, but another argument on meta");
+  EXPECT_EQ(backward(x, codes, levels.to(at::kMeta)),
+            "fewbit::activation_backward: dy is on cpu, but another argument on meta");
+  EXPECT_EQ(backward(x.to(at::kMeta), codes, levels),
+            "fewbit::activation_backward: codes is on cpu, but dy on meta");
+  EXPECT_EQ(refusal([&] {
+              ops::activation_forward(x, "gelu", {}, table().thresholds().to(at::kMeta),
+                                      table().interval_codes(), levels, false, {});
+            }),
+            "fewbit::activation_forward: x is on cpu, but another argument on meta");
+}
+
+TEST(Refusal, OfCodesOfTheWrongLengthAlsoWithoutData) {
+  const at::Tensor dy = at::ones({100}, at::kMeta);
+  EXPECT_EQ(refusal([&] {
+              ops::activation_backward(dy, at::ones({32}, dy.options().dtype(at::kByte)),
+                                       table().levels());
+            }),
+            "fewbit::activation_backward: codes has 32 bytes, accepted: 48, which 100 codes of 3 "
+            "bits take");
+}
+
+TEST(Refusal, OfBuiltinTablesOfAnotherFunctionByName) {
+  const auto call = [](const char* function, const char* name) {
+    return refusal([&] { test::activation_by_name(at::ones({3}), function, name); });
+  };
+  EXPECT_EQ(call("gelu", "levels_normal_b3"), "accepted");
+  EXPECT_TRUE(contains(call("relu", "levels_normal_b3"),
+                       "fewbit::Table: relu has no built-in table 'levels_normal_b3', accepted: "));
+  EXPECT_EQ(call("gelo", "levels_normal_b3"), "fewbit::Table: unknown function 'gelo'");
 }
 
 TEST(Refusal, OfBitsOutOfRange) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 
 #include "fewbit/fewbit.hpp"
 #include "ops/activation.hpp"
@@ -32,6 +33,16 @@ inline float level_of(const Table& table, float x) {
 inline std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, const Table& table) {
   return ops::activation_forward(x, table.function(), table.parameters(), table.thresholds(),
                                  table.interval_codes(), table.levels(), table.is_even(), {});
+}
+
+inline at::Tensor activation_by_name(const at::Tensor& x, c10::string_view function,
+                                     c10::string_view table) {
+  using Signature = at::Tensor(const at::Tensor&, c10::string_view, c10::string_view,
+                               const std::optional<at::Generator>&);
+  return c10::Dispatcher::singleton()
+      .findSchemaOrThrow("fewbit::activation", "builtin")
+      .typed<Signature>()
+      .call(x, function, table, {});
 }
 
 }  // namespace fewbit::test

@@ -8,18 +8,14 @@
 #include <torch/nn/modules/transformerlayer.h>
 
 #include "fewbit/fewbit.hpp"
+#include "tests/session/support.hpp"
 
 namespace fewbit {
 
 namespace {
 
-std::string node_of(const at::Tensor& y) {
-  return y.grad_fn() ? y.grad_fn()->name() : "none";
-}
-
-bool is_few_bit(const at::Tensor& y) {
-  return node_of(y).find("FewBitActivation") != std::string::npos;
-}
+using test::is_few_bit;
+using test::node_of;
 
 at::Tensor input() {
   return at::randn({6, 8}).requires_grad_();

@@ -31,7 +31,9 @@ struct ActivationScopeOptions {
 ///
 /// torch::nn modules, functional calls, in-place forms, TransformerEncoderLayer and TorchScript
 /// alike; values stay torch's own function of x, computed by this library. Scopes nest, the inner
-/// one counts; other threads and the backward pass see nothing of it.
+/// one counts; other threads and the backward pass see nothing of it. Scripts run without torch's
+/// optimiser in it, which would differentiate them itself; one that torch optimised before, in runs
+/// outside, stays exact and is listed as left alone.
 ///
 /// relu, sigmoid and tanh are left alone without a rule: torch keeps no more than their output,
 /// which the next layer keeps as a rule, and codes would come on top of it.
@@ -89,6 +91,7 @@ class ActivationScope {
   std::shared_ptr<session::ScopeSites> sites_;  ///< null without a calibrator
   size_t visited_ = 0;                          ///< of them
   int exceptions_;                              ///< under way when the scope began
+  bool scripts_optimised_;
   c10::impl::IncludeDispatchKeyGuard guard_;
 };
 

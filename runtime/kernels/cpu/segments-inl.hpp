@@ -55,6 +55,24 @@ struct Coefficients<std::index_sequence<K...>> {
 /// Adding it leaves the nearest integer in the low bits.
 inline constexpr float kMagic = 0x1.8p+23f;
 
+/// The lesser of a bound and v, and the greater; NaN where v is. x86 takes the second operand
+/// there, NEON the number.
+HWY_INLINE FloatVec min_or_nan(FloatVec bound, FloatVec v) {
+#if HWY_ARCH_X86
+  return hn::Min(bound, v);
+#else
+  return hn::IfThenElse(hn::Lt(bound, v), bound, v);
+#endif
+}
+
+HWY_INLINE FloatVec max_or_nan(FloatVec bound, FloatVec v) {
+#if HWY_ARCH_X86
+  return hn::Max(bound, v);
+#else
+  return hn::IfThenElse(hn::Gt(bound, v), bound, v);
+#endif
+}
+
 /// The constants of a table, spread over the lanes.
 template <int kDegree>
 class SegmentFunction {
@@ -68,11 +86,11 @@ class SegmentFunction {
 
   template <SegmentKind kKind>
   HWY_INLINE FloatVec value(FloatVec v) const {
-    // Of a NaN and a number, x86 takes the second operand. A gate may take its limit for a NaN.
+    // A gate may take its limit for a NaN.
     if constexpr (kKind == SegmentKind::odd) {
-      return hn::CopySign(polynomial(hn::Min(high_, hn::Abs(v))), v);
+      return hn::CopySign(polynomial(min_or_nan(high_, hn::Abs(v))), v);
     }
-    const FloatVec above = hn::Max(low_, v);
+    const FloatVec above = max_or_nan(low_, v);
     if constexpr (kKind == SegmentKind::gate) {
       return hn::Mul(polynomial(hn::Min(above, high_)), above);
     }
