@@ -91,12 +91,7 @@ class SegmentFunction {
       return hn::CopySign(polynomial(min_or_nan(high_, hn::Abs(v))), v);
     }
     const FloatVec above = max_or_nan(low_, v);
-    if constexpr (kKind == SegmentKind::gate) {
-      return hn::Mul(polynomial(hn::Min(above, high_)), above);
-    }
-    const FloatVec size = hn::Abs(above);
-    return hn::MulAdd(size, polynomial(hn::Min(size, high_)),
-                      hn::Mul(above, hn::Set(FloatTag(), 0.5f)));
+    return hn::Mul(polynomial(hn::Min(above, high_)), above);
   }
 
  private:
@@ -141,14 +136,8 @@ SegmentStage* stage_of_kind(const SegmentTable& table) {
 
 template <bool kPastCache>
 SegmentStage* segment_stage(const SegmentTable& table) {
-  switch (table.kind) {
-    case SegmentKind::gate:
-      return stage_of_kind<kPastCache, SegmentKind::gate>(table);
-    case SegmentKind::symmetric_gate:
-      return stage_of_kind<kPastCache, SegmentKind::symmetric_gate>(table);
-    default:
-      return stage_of_kind<kPastCache, SegmentKind::odd>(table);
-  }
+  return table.kind == SegmentKind::gate ? stage_of_kind<kPastCache, SegmentKind::gate>(table)
+                                         : stage_of_kind<kPastCache, SegmentKind::odd>(table);
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

@@ -73,10 +73,10 @@ Asymptote asymptote_of(Function& f, double side) {
   return found;
 }
 
-/// Whether f(x) + sign f(-x) = slope x, at a few points.
-bool is_symmetric(Function& f, double sign, double slope) {
+/// Whether f(-x) = -f(x), at a few points.
+bool is_odd(Function& f) {
   for (double x = 0.1; x < 16.0; x *= 1.7) {
-    if (!(std::fabs(f(x) + sign * f(-x) - slope * x) <= 1e-14 * std::max(1.0, x))) return false;
+    if (!(std::fabs(f(x) + f(-x)) <= 1e-14)) return false;
   }
   return true;
 }
@@ -112,7 +112,7 @@ class Fit {
   /// The table of the narrowest cells that reach from asymptote to asymptote and of the smallest
   /// degree that is accurate enough; of degree 0 if none is.
   SegmentTable table() {
-    const bool is_folded = kind_ != SegmentKind::gate;
+    const bool is_folded = kind_ == SegmentKind::odd;
     const double begin = is_folded ? 0.0 : left_.begin;
     const double end = std::max(right_.begin, is_folded ? -left_.begin : 0.0);
     for (int i = static_cast<int>((end - begin) / SegmentTable::kCells * 64); i <= 2 * 64; ++i) {
@@ -138,8 +138,7 @@ class Fit {
     const int last = first + SegmentTable::kCells - 1;
     for (int r = first; r <= last; ++r) set_cell(table, r, cell(width, r, degree));
     if (kind_ == SegmentKind::gate) set_cell(table, first, {0.0});
-    const double limits[] = {1.0, 0.5, right_.offset};
-    set_cell(table, last, {limits[static_cast<int>(kind_)]});
+    set_cell(table, last, {kind_ == SegmentKind::gate ? 1.0 : right_.offset});
     for (int r = first; r <= last; ++r) {
       if (!is_accurate(table, r)) return {};
     }
@@ -168,9 +167,7 @@ class Fit {
       if (std::fabs(value) < 1e-10) value = 1e-10;  // f(x) / x is taken right beside 0
     }
     std::vector<double> p = f_(x);
-    for (size_t i = 0; i < p.size() && kind_ != SegmentKind::odd; ++i) {
-      p[i] = p[i] / x[i] - (kind_ == SegmentKind::gate ? 0.0 : 0.5);
-    }
+    for (size_t i = 0; i < p.size() && kind_ == SegmentKind::gate; ++i) p[i] /= x[i];
     return fewbit::kernels::interpolate(u, p);
   }
 
@@ -185,29 +182,23 @@ class Fit {
   /// What the kernel computes where the polynomials of cell r serve.
   static float evaluate(const SegmentTable& table, int r, float x) {
     const int index = r & (SegmentTable::kCells - 1);
-    const float above = std::max(table.low(), x);
-    const float size = table.kind == SegmentKind::gate ? above : std::fabs(above);
-    const float at = std::min(size, table.high());
+    const bool is_gate = table.kind == SegmentKind::gate;
+    const float above = is_gate ? std::max(table.low(), x) : std::fabs(x);
+    const float at = std::min(above, table.high());
     const float u = std::fma(static_cast<float>(-r), table.width, at);
     float p = table.coefficient[table.degree][index];
     for (int k = table.degree - 1; k >= 0; --k) p = std::fma(p, u, table.coefficient[k][index]);
-    if (table.kind == SegmentKind::odd) return std::copysign(p, x);
-    return table.kind == SegmentKind::gate ? p * above : std::fma(size, p, 0.5f * above);
+    return is_gate ? p * above : std::copysign(p, x);
   }
 
   bool is_accurate(const SegmentTable& table, int r) {
-    return is_accurate(table, r, 1.0) &&
-           (table.kind == SegmentKind::gate || is_accurate(table, r, -1.0));
-  }
-
-  bool is_accurate(const SegmentTable& table, int r, double sign) {
     constexpr int kPoints = 500;
     const double width = static_cast<double>(table.width);
     std::vector<double> x;
     for (int i = 0; i <= kPoints; ++i) {
       const double at = (r - 0.5 + static_cast<double>(i) / kPoints) * width;
       if (at >= 0.0 || table.kind == SegmentKind::gate) {
-        x.push_back(static_cast<double>(static_cast<float>(sign * at)));
+        x.push_back(static_cast<double>(static_cast<float>(at)));
       }
     }
     const std::vector<double> exact = f_(x);
@@ -236,13 +227,9 @@ SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
   const Asymptote right = asymptote_of(f, 1.0);
   if (!left.exists || !right.exists || left.slope != 0.0) return {};
   if (right.slope == 0.0) {
-    return is_symmetric(f, 1.0, 0.0) ? Fit(f, SegmentKind::odd, left, right).table()
-                                     : SegmentTable{};
+    return is_odd(f) ? Fit(f, SegmentKind::odd, left, right).table() : SegmentTable{};
   }
-  if (left.offset != 0.0) return {};
-  const bool is_even_beside_half = is_symmetric(f, -1.0, 1.0);
-  return Fit(f, is_even_beside_half ? SegmentKind::symmetric_gate : SegmentKind::gate, left, right)
-      .table();
+  return left.offset == 0.0 ? Fit(f, SegmentKind::gate, left, right).table() : SegmentTable{};
 }
 
 }  // namespace fewbit::kernels

@@ -4,11 +4,10 @@
 
 namespace fewbit::kernels {
 
-/// What the polynomials of a SegmentTable stand for. All three are functions through the origin.
+/// What the polynomials of a SegmentTable stand for. Both are functions through the origin.
 enum class SegmentKind {
-  gate,            ///< f(x) = x P(x), P from 0 to 1 (mish)
-  symmetric_gate,  ///< f(x) = x / 2 + |x| P(|x|), P from 0 to 1/2 (gelu, silu)
-  odd,             ///< f(x) = P(|x|) with the sign of x, P from 0 to a limit (tanh)
+  gate,  ///< f(x) = x P(x), P from 0 to 1 (gelu, silu, mish)
+  odd,   ///< f(x) = P(|x|) with the sign of x, P from 0 to a limit (tanh)
 };
 
 /// A function of default parameters as polynomials on 32 cells of equal width. Cell r = round(x /
@@ -21,7 +20,7 @@ enum class SegmentKind {
 /// relative accuracy, which would matter for the like of sigmoid or softplus.
 struct SegmentTable {
   static constexpr int kCells = 32;
-  static constexpr int kMinDegree = 3;
+  static constexpr int kMinDegree = 4;
   static constexpr int kMaxDegree = 8;
 
   int degree = 0;  ///< 0: the function is not of this kind
@@ -30,10 +29,8 @@ struct SegmentTable {
   float width = 0.0f;  ///< w
   alignas(64) float coefficient[kMaxDegree + 1][kCells] = {};
 
-  /// The middles of the outermost cells, between which x is clamped for P.
-  float low() const {
-    return kind == SegmentKind::gate ? static_cast<float>(first) * width : -high();
-  }
+  /// The middles of the outermost cells, between which x or |x| is clamped for P.
+  float low() const { return static_cast<float>(first) * width; }
   float high() const { return static_cast<float>(first + kCells - 1) * width; }
 };
 
