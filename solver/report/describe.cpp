@@ -110,8 +110,8 @@ std::string proof(const Table& table) {
                   shortest(table.error), short_number(rms_error(table)));
   if (smoothed) {
     text += fmt::format("{:<18}{}\n", "squared optimum", shortest(table.lower_bound));
-    text += fmt::format("{:<18}{:.2f} % over the proven squared optimum\n", "price",
-                        100.0 * (table.error / table.lower_bound - 1.0));
+    const double price = table.error == 0.0 ? 0.0 : table.error / table.lower_bound - 1.0;
+    text += fmt::format("{:<18}{:.2f} % over the proven squared optimum\n", "price", 100.0 * price);
   } else {
     text += fmt::format("{:<18}{} (no table of this form and size is better)\n", "lower bound",
                         shortest(table.lower_bound));

@@ -32,13 +32,22 @@ TEST(Describe, EvenTableSpeaksOfTheMagnitude) {
   EXPECT_THAT(text, HasSubstr("[0, "));
 }
 
-TEST(Describe, SmoothedTableSaysThatItIsALocalOptimum) {
+Table smoothed(const char* function, int levels) {
   Problem problem;
-  problem.function = parse_function("gelu");
-  problem.levels = 4;
+  problem.function = parse_function(function);
+  problem.levels = levels;
   problem.weight = {"normal", {{"mean", 0}, {"sigma", 1}}, {}, {}, {}};
   problem.objective.smoothed = true;
-  const std::string text = describe(solve(problem), false);
+  return solve(problem);
+}
+
+TEST(Describe, ExactTableCostsNothing) {
+  EXPECT_THAT(describe(smoothed("relu", 2), false),
+              HasSubstr("price             0.00 % over the proven squared optimum"));
+}
+
+TEST(Describe, SmoothedTableSaysThatItIsALocalOptimum) {
+  const std::string text = describe(smoothed("gelu", 4), false);
   EXPECT_THAT(text, HasSubstr("local optimum"));
   EXPECT_THAT(text, HasSubstr("% over the proven squared optimum"));
   EXPECT_THAT(text, Not(HasSubstr("no table of this form and size is better")));
