@@ -55,11 +55,19 @@ double coefficient(const PanelValues& row, const PanelValues& values) {
 // Too narrow for another halving to be worth it, whatever f' does there.
 constexpr double kNarrowest = 1e-7;
 
+/// Wider than this a panel's points could miss what f' does on it: activations change over lengths
+/// of about 1 near zero, of a share of |x| far out.
+bool may_miss(const Panel& panel) {
+  const double nearest =
+      panel.lo < 0.0 && panel.hi > 0.0 ? 0.0 : std::min(std::abs(panel.lo), std::abs(panel.hi));
+  return panel.hi - panel.lo > std::max(32.0, 8.0 * nearest);
+}
+
 void split_until_resolved(const Derivative& derivative, const Panel& panel, double narrowest,
                           double floor, std::vector<Panel>& out) {
   PanelValues values;
   derivative.evaluate(panel_points(panel), panel.piece, values);
-  if (panel.hi - panel.lo < narrowest || is_resolved(values, floor)) {
+  if (panel.hi - panel.lo < narrowest || (is_resolved(values, floor) && !may_miss(panel))) {
     out.push_back(panel);
     return;
   }

@@ -48,6 +48,15 @@ TEST(SmoothedDerivative, EqualsTheDirectConvolution) {
   }
 }
 
+TEST(SmoothedDerivative, SeesANarrowBumpUnderAWideWeight) {
+  const auto tanh_slope = [](double x) { return 1.0 / (std::cosh(x) * std::cosh(x)); };
+  const SmoothedDerivative target(hyperbolic_tangent(), smoothing_nodes(normal(0.0, 100.0), kTau));
+  for (size_t j = 0; j < target.nodes().size(); j += 7) {
+    const SmoothingNode& node = target.nodes()[j];
+    EXPECT_NEAR(target.values()[j], convolved(tanh_slope, node, {-20.0, 0.0, 20.0}), 1e-12);
+  }
+}
+
 TEST(SmoothedDerivative, OfGeluHasItsClosedForm) {
   // (x Phi(x))' is Phi(x) + x phi(x); both convolve with N(0, t^2) in closed form.
   const SmoothedDerivative target(gelu(), smoothing_nodes(normal(-0.3, 1.7), kTau));
