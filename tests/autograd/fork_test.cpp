@@ -8,6 +8,11 @@
 
 #include "fewbit/fewbit.hpp"
 
+/// Read by LeakSanitizer where it is linked: a child lacks the threads that hold libtorch's pool.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:caffe2::pthreadpool\n";
+}
+
 namespace fewbit {
 
 namespace {
