@@ -115,7 +115,8 @@ class Fit {
     const bool is_folded = kind_ == SegmentKind::odd;
     const double begin = is_folded ? 0.0 : left_.begin;
     const double end = std::max(right_.begin, is_folded ? -left_.begin : 0.0);
-    for (int i = static_cast<int>((end - begin) / SegmentTable::kCells * 64); i <= 2 * 64; ++i) {
+    const int least = static_cast<int>((end - begin) / SegmentTable::kCells * 64);
+    for (int i = std::max(least, 1); i <= 2 * 64; ++i) {
       const double width = i / 64.0;
       const int first = is_folded ? 0 : static_cast<int>(std::floor(begin / width - 0.5));
       if ((first + SegmentTable::kCells - 1.5) * width < end) continue;
