@@ -65,7 +65,7 @@ void fill_normal(ElementType type, Buffers& all) {
   for (int64_t i = 0; i < all.count; ++i) {
     const float x = sample[static_cast<size_t>(i * 7 & 0xFFFF)];
     const double wide = static_cast<double>(x);
-    const uint16_t half = type == ElementType::bf16 ? bf16_from_float(x) : f16_from_float(x);
+    const uint16_t half = half_from_float(type, x);
     uint8_t* at = all.x.data() + i * element_bytes(type);
     if (type == ElementType::f64) std::memcpy(at, &wide, 8);
     if (type == ElementType::f32) std::memcpy(at, &x, 4);

@@ -43,9 +43,7 @@ TEST(SixteenBitInputs, GetTheCodeThatTheDefinitionGivesForEveryTable) {
 }
 
 double value_of(int half, ElementType type) {
-  const auto bits = static_cast<uint16_t>(half);
-  return static_cast<double>(type == ElementType::bf16 ? float_from_bf16(bits)
-                                                       : float_from_f16(bits));
+  return static_cast<double>(float_from_half(type, static_cast<uint16_t>(half)));
 }
 
 double rounded(double x, ElementType type) {

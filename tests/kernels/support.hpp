@@ -117,8 +117,7 @@ inline double element(const std::vector<uint8_t>& bytes, ElementType type, int64
   }
   uint16_t half = 0;
   std::memcpy(&half, at, 2);
-  return static_cast<double>(type == ElementType::bf16 ? float_from_bf16(half)
-                                                       : float_from_f16(half));
+  return static_cast<double>(float_from_half(type, half));
 }
 
 inline std::vector<uint8_t> bytes_of(const std::vector<double>& values, ElementType type) {
@@ -126,7 +125,7 @@ inline std::vector<uint8_t> bytes_of(const std::vector<double>& values, ElementT
   for (size_t i = 0; i < values.size(); ++i) {
     uint8_t* at = bytes.data() + i * static_cast<size_t>(element_bytes(type));
     const float x = static_cast<float>(values[i]);
-    const uint16_t half = type == ElementType::bf16 ? bf16_from_float(x) : f16_from_float(x);
+    const uint16_t half = half_from_float(type, x);
     if (type == ElementType::f64) std::memcpy(at, &values[i], 8);
     if (type == ElementType::f32) std::memcpy(at, &x, 4);
     if (element_bytes(type) == 2) std::memcpy(at, &half, 2);

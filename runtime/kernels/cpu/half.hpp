@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/step_view.hpp"
+
 namespace fewbit::kernels {
 
 /// The 16-bit types in plain arithmetic: exact to float, to nearest even from it. A NaN keeps its
@@ -43,6 +45,15 @@ inline uint16_t bf16_from_float(float x) {
   const uint32_t rounded = bits + 0x7FFFu + (bits >> 16 & 1u);
   const bool is_nan = (bits & 0x7FFFFFFFu) > 0x7F800000u;
   return static_cast<uint16_t>((is_nan ? bits | 0x400000u : rounded) >> 16);
+}
+
+/// The same for the 16-bit type that `type` names, bf16 or f16.
+inline float float_from_half(ElementType type, uint16_t half) {
+  return type == ElementType::bf16 ? float_from_bf16(half) : float_from_f16(half);
+}
+
+inline uint16_t half_from_float(ElementType type, float x) {
+  return type == ElementType::bf16 ? bf16_from_float(x) : f16_from_float(x);
 }
 
 /// The smallest float not below x: compares with a float threshold as x does.

@@ -17,10 +17,8 @@ inline int ordinal(uint16_t half) {
 
 /// The largest value of the type that is not above t: x > t exactly where ordinal(x) > it.
 inline int ordinal_not_above(ElementType type, float t) {
-  const bool is_bf16 = type == ElementType::bf16;
-  const uint16_t nearest = is_bf16 ? bf16_from_float(t) : f16_from_float(t);
-  const float wide = is_bf16 ? float_from_bf16(nearest) : float_from_f16(nearest);
-  return ordinal(nearest) - (wide > t ? 1 : 0);
+  const uint16_t nearest = half_from_float(type, t);
+  return ordinal(nearest) - (float_from_half(type, nearest) > t ? 1 : 0);
 }
 
 /// A place where the code changes, going from zero outwards on one side: `magnitude` is the first

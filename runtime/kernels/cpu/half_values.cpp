@@ -12,15 +12,6 @@ namespace {
 
 constexpr int kCount = 1 << 16;
 
-float widened(ElementType type, int half) {
-  const auto bits = static_cast<uint16_t>(half);
-  return type == ElementType::bf16 ? float_from_bf16(bits) : float_from_f16(bits);
-}
-
-uint16_t narrowed(ElementType type, float x) {
-  return type == ElementType::bf16 ? bf16_from_float(x) : f16_from_float(x);
-}
-
 /// Towards zero, and odd where that is not exact: rounding it again to fewer bits gives what
 /// rounding x once would.
 float rounded_to_odd(double x) {
@@ -39,7 +30,7 @@ bool is_of_lines(ElementType type, const ValueKernels& kernels, const float* par
   float x[kBlock];
   float slope[kBlock];
   for (int first = 0; first < kCount; first += kBlock) {
-    for (int i = 0; i < kBlock; ++i) x[i] = widened(type, first + i);
+    for (int i = 0; i < kBlock; ++i) x[i] = float_from_half(type, static_cast<uint16_t>(first + i));
     kernels.slope(x, slope, parameters);
     for (const float s : slope) {
       if (!std::isnan(s)) slopes.insert(s);
@@ -57,10 +48,11 @@ HalfValues tabulate_halves(ElementType type, const ValueKernels& kernels, const 
   double x[kBlock];
   double y[kBlock];
   for (int first = 0; first < kCount; first += kBlock) {
-    for (int i = 0; i < kBlock; ++i) x[i] = static_cast<double>(widened(type, first + i));
+    for (int i = 0; i < kBlock; ++i)
+      x[i] = static_cast<double>(float_from_half(type, static_cast<uint16_t>(first + i)));
     kernels.value64(x, y, parameters);
     for (int i = 0; i < kBlock; ++i) {
-      table.y[static_cast<size_t>(first + i)] = narrowed(type, rounded_to_odd(y[i]));
+      table.y[static_cast<size_t>(first + i)] = half_from_float(type, rounded_to_odd(y[i]));
     }
   }
   return table;
