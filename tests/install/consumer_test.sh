@@ -3,6 +3,8 @@
 # consumer against it and runs it. A second build has nothing to do, a changed argument or weight
 # file solves again, and only what depends on it.
 set -euo pipefail
+# shellcheck source=tests/install/steps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 
 build=$1 consumer=$2 compiler=$3
 scratch=$(mktemp -d)
@@ -10,18 +12,6 @@ trap 'rm -rf "$scratch"' EXIT
 tree=$scratch/build
 made=$tree/fewbit_activations/fewbit
 export CCACHE_DISABLE=1
-
-fail() {
-  printf 'FAILED: %s\n' "$1"
-  exit 1
-}
-
-# step NAME COMMAND...: keeps the output in $output, shows it when the command fails.
-step() {
-  local name=$1
-  shift
-  output=$("$@" 2>&1) || { printf '%s\n' "$output" && fail "$name"; }
-}
 
 configure() {
   step "configure $*" cmake -S "$scratch/consumer" -B "$tree" -G Ninja \

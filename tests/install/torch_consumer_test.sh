@@ -3,6 +3,8 @@
 # stranger's project uses it. Installs the build tree into a scratch prefix, builds the consumer
 # against it, runs it, and sees that nothing came from the tree of SOURCE but what was installed.
 set -euo pipefail
+# shellcheck source=tests/install/steps.sh
+source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 
 build=$1 source=$2 consumer=$3 compiler=$4
 scratch=$(mktemp -d)
@@ -10,18 +12,6 @@ trap 'rm -rf "$scratch"' EXIT
 tree=$scratch/consumer/build
 export CCACHE_DISABLE=1
 unset FEWBIT_TORCH_ROOT FEWBIT_VENV
-
-fail() {
-  printf 'FAILED: %s\n' "$1"
-  exit 1
-}
-
-# step NAME COMMAND...: keeps the output in $output, shows it when the command fails.
-step() {
-  local name=$1
-  shift
-  output=$("$@" 2>&1) || { printf '%s\n' "$output" && fail "$name"; }
-}
 
 # configure FOLDER OPTIONS...: the project in $scratch/FOLDER.
 configure() {
