@@ -38,7 +38,7 @@ OUTSIDE = {
     "ATen/": RUNTIME_WITH_TORCH,
     "c10/": RUNTIME_WITH_TORCH,
     "hwy/": {"kernels"},
-    "cuda": set(),
+    "cuda": {"kernels"},
 }
 
 # Single headers that a folder may not see although their folder is allowed.
