@@ -144,11 +144,19 @@ std::string functions_include(const Functions& functions) {
 }
 
 std::string sources_list(const Files& files) {
-  std::string text = "# " + kNotice + "set(FEWBIT_GENERATED_HEADERS";
+  std::string headers, kernels;
   for (const auto& [name, content] : files) {
-    if (name.ends_with(".hpp") || name.ends_with(".inc")) text += "\n  " + name;
+    (name.ends_with(".cu") ? kernels : headers) += "\n  " + name;
   }
-  return text + ")\n";
+  return "# " + kNotice + "set(FEWBIT_GENERATED_HEADERS" + headers +
+         ")\nset(FEWBIT_GENERATED_CUDA" + kernels + ")\n";
+}
+
+/// The instantiation of the CUDA kernels for a function of a registry.
+std::string cuda_source(const std::string& name, const std::string& registry,
+                        const std::string& header, const std::string& origin) {
+  return render("cuda_function.in",
+                {{"ORIGIN", origin}, {"HEADER", header}, {"REGISTRY", registry}, {"NAME", name}});
 }
 
 /// What the kernels of some functions are compiled from.
@@ -180,6 +188,8 @@ Files generate_files(const std::vector<Table>& tables) {
   for (const FunctionInfo& info : solver::registry()) {
     files[info.name + ".hpp"] =
         function_header(info, tables, "the registry and tables/" + info.name);
+    files["cuda/" + info.name + ".cu"] =
+        cuda_source(info.name, "builtin", "generated/" + info.name + ".hpp", "the registry");
   }
   files["sources.cmake"] = sources_list(files);
   files[".clang-format"] = "# " + kNotice + "DisableFormat: true\nSortIncludes: Never\n";
@@ -205,6 +215,8 @@ Files generate_torch(const Table& table) {
                                                      {"BITS", std::to_string(table.bits())},
                                                      {"TABLE", solver::to_json(table)}};
   kernels["activation.cpp"] = render("torch_source.in", values);
+  kernels[info.name + ".cu"] =
+      cuda_source(info.name, "own_" + info.name, info.name + "/" + header, info.name + ".json");
   Files files = {{"fewbit/nn/" + header, render("torch_header.in", values)}};
   for (auto& [name, text] : kernels) files[info.name + "/" + name] = std::move(text);
   return files;

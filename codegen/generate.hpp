@@ -17,8 +17,8 @@ using Files = std::map<std::string, std::string>;
 std::vector<solver::Table> load_tables(const std::string& folder);
 
 /// Everything that belongs into generated/: one header per registered function with its tables,
-/// what they include, the registry include, sources.cmake. A pure function of registry, templates
-/// and tables.
+/// what they include, the registry include, cuda/<name>.cu, sources.cmake. A pure function of
+/// registry, templates and tables.
 Files generate_files(const std::vector<solver::Table>& tables);
 
 /// A function of one's own for libtorch, with the table it starts with:
@@ -26,6 +26,7 @@ Files generate_files(const std::vector<solver::Table>& tables);
 ///   <name>/activation.cpp  their definitions and the registration with the runtime
 ///   <name>/functions.hpp, registry.inc and what they include: for kernels/cpu/values.cpp and
 ///                          registry.cpp
+///   <name>/<name>.cu       the same for CUDA
 /// Throws Error for a function with parameters or a name that cannot be used so.
 Files generate_torch(const solver::Table& table);
 

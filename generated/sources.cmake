@@ -28,3 +28,28 @@ set(FEWBIT_GENERATED_HEADERS
   tanh.hpp
   tanhshrink.hpp
   threshold.hpp)
+set(FEWBIT_GENERATED_CUDA
+  cuda/celu.cu
+  cuda/elu.cu
+  cuda/gelu.cu
+  cuda/gelu_tanh.cu
+  cuda/hardshrink.cu
+  cuda/hardsigmoid.cu
+  cuda/hardswish.cu
+  cuda/hardtanh.cu
+  cuda/leaky_relu.cu
+  cuda/logsigmoid.cu
+  cuda/mish.cu
+  cuda/quick_gelu.cu
+  cuda/relu.cu
+  cuda/relu6.cu
+  cuda/relu_squared.cu
+  cuda/selu.cu
+  cuda/sigmoid.cu
+  cuda/silu.cu
+  cuda/softplus.cu
+  cuda/softshrink.cu
+  cuda/softsign.cu
+  cuda/tanh.cu
+  cuda/tanhshrink.cu
+  cuda/threshold.cu)

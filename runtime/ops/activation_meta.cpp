@@ -16,18 +16,12 @@ at::Tensor like(const at::Tensor& x) {
                                           : at::empty_like(x, {}, at::MemoryFormat::Contiguous);
 }
 
-/// One meta tensor among the arguments brings a call here.
-void check_meta(const char* operation, const char* argument, const at::Tensor& tensor) {
-  TORCH_CHECK(tensor.is_meta(), operation, ": ", argument, " is on ", tensor.device(),
-              ", but another argument on meta");
-}
-
 std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, c10::string_view, Parameters,
                                            const at::Tensor&, const at::Tensor&,
                                            const at::Tensor& levels, bool,
                                            const std::optional<at::Generator>&) {
   constexpr const char* kName = "fewbit::activation_forward";
-  check_meta(kName, "x", x);
+  check_device(kName, "x", x, at::kMeta);
   check_element_type(kName, x);
   const c10::SymInt bytes = code_bytes(x.sym_numel(), bits_of(levels));
   return {like(x), at::empty_symint({bytes}, x.options().dtype(at::kByte))};
@@ -40,7 +34,7 @@ at::Tensor value(const at::Tensor& x, c10::string_view, Parameters) {
 
 at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, const at::Tensor& levels) {
   constexpr const char* kName = "fewbit::activation_backward";
-  check_meta(kName, "dy", dy);
+  check_device(kName, "dy", dy, at::kMeta);
   check_element_type(kName, dy);
   check_codes(kName, codes, dy, bits_of(levels));
   return like(dy);

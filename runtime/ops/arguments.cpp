@@ -54,6 +54,12 @@ kernels::StepView check_step(const char* operation, const StepTensors& step) {
   return view;
 }
 
+void check_device(const char* operation, const char* argument, const at::Tensor& tensor,
+                  at::DeviceType device) {
+  TORCH_CHECK(tensor.device().type() == device, operation, ": ", argument, " is on ",
+              tensor.device(), ", but another argument on ", at::DeviceTypeName(device, true));
+}
+
 kernels::ElementType check_element_type(const char* operation, const at::Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case at::kFloat:

@@ -21,6 +21,10 @@ struct StepTensors {
 kernels::StepView check_step(const char* operation, const StepTensors& step);
 kernels::StepView check_levels(const char* operation, const at::Tensor& levels);
 
+/// One tensor of a device among the arguments brings a call to that device's kernels.
+void check_device(const char* operation, const char* argument, const at::Tensor& tensor,
+                  at::DeviceType device);
+
 kernels::ElementType check_element_type(const char* operation, const at::Tensor& tensor);
 
 const kernels::Activation& check_function(const char* operation, const std::string& function);

@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "codegen/emit.hpp"
 #include "fixtures.hpp"
+#include "functions/registry.hpp"
 #include "table/json.hpp"
 
 namespace fewbit::codegen {
@@ -58,6 +59,22 @@ TEST(Update, RemovesStaleFilesOfItsOwnOnly) {
   EXPECT_TRUE(fs::exists(folder / "notes.txt"));
 }
 
+TEST(Update, LooksForStaleFilesWhereItWritesItsOwn) {
+  const Folder folder("stale_cuda");
+  const std::string old_file = kFiles.at("a.hpp");
+  for (const char* name : {"cuda/old.cu", "other/old.hpp"}) {
+    write_text_file(folder / name, old_file);
+  }
+  update_folder(kFiles, folder.path());
+  EXPECT_TRUE(fs::exists(folder / "cuda/old.cu"));
+  Files with_cuda = kFiles;
+  with_cuda["cuda/new.cu"] = old_file;
+  update_folder(with_cuda, folder.path());
+  EXPECT_FALSE(fs::exists(folder / "cuda/old.cu"));
+  EXPECT_TRUE(fs::exists(folder / "cuda/new.cu"));
+  EXPECT_TRUE(fs::exists(folder / "other/old.hpp"));
+}
+
 TEST(Compare, NamesEveryKindOfDifference) {
   const Folder folder("compare");
   write_text_file(folder / "a.hpp", kFiles.at("a.hpp") + " ");
@@ -94,6 +111,18 @@ TEST(Generate, EveryFileSaysWhoMadeItInItsFirstLine) {
   }
 }
 
+TEST(Generate, ListsTheCudaSourceOfEveryFunction) {
+  const Files files = generate_files({});
+  const std::string& list = files.at("sources.cmake");
+  const std::string sources = list.substr(list.find("set(FEWBIT_GENERATED_CUDA"));
+  for (const solver::FunctionInfo& info : solver::registry()) {
+    const std::string name = "cuda/" + info.name + ".cu";
+    EXPECT_NE(sources.find("\n  " + name), std::string::npos) << name;
+    EXPECT_NE(files.at(name).find("FEWBIT_CUDA_FUNCTION(builtin, " + info.name + ")"),
+              std::string::npos);
+  }
+}
+
 /// A table made for a function of one's own.
 solver::Table own_table(const std::string& name) {
   solver::Table table = test::gelu_levels_b3();
@@ -108,6 +137,12 @@ TEST(GenerateTorch, NamesTheModuleAfterTheFunction) {
   EXPECT_NE(header("my_act").find("TORCH_MODULE(MyAct);"), std::string::npos);
   EXPECT_NE(header("_act2_b").find("TORCH_MODULE(Act2B);"), std::string::npos);
   EXPECT_NE(header("myGLU").find("TORCH_MODULE(MyGLU);"), std::string::npos);
+}
+
+TEST(GenerateTorch, MakesTheCudaKernelsOfItsOwnRegistry) {
+  const std::string source = generate_torch(own_table("my_act")).at("my_act/my_act.cu");
+  EXPECT_NE(source.find("#include \"my_act/my_act.hpp\"\n"), std::string::npos);
+  EXPECT_NE(source.find("FEWBIT_CUDA_FUNCTION(own_my_act, my_act)\n"), std::string::npos);
 }
 
 TEST(GenerateTorch, RefusesWhatItCannotName) {
