@@ -1,7 +1,6 @@
 #include "kernels/activation.hpp"
 
-#include <atomic>
-#include <mutex>
+#include "kernels/known_activations.hpp"
 
 namespace fewbit::kernels {
 
@@ -11,13 +10,10 @@ std::span<const Activation> activations();
 
 namespace {
 
-/// What was added, last first. Nodes stay for good, so that a reader needs no lock.
-struct Added {
-  const Activation* activation;
-  const Added* next;
-};
-
-std::atomic<const Added*> last_added{nullptr};
+KnownActivations<Activation>& known() {
+  static KnownActivations<Activation> known(activations());
+  return known;
+}
 
 }  // namespace
 
@@ -26,21 +22,11 @@ std::span<const Activation> activations() {
 }
 
 const Activation* find_activation(std::string_view name) {
-  for (const Activation& activation : activations()) {
-    if (activation.name == name) return &activation;
-  }
-  for (const Added* added = last_added.load(); added != nullptr; added = added->next) {
-    if (added->activation->name == name) return added->activation;
-  }
-  return nullptr;
+  return known().find(name);
 }
 
 bool add_activation(const Activation& activation) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (find_activation(activation.name) != nullptr) return false;
-  last_added.store(new Added{&activation, last_added.load()});
-  return true;
+  return known().add(activation);
 }
 
 }  // namespace fewbit::kernels

@@ -13,6 +13,9 @@ constexpr int64_t element_bytes(ElementType type) {
   return type == ElementType::f64 ? 8 : type == ElementType::f32 ? 4 : 2;
 }
 
+/// Thresholds that a table may have: far more than 256 levels need.
+inline constexpr int kMaxThresholds = 1023;
+
 /// A few-bit derivative q(x) = levels[codes[i]], i the number of thresholds t with x > t, as the
 /// kernels read it: a view, the arrays belong to the caller. The comparison has the meaning it has
 /// for real numbers, in every type; fp64 compares in double with the float thresholds.

@@ -44,6 +44,8 @@ kernels::StepView check_step(const char* operation, const StepTensors& step) {
   TORCH_CHECK(step.interval_codes.numel() == step.thresholds.numel() + 1, operation,
               ": interval_codes has ", step.interval_codes.numel(),
               " elements, accepted: ", step.thresholds.numel() + 1, ", one more than thresholds");
+  TORCH_CHECK(step.thresholds.numel() <= kernels::kMaxThresholds, operation, ": thresholds has ",
+              step.thresholds.numel(), " elements, accepted: at most ", kernels::kMaxThresholds);
   view.threshold_count = static_cast<int>(step.thresholds.numel());
   view.thresholds = step.thresholds.const_data_ptr<float>();
   view.codes = step.interval_codes.const_data_ptr<uint8_t>();

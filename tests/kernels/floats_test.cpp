@@ -4,7 +4,7 @@
 
 #include "expression/evaluate.hpp"
 #include "functions/registry.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/inputs.hpp"
 #include "tests/support/allowed_error.hpp"
 
 namespace fewbit::kernels {
@@ -12,29 +12,11 @@ namespace fewbit::kernels {
 namespace {
 
 template <class Real>
-std::vector<double> interesting(const generated::StepTable& table) {
-  constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
-  std::vector<double> x = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-300, -1e-300, 1e300, -1e300};
-  for (int i = 0; i < table.threshold_count; ++i) {
-    for (const Real sign : {Real{1}, Real{-1}}) {
-      const Real t = sign * static_cast<Real>(table.thresholds[i]);
-      for (const Real at : {t, std::nextafter(t, kInfinity), std::nextafter(t, -kInfinity)}) {
-        x.push_back(static_cast<double>(at));
-      }
-    }
-  }
-  const std::vector<double> random = normal_inputs(700, 21);
-  x.insert(x.end(), random.begin(), random.end());
-  for (double& value : x) value = static_cast<double>(static_cast<Real>(value));
-  return x;
-}
-
-template <class Real>
 void expect_codes_of_the_definition(ElementType type) {
   for (const NamedTable& named : all_tables()) {
     if (named.table->threshold_count == 0) continue;
-    const std::vector<double> x = interesting<Real>(*named.table);
     const StepView steps = view_of(*named.table);
+    const std::vector<double> x = around_thresholds<Real>(steps);
     for_each_target([&](int64_t target) {
       const Forward pass =
           run_forward(*find_activation(named.function), steps, type, bytes_of(x, type));

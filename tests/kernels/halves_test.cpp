@@ -7,7 +7,7 @@
 #include "expression/evaluate.hpp"
 #include "functions/registry.hpp"
 #include "kernels/cpu/half_values.hpp"
-#include "tests/kernels/support.hpp"
+#include "tests/kernels/inputs.hpp"
 #include "tests/support/allowed_error.hpp"
 
 namespace fewbit::kernels {
@@ -15,15 +15,6 @@ namespace fewbit::kernels {
 namespace {
 
 constexpr ElementType kHalves[] = {ElementType::bf16, ElementType::f16};
-
-std::vector<uint8_t> every_half() {
-  std::vector<uint8_t> bytes;
-  for (int half = 0; half < 65536; ++half) {
-    bytes.push_back(static_cast<uint8_t>(half));
-    bytes.push_back(static_cast<uint8_t>(half >> 8));
-  }
-  return bytes;
-}
 
 TEST(SixteenBitInputs, GetTheCodeThatTheDefinitionGivesForEveryTable) {
   for (const ElementType type : kHalves) {

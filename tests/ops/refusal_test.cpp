@@ -60,6 +60,19 @@ TEST(Refusal, OfDevicesThatDoNotBelongTogether) {
             "fewbit::activation_forward: x is on cpu, but another argument on meta");
 }
 
+TEST(Refusal, OfMoreThresholdsThanKernelsKeep) {
+  const auto of = [](int64_t count) {
+    const at::Tensor codes = at::zeros({count + 1}, at::kByte);
+    return refusal([&] {
+      ops::activation_forward(at::ones({9}), "gelu", {}, at::linspace(-1, 1, count), codes,
+                              at::ones({2}), false, {});
+    });
+  };
+  EXPECT_EQ(of(1023), "accepted");
+  EXPECT_EQ(of(1024),
+            "fewbit::activation_forward: thresholds has 1024 elements, accepted: at most 1023");
+}
+
 TEST(Refusal, OfCodesOfTheWrongLengthAlsoWithoutData) {
   const at::Tensor dy = at::ones({100}, at::kMeta);
   EXPECT_EQ(refusal([&] {

@@ -13,9 +13,9 @@
 /// bit for bit, in the same stream. All pointers to elements and codes are the device's; tables and
 /// parameters are the host's and travel as kernel arguments, so that they may go at once.
 ///
-/// A launcher enqueues on `stream` and returns the launch's status. It does not synchronise, allocate
-/// or throw, and may be captured into a graph. Any count and any alignment that the element type
-/// allows: 16-byte aligned pointers take the fast path.
+/// A launcher enqueues on `stream` and returns the launch's status. It does not synchronise,
+/// allocate or throw, and may be captured into a graph. Any count and any alignment that the
+/// element type allows: 16-byte aligned pointers take the fast path.
 namespace fewbit::kernels::cuda {
 
 /// The launchers of one function; the registry makes them.

@@ -1,0 +1,37 @@
+#include "kernels/cuda/backward.cuh"
+#include "kernels/cuda/launch.hpp"
+
+namespace fewbit::kernels::cuda {
+
+namespace {
+
+template <ElementType kType>
+cudaError_t launch_backward(int bits, const BackwardArguments& pass, const Levels& levels,
+                            cudaStream_t stream) {
+  using Kernel = void(BackwardArguments, Levels);
+  static constexpr Kernel* kKernels[] = {backward_kernel<kType, 1>, backward_kernel<kType, 2>,
+                                         backward_kernel<kType, 3>, backward_kernel<kType, 4>,
+                                         backward_kernel<kType, 5>, backward_kernel<kType, 6>,
+                                         backward_kernel<kType, 7>, backward_kernel<kType, 8>};
+  return launch(kKernels[bits - 1], grid_of(pass.count), stream, pass, levels);
+}
+
+}  // namespace
+
+cudaError_t launch_backward(ElementType type, int bits, const BackwardArguments& pass,
+                            const Levels& levels, cudaStream_t stream) {
+  switch (type) {
+    case ElementType::f32:
+      return launch_backward<ElementType::f32>(bits, pass, levels, stream);
+    case ElementType::bf16:
+      return launch_backward<ElementType::bf16>(bits, pass, levels, stream);
+    case ElementType::f16:
+      return launch_backward<ElementType::f16>(bits, pass, levels, stream);
+    default:
+      return launch(backward_doubles_kernel, (pass.count + kThreads - 1) / kThreads, stream,
+                    static_cast<const double*>(pass.dy), pass.codes, static_cast<double*>(pass.dx),
+                    pass.count, bits, levels);
+  }
+}
+
+}  // namespace fewbit::kernels::cuda

@@ -1,0 +1,128 @@
+// The codes that the CUDA kernels find, on the host: those of the CPU kernels, bit for bit.
+#include <gtest/gtest.h>
+
+#include "tests/kernels/inputs.hpp"
+#include "tests/kernels/warp.hpp"
+
+namespace fewbit::kernels::cuda {
+
+namespace {
+
+using enum ElementType;
+
+Bytes cpu_codes(const StepView& steps, ElementType type, const Bytes& x) {
+  return run_forward(*kernels::find_activation("relu"), steps, type, x).codes;
+}
+
+TEST(CudaCodes, OfEvery16BitInputAreTheCpusForEveryTable) {
+  int summed = 0;
+  for (const NamedTable& named : all_tables()) {
+    const StepView steps = view_of(*named.table);
+    if (steps.codes == nullptr) continue;
+    for_types<bf16, f16>([&]<ElementType kType> {
+      if (!is_summed(steps, kType)) return;
+      ++summed;
+      const StepSum sum = step_sum(steps, kType);
+      const Bytes expected = cpu_codes(steps, kType, every_half());
+      ASSERT_EQ(stream_of_tiles<kType>(sum, every_half()), expected)
+          << named.function << ' ' << named.table->name << ' ' << type_name(kType);
+    });
+  }
+  EXPECT_GT(summed, 500);
+}
+
+TEST(CudaCodes, OfEvery16BitInputAreTheCpusElementByElement) {
+  for (const NamedTable& named : all_tables()) {
+    const StepView steps = view_of(*named.table);
+    if (steps.codes == nullptr || steps.bits != 3) continue;
+    for_types<bf16, f16>([&]<ElementType kType> {
+      const Bytes expected = cpu_codes(steps, kType, every_half());
+      ASSERT_EQ(stream_of_elements<kType>(step_sum(steps, kType), every_half()), expected)
+          << named.function << ' ' << named.table->name;
+      ASSERT_EQ(stream_by_bisection<kType>(bisection_table(steps), 3, every_half()), expected)
+          << named.function << ' ' << named.table->name;
+    });
+  }
+}
+
+TEST(CudaCodes, OfFloatsAreTheCpusAtAndAroundEveryThreshold) {
+  for (const NamedTable& named : all_tables()) {
+    const StepView steps = view_of(*named.table);
+    if (steps.codes == nullptr) continue;
+    std::vector<double> x = around_thresholds<float>(steps);
+    x.resize((x.size() + kTile - 1) / kTile * kTile, 0.25);
+    const Bytes bytes = bytes_of(x, f32);
+    const Bytes expected = cpu_codes(steps, f32, bytes);
+    if (is_summed(steps, f32)) {
+      const StepSum sum = step_sum(steps, f32);
+      ASSERT_EQ(stream_of_tiles<f32>(sum, bytes), expected) << named.function << named.table->name;
+      ASSERT_EQ(stream_of_elements<f32>(sum, bytes), expected) << named.function;
+    }
+    ASSERT_EQ(stream_by_bisection<f32>(bisection_table(steps), steps.bits, bytes), expected)
+        << named.function << ' ' << named.table->name;
+  }
+}
+
+TEST(CudaCodes, OfDoublesAreTheCpusBesideThresholdsToo) {
+  for (const NamedTable& named : all_tables()) {
+    const StepView steps = view_of(*named.table);
+    if (steps.codes == nullptr) continue;
+    const std::vector<double> x = around_thresholds<double>(steps);
+    const Bytes bytes = bytes_of(x, f64);
+    ASSERT_EQ(stream_by_bisection<f64>(bisection_table(steps), steps.bits, bytes),
+              cpu_codes(steps, f64, bytes))
+        << named.function << ' ' << named.table->name;
+  }
+}
+
+TEST(CudaCodes, AreTheCpusForTablesOfEveryShape) {
+  for (int bits = 1; bits <= 8; ++bits) {
+    for (const int thresholds : {1, 2, 7, 14, 31, 48, 49, 255, 256, kMaxThresholds}) {
+      for (const bool even : {false, true}) {
+        SyntheticTable table(bits, thresholds, static_cast<uint32_t>(bits * 2000 + thresholds));
+        table.even = even;
+        const StepView steps = table.view();
+        for_types<f32, bf16, f16>([&]<ElementType kType> {
+          const Bytes x = bytes_of(normal_inputs(2 * kTile, 3), kType);
+          const Bytes expected = cpu_codes(steps, kType, x);
+          ASSERT_EQ(stream_by_bisection<kType>(bisection_table(steps), bits, x), expected)
+              << bits << " bits, " << thresholds << " thresholds";
+          if (!is_summed(steps, kType)) return;
+          ASSERT_EQ(stream_of_tiles<kType>(step_sum(steps, kType), x), expected)
+              << bits << " bits, " << thresholds << " thresholds, " << type_name(kType);
+        });
+      }
+    }
+  }
+}
+
+TEST(CudaCodes, OfTailsAreTheCpusAndEndInZeros) {
+  for (int bits = 1; bits <= 8; ++bits) {
+    const SyntheticTable table(bits, 7, static_cast<uint32_t>(bits));
+    for (int64_t count = 1; count <= kTile + 40; ++count) {
+      const Bytes x = bytes_of(normal_inputs(count, 5), bf16);
+      const Bytes expected = cpu_codes(table.view(), bf16, x);
+      ASSERT_EQ(stream_by_bisection<bf16>(bisection_table(table.view()), bits, x), expected)
+          << bits << " bits, " << count << " elements";
+      if (!is_summed(table.view(), bf16)) continue;
+      ASSERT_EQ(stream_of_elements<bf16>(step_sum(table.view(), bf16), x), expected)
+          << bits << " bits, " << count << " elements";
+    }
+  }
+}
+
+TEST(CudaCodes, OfThresholdsAtTheEndsOfTheTypesAreTheCpus) {
+  const std::vector<float> far = {-INFINITY, -3e38f, -65504.0f, -1e-40f, -0.0f,
+                                  1e-45f,    1e-8f,  65519.0f,  3.4e38f, INFINITY};
+  SyntheticTable table(4, static_cast<int>(far.size()), 7);
+  table.thresholds = far;
+  for_types<bf16, f16>([&]<ElementType kType> {
+    ASSERT_EQ(stream_of_tiles<kType>(step_sum(table.view(), kType), every_half()),
+              cpu_codes(table.view(), kType, every_half()))
+        << type_name(kType);
+  });
+}
+
+}  // namespace
+
+}  // namespace fewbit::kernels::cuda
