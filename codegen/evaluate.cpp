@@ -52,6 +52,8 @@ float call_float(Kind kind, float a) {
       return math::normcdf(a);
     case Kind::normpdf:
       return math::normpdf(a);
+    case Kind::gelu:
+      return std::isinf(a) ? std::fmax(a, 0.0f) : a * math::normcdf(a);
     default:
       return std::numeric_limits<float>::quiet_NaN();
   }
@@ -168,6 +170,8 @@ double call_value(Kind kind, double a) {
       return 0.5 * std::erfc(-a / std::sqrt(2.0));
     case Kind::normpdf:
       return std::exp(-0.5 * a * a) * 0.3989422804014327;
+    case Kind::gelu:
+      return a * call_value(Kind::normcdf, a);
     default:
       return std::numeric_limits<double>::quiet_NaN();
   }

@@ -49,6 +49,7 @@ enum class Kind {
   erf,
   normcdf,
   normpdf,
+  gelu,
 };
 
 /// Operands are indices of earlier terms (-1: none).

@@ -110,7 +110,7 @@ std::string function_header(const FunctionInfo& info, const std::vector<Table>& 
   const FunctionCode code = write_function(expression_of(info), Parameters::arguments);
   return render("function.in", {{"ORIGIN", origin},
                                 {"NAME", info.name},
-                                {"FUNCTION", code.text + code.wide_text},
+                                {"FUNCTION", code.text + code.wide_text + code.brief_text},
                                 {"TABLES", text}});
 }
 

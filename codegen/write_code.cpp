@@ -54,6 +54,8 @@ const char* function_name(Kind kind) {
       return "erf";
     case Kind::normcdf:
       return "normcdf";
+    case Kind::gelu:
+      return "gelu";
     default:
       return "normpdf";
   }
@@ -82,7 +84,9 @@ class Writer {
       : f_(formula),
         primitives_(primitives),
         is_wide_(real == Real::double_precision),
-        uses_(size_t(formula.size()), 0) {}
+        is_brief_(real == Real::brief),
+        uses_(size_t(formula.size()), 0),
+        is_choice_(size_t(formula.size()), false) {}
 
   std::string body(int result) {
     count(result);
@@ -101,6 +105,10 @@ class Writer {
   void count(int index) {
     if (index < 0 || uses_[size_t(index)]++ > 0) return;
     const Term& term = f_[index];
+    if (term.kind == Kind::select) {
+      is_choice_[size_t(term.b)] = true;
+      is_choice_[size_t(term.c)] = true;
+    }
     count(term.a);
     count(term.b);
     count(term.c);
@@ -111,7 +119,9 @@ class Writer {
     const bool is_leaf =
         kind == Kind::constant || kind == Kind::variable || kind == Kind::parameter;
     const bool is_condition = kind >= Kind::less && kind <= Kind::not_equal;
-    return uses_[size_t(index)] > 1 && !is_leaf && !is_condition;
+    // Computed before it is chosen, or a device would branch.
+    const bool is_ahead = is_brief_ && is_choice_[size_t(index)] && kind != Kind::select;
+    return (uses_[size_t(index)] > 1 || is_ahead) && !is_leaf && !is_condition;
   }
 
   /// The term as an operand of an operator that needs at least `rank`.
@@ -146,7 +156,7 @@ class Writer {
       case Kind::multiply:
         return write_product(term);
       case Kind::divide:
-        return {binary(term, " / ", kProduct, kPrefix), kProduct};
+        return write_quotient(term);
       case Kind::select:
         return write_select(term);
       default:
@@ -166,8 +176,13 @@ class Writer {
 
   /// The primitive's full name.
   std::string primitive(const std::string& name) {
-    primitives_.insert(is_wide_ ? "wide" : name);
-    return (is_wide_ ? "math::wide::" : "math::") + name;
+    if (!is_wide_ && !is_brief_) {
+      primitives_.insert(name);
+      return "math::" + name;
+    }
+    const std::string space = is_wide_ ? "wide" : "brief";
+    primitives_.insert(space);
+    return "math::" + space + "::" + name;
   }
 
   std::string fused(const Term& product, const char* sign, const std::string& addend) {
@@ -178,7 +193,7 @@ class Writer {
 
   /// What a constant loses as a float, where that is more than an eighth of its last place.
   double rounding_rest(int index) const {
-    if (is_wide_ || !f_.is_constant(index)) return 0.0;
+    if (is_wide_ || is_brief_ || !f_.is_constant(index)) return 0.0;
     const double value = f_[index].value;
     const double rest = value - static_cast<double>(static_cast<float>(value));
     return std::abs(rest) > 0x1p-27 * std::abs(value) ? rest : 0.0;
@@ -220,6 +235,23 @@ class Writer {
             kPrimary};
   }
 
+  /// Briefly by the reciprocal, which is a constant of the kernel unless it depends on x.
+  Text write_quotient(const Term& term) {
+    if (!is_brief_) return {binary(term, " / ", kProduct, kPrefix), kProduct};
+    if (f_.is_constant(term.b)) {
+      const auto factor = static_cast<float>(1.0 / f_[term.b].value);
+      return {fmt::format("{} * {}", write(term.a, kProduct), decimal_literal(factor)), kProduct};
+    }
+    if (f_.depends_on_variable(term.b)) {
+      const std::string top = write(term.a, kConditional);
+      return {fmt::format("{}({}, {})", primitive("quotient"), top, write(term.b, kConditional)),
+              kPrimary};
+    }
+    const std::string top = write(term.a, kProduct);
+    return {fmt::format("{} * {}({})", top, primitive("reciprocal"), write(term.b, kConditional)),
+            kProduct};
+  }
+
   Text write_select(const Term& term) {
     const std::string condition = write(term.a, kComparison);
     const std::string first = write(term.b, kSum);
@@ -240,7 +272,9 @@ class Writer {
   const Formula& f_;
   std::set<std::string>& primitives_;
   bool is_wide_;
+  bool is_brief_;
   std::vector<int> uses_;
+  std::vector<bool> is_choice_;  ///< one of the two that a conditional chooses from
   std::map<int, std::string> names_;
 };
 

@@ -7,12 +7,17 @@
 
 namespace fewbit::codegen {
 
-/// The type that a function body works in.
-enum class Real { single_precision, double_precision };
+/// The arithmetic that a function body works in.
+enum class Real {
+  single_precision,
+  double_precision,
+  brief,  ///< float, good enough for results in 16 bits, cheap on a device
+};
 
 /// The statements of a function body that returns term `result` as float, two spaces indented.
 /// Primitives are named math::exp and so on; those that occur are added to `primitives`. In double
-/// precision they are math::wide::exp and so on, all in the one primitive "wide".
+/// precision they are math::wide::exp and so on, all in the one primitive "wide"; likewise
+/// math::brief::exp in "brief".
 std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives,
                        Real real = Real::single_precision);
 

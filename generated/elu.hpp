@@ -21,6 +21,12 @@ FEWBIT_HD inline double wide_activation(double x, double alpha) {
   return x > 0.0 ? x : alpha * math::wide::expm1(x);
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x, float alpha) {
+  const float t0 = alpha * math::brief::expm1(x);
+  return x > 0.0f ? x : t0;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: elu, alpha = 1

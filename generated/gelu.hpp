@@ -28,6 +28,11 @@ FEWBIT_HD inline double wide_activation(double x) {
   return x * math::wide::normcdf(x);
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x) {
+  return math::brief::gelu(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: gelu

@@ -30,6 +30,13 @@ FEWBIT_HD inline double wide_activation(double x) {
   return x * math::wide::sigmoid(x * math::wide::fma(0.07135481627260025, x * x, 1.5957691216057308));
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::brief::sigmoid(x * math::brief::fma(0.071354814f, x * x, 1.5957692f));
+}
+
 namespace tables {
 
 // intervals_uniform_b1: gelu_tanh

@@ -24,6 +24,12 @@ FEWBIT_HD inline double wide_activation(double x, double lambda) {
   return std::fabs(x) > lambda ? x : 0.0;
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x, float lambda) {
+  if (x != x) return x;
+  return std::fabs(x) > lambda ? x : 0.0f;
+}
+
 namespace tables {
 
 // levels_uniform_b1: hardshrink, lambda = 0.5

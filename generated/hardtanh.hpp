@@ -22,6 +22,11 @@ FEWBIT_HD inline double wide_activation(double x, double min, double max) {
   return x < min ? min : x > max ? max : x;
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x, float min, float max) {
+  return x < min ? min : x > max ? max : x;
+}
+
 namespace tables {
 
 // levels_uniform_b1: hardtanh, min = -1, max = 1

@@ -22,6 +22,12 @@ FEWBIT_HD inline double wide_activation(double x, double negative_slope) {
   return x > 0.0 ? x : negative_slope * x;
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x, float negative_slope) {
+  const float t0 = negative_slope * x;
+  return x > 0.0f ? x : t0;
+}
+
 namespace tables {
 
 // levels_uniform_b1: leaky_relu, negative_slope = 0.01

@@ -29,6 +29,13 @@ FEWBIT_HD inline double wide_activation(double x) {
   return x * math::wide::sigmoid(1.702 * x);
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::brief::sigmoid(1.702f * x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: quick_gelu

@@ -22,6 +22,11 @@ FEWBIT_HD inline double wide_activation(double x) {
   return x < 0.0 ? 0.0 : x > 6.0 ? 6.0 : x;
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x) {
+  return x < 0.0f ? 0.0f : x > 6.0f ? 6.0f : x;
+}
+
 namespace tables {
 
 // levels_uniform_b1: relu6

@@ -21,6 +21,13 @@ FEWBIT_HD inline double wide_activation(double x) {
   return x > 0.0 ? 1.0507009873554805 * x : 1.7580993408473766 * math::wide::expm1(x);
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x) {
+  const float t0 = 1.7580993f * math::brief::expm1(x);
+  const float t1 = 1.050701f * x;
+  return x > 0.0f ? t1 : t0;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: selu

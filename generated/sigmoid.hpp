@@ -21,6 +21,11 @@ FEWBIT_HD inline double wide_activation(double x) {
   return math::wide::sigmoid(x);
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x) {
+  return math::brief::sigmoid(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: sigmoid

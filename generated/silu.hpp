@@ -29,6 +29,13 @@ FEWBIT_HD inline double wide_activation(double x, double beta) {
   return x * math::wide::sigmoid(beta * x);
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x, float beta) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::brief::sigmoid(beta * x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: silu, beta = 1

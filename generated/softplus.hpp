@@ -24,6 +24,13 @@ FEWBIT_HD inline double wide_activation(double x, double beta, double threshold)
   return t0 > threshold ? x : math::wide::softplus(t0) / beta;
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x, float beta, float threshold) {
+  const float t0 = beta * x;
+  const float t1 = math::brief::softplus(t0) * math::brief::reciprocal(beta);
+  return t0 > threshold ? x : t1;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: softplus, beta = 1, threshold = 20

@@ -24,6 +24,12 @@ FEWBIT_HD inline double wide_activation(double x, double threshold, double value
   return x > threshold ? x : value;
 }
 
+/// f(x) for results in 16 bits
+FEWBIT_HD inline float brief_activation(float x, float threshold, float value) {
+  if (x != x) return x;
+  return x > threshold ? x : value;
+}
+
 namespace tables {
 
 // levels_uniform_b1: threshold, threshold = 0, value = 0

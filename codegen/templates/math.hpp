@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/templates/math/basic.hpp"
+#include "codegen/templates/math/brief.hpp"
 #include "codegen/templates/math/exp.hpp"
 #include "codegen/templates/math/hyperbolic.hpp"
 #include "codegen/templates/math/log.hpp"

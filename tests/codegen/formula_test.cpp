@@ -93,6 +93,32 @@ TEST(Formula, FusesProductsInSums) {
             "  return alpha * x * math::fma(0.5f, x * x, 1.0f);\n");
 }
 
+std::string brief_code(const std::string& text) {
+  const Expression expression = Expression::parse(text, {{"alpha", 1.0}});
+  Formula formula(expression.parameters());
+  std::set<std::string> primitives;
+  return write_body(formula, translate(expression, formula, false), primitives, Real::brief);
+}
+
+TEST(BriefFormula, ComputesAheadWhatItChooses) {
+  EXPECT_EQ(brief_code("where(x>0, x, alpha*expm1(x))"),
+            "  const float t0 = alpha * math::brief::expm1(x);\n"
+            "  return x > 0.0f ? x : t0;\n");
+}
+
+TEST(BriefFormula, DividesByMultiplying) {
+  EXPECT_EQ(brief_code("x/6"), "  return x * 0.16666667f;\n");
+  EXPECT_EQ(brief_code("tanh(x)/alpha"),
+            "  return math::brief::tanh(x) * math::brief::reciprocal(alpha);\n");
+  EXPECT_EQ(brief_code("x/(1+abs(x))"),
+            "  return math::brief::quotient(x, 1.0f + std::fabs(x));\n");
+}
+
+TEST(BriefFormula, RoundsConstantsToFloats) {
+  EXPECT_EQ(brief_code("0.7+0.3*tanh(x)"),
+            "  return math::brief::fma(0.3f, math::brief::tanh(x), 0.7f);\n");
+}
+
 TEST(Derivative, AtAKinkIsTheOneOnTheLeft) {
   EXPECT_EQ(slope_code("where(x>=0, x, 0)"), "  return x > 0.0f ? 1.0f : 0.0f;\n");
   EXPECT_EQ(slope_code("where(x<1, x, 0)"), "  return x <= 1.0f ? 1.0f : 0.0f;\n");
@@ -118,6 +144,14 @@ TEST(Guards, KeepNanAndLimits) {
   const Expression step = Expression::parse("where(x>0,1,0)*x");
   Formula other({});
   EXPECT_TRUE(find_guards(other, translate(step, other, true)).nan);
+}
+
+TEST(FunctionCode, IsBriefAboutGelu) {
+  const FunctionCode code =
+      write_function(Expression::parse("0.5*x*(1+erf(x/sqrt(2)))"), Parameters::folded);
+  EXPECT_NE(code.brief_text.find("{\n  return math::brief::gelu(x);\n}"), std::string::npos)
+      << code.brief_text;
+  EXPECT_FALSE(code.primitives.contains("brief"));
 }
 
 TEST(FunctionCode, LeavesUnusedArgumentsUnnamed) {

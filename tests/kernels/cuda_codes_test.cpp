@@ -111,6 +111,24 @@ TEST(CudaCodes, OfTailsAreTheCpusAndEndInZeros) {
   }
 }
 
+TEST(CudaCodes, CompareMirroredThresholdsOnce) {
+  for (const ElementType type : {f32, bf16, f16}) {
+    const StepSum gelu =
+        step_sum(view_of(generated::gelu::tables::smoothed_normal_b3), type);  // nine thresholds
+    EXPECT_EQ(gelu.end, 5) << type_name(type);
+    EXPECT_EQ(gelu.count, 1);
+    EXPECT_EQ(step_sum(view_of(generated::silu::tables::smoothed_normal_b3), type).count, 1);
+  }
+  // The first and the last mirror each other, but for one float between them.
+  const float below = -std::nextafter(std::nextafter(1.0f, 2.0f), 2.0f);
+  const float thresholds[] = {below, 0.5f, 1.0f};
+  const uint8_t codes[] = {0, 1, 3, 2};
+  const float levels[] = {0.0f, 1.0f, 2.0f, 3.0f};
+  const StepView steps = {2, false, 3, thresholds, codes, 4, levels};
+  EXPECT_EQ(step_sum(steps, f32).end, 3);
+  EXPECT_EQ(step_sum(steps, bf16).end, 2);
+}
+
 TEST(CudaCodes, OfThresholdsAtTheEndsOfTheTypesAreTheCpus) {
   const std::vector<float> far = {-INFINITY, -3e38f, -65504.0f, -1e-40f, -0.0f,
                                   1e-45f,    1e-8f,  65519.0f,  3.4e38f, INFINITY};

@@ -10,6 +10,7 @@
 #include "tests/kernels/inputs.hpp"
 #include "tests/kernels/support.hpp"
 #include "tests/support/allowed_error.hpp"
+#include "tests/support/nearest_half.hpp"
 
 namespace fewbit::kernels {
 
@@ -77,21 +78,6 @@ TEST(SixteenBitInputs, GetTheValueOfTheFormulaToWhatIsStated) {
   }
 }
 
-/// The value of the type nearest to y, of two the even one.
-double nearest(double y, ElementType type) {
-  const double magnitude = std::fabs(y);
-  int below = 0;  // the largest not above |y|
-  for (int bit = 0x4000; bit != 0; bit /= 2) {
-    if (value_of(below + bit, type) <= magnitude) below += bit;
-  }
-  const double rest = magnitude - value_of(below, type);
-  const double next = value_of(below + 1, type);
-  const double gap = std::isinf(next) ? value_of(below, type) - value_of(below - 1, type)
-                                      : next - value_of(below, type);
-  const bool is_up = rest > gap / 2 || (rest == gap / 2 && below % 2 == 1);
-  return std::copysign(value_of(below + (is_up ? 1 : 0), type), y);
-}
-
 TEST(SixteenBitInputs, GetTheNearestValueForEveryCurvedFunction) {
   int curved = 0;
   for (const Activation& activation : activations()) {
@@ -107,7 +93,7 @@ TEST(SixteenBitInputs, GetTheNearestValueForEveryCurvedFunction) {
       for (int64_t i = 0; i < 65536; ++i) {
         const double wide = exact[static_cast<size_t>(i)];
         if (std::isnan(wide) || std::isinf(wide)) continue;
-        ASSERT_EQ(element(y, type, i), nearest(wide, type))
+        ASSERT_EQ(element(y, type, i), value_of(nearest_half(type, wide), type))
             << activation.name << '(' << x[static_cast<size_t>(i)] << ") " << type_name(type);
       }
     }

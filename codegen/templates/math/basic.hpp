@@ -1,7 +1,7 @@
 // Float primitives for host and device. Only +, -, *, / and fused multiply-add are used, so results
 // are the same on every machine as long as the compiler does not fuse on its own
 // (-ffp-contract=off, nvcc -fmad=false). Bounds are against the real function, all floats, see
-// math_test.
+// math_test. Namespaces inside have other promises.
 //@@ Each section starts with a marker line that names it and the earlier sections it needs.
 #pragma once
 
@@ -68,6 +68,60 @@ FEWBIT_HD inline float quotient(float top, float bottom, float low) {
 FEWBIT_HD inline float over_one_plus(float top, float e) {
   const float bottom = 1.0f + e;
   return quotient(top, bottom, e - (bottom - 1.0f));
+}
+
+//@ approximate
+// What a device approximates in one instruction or few. On a host the exact function stands
+// for it; tests put in what is as far off as the device may be.
+#if !defined(FEWBIT_HOST_EXP2)
+#define FEWBIT_HOST_EXP2(x) std::exp2(x)
+#define FEWBIT_HOST_LOG2(x) std::log2(x)
+#define FEWBIT_HOST_RECIPROCAL(x) (1.0f / (x))
+#define FEWBIT_HOST_QUOTIENT(a, b) ((a) / (b))
+#endif
+
+/// 2^x; within 2^-22 of it. Below 2^-126 it may be zero.
+FEWBIT_HD inline float approximate_exp2(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return FEWBIT_HOST_EXP2(x);
+#endif
+}
+
+/// log2(x); 2^-22 off between 1/2 and 2, elsewhere within 2^-22 of it.
+FEWBIT_HD inline float approximate_log2(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("lg2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return FEWBIT_HOST_LOG2(x);
+#endif
+}
+
+/// 1 / x; within 2^-23 of it for 2^-126 <= |x| <= 2^126. Beyond it may be zero or infinite.
+FEWBIT_HD inline float approximate_reciprocal(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return FEWBIT_HOST_RECIPROCAL(x);
+#endif
+}
+
+/// a / b for any two; within 2 ulp.
+FEWBIT_HD inline float approximate_quotient(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+#else
+  return FEWBIT_HOST_QUOTIENT(a, b);
+#endif
 }
 
 }  // namespace fewbit::generated::math

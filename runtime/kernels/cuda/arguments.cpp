@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <vector>
 
 #include "kernels/cpu/half_plan.hpp"
 
@@ -10,10 +11,51 @@ namespace fewbit::kernels::cuda {
 
 namespace {
 
-/// The bits of the largest value of a 16-bit type that is not above t.
-uint32_t half_not_above(ElementType type, float t) {
-  const int found = ordinal_not_above(type, t);
-  return static_cast<uint32_t>(found < 0 ? 0x8000 - found : found);
+/// The place of a float among all floats, both zeros at 0.
+int ordinal_of(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const int magnitude = static_cast<int>(bits & 0x7FFFFFFFu);
+  return bits >> 31 != 0 ? -magnitude : magnitude;
+}
+
+/// The place of the largest value of a type that is not above t, among the values of the type.
+int ordinal_not_above(ElementType type, float t, bool is_half) {
+  return is_half ? kernels::ordinal_not_above(type, t) : ordinal_of(t);
+}
+
+uint32_t half_of(int ordinal) {
+  return static_cast<uint32_t>(ordinal < 0 ? 0x8000 - ordinal : ordinal);
+}
+
+/// A step of a table before it is placed: at the values above `ordinal` the code changes.
+struct Change {
+  float threshold;
+  int ordinal;
+  uint32_t bits;
+  bool is_mirrored;  ///< also below -threshold
+};
+
+std::vector<Change> changes_of(const StepView& steps, ElementType type, bool is_half) {
+  std::vector<Change> changes;
+  for (int i = 0; i < steps.threshold_count; ++i) {
+    const float t = steps.thresholds[i];
+    const auto bits = static_cast<uint32_t>(steps.codes[i] ^ steps.codes[i + 1]);
+    changes.push_back({t, ordinal_not_above(type, t, is_half), bits, false});
+  }
+  return changes;
+}
+
+/// Merges pairs: x > -t', or -x >= t', for x < 0 is |x| <= t where no value lies between t and t'.
+void merge_mirrored(std::vector<Change>& changes) {
+  for (size_t i = 0; i < changes.size() && changes[i].ordinal < 0; ++i) {
+    const Change& low = changes[i];
+    const auto high = std::find_if(changes.begin(), changes.end(), [&](const Change& other) {
+      return other.ordinal == -low.ordinal - 1 && other.bits == low.bits && !other.is_mirrored;
+    });
+    if (high == changes.end()) continue;
+    high->is_mirrored = true;
+    changes.erase(changes.begin() + static_cast<std::ptrdiff_t>(i--));
+  }
 }
 
 }  // namespace
@@ -25,17 +67,20 @@ bool is_summed(const StepView& steps, ElementType type) {
 
 StepSum step_sum(const StepView& steps, ElementType type) {
   const bool is_half = element_bytes(type) == 2;
+  std::vector<Change> changes = changes_of(steps, type, is_half);
+  if (!steps.even) merge_mirrored(changes);
+  std::stable_partition(changes.begin(), changes.end(),
+                        [](const Change& change) { return !change.is_mirrored; });
   const uint32_t places = is_half ? 0x10001u : 1u;
   StepSum sum{};
   sum.bits = steps.bits;
-  sum.count = steps.threshold_count;
   sum.even = steps.even;
   sum.first = steps.codes[0] * (places | places << 2 * steps.bits);
-  for (int i = 0; i < sum.count; ++i) {
-    const float threshold = steps.thresholds[i];
-    const uint32_t change = (uint32_t{steps.codes[i]} ^ steps.codes[i + 1]) * places;
-    const uint32_t pair = is_half ? half_not_above(type, threshold) * 0x10001u : 0u;
-    sum.step[i] = {threshold, pair, {change, change << 2 * steps.bits}};
+  for (const Change& change : changes) {
+    const uint32_t bits = change.bits * places;
+    const uint32_t pair = is_half ? half_of(change.ordinal) * 0x10001u : 0u;
+    sum.step[sum.end++] = {change.threshold, pair, {bits, bits << 2 * steps.bits}};
+    if (!change.is_mirrored) ++sum.count;
   }
   return sum;
 }
