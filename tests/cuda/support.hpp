@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/activation.hpp"
 #include "tests/kernels/inputs.hpp"
+#include "tests/kernels/support.hpp"
 
 /// Passes of the emulated CUDA kernels over host memory.
 namespace fewbit::kernels::cuda {
