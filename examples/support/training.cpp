@@ -5,6 +5,12 @@
 #include <memory>
 #include <numeric>
 
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/nextafter.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/where.h>
+#include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/sgd.h>
@@ -24,6 +30,16 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Te
 }
 
 }  // namespace
+
+void nudge(const std::vector<at::Tensor>& parameters, uint64_t seed) {
+  const c10::NoGradGuard no_gradient;
+  const at::Generator generator = at::detail::createCPUGenerator(seed);
+  for (const at::Tensor& parameter : parameters) {
+    const at::Tensor up = at::full_like(parameter, INFINITY);
+    const at::Tensor is_up = at::rand(parameter.sizes(), generator, parameter.options()) < 0.5;
+    parameter.copy_(at::nextafter(parameter, at::where(is_up, up, -up)));
+  }
+}
 
 std::vector<double> train(const std::vector<at::Tensor>& parameters, const BatchLoss& loss,
                           const Activate& activate, const Recipe& recipe) {

@@ -23,6 +23,10 @@ struct Recipe {
   int64_t steps = 500;
 };
 
+/// Moves every parameter to a neighbouring number of its type, up or down by chance. Two trainings
+/// that differ by nothing else tell how far apart rounding alone brings them.
+void nudge(const std::vector<at::Tensor>& parameters, uint64_t seed);
+
 /// Trains the parameters in place; the loss of every step.
 std::vector<double> train(const std::vector<at::Tensor>& parameters, const BatchLoss& loss,
                           const Activate& activate, const Recipe& recipe);
