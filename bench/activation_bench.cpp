@@ -3,7 +3,6 @@
 // several rounds. Prints Markdown; --json writes an array of rows, times in seconds:
 // function, dtype, bits, pass, threads, n, ours_s, exact_s, copy_s.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -18,6 +17,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "bench/libtorch_functions.hpp"
+#include "bench/seconds_of.hpp"
 #include "bench/stream_copy.hpp"
 #include "fewbit/fewbit.hpp"
 
@@ -48,12 +48,6 @@ struct Options {
   double seconds = 0.3;
   std::string json;
 };
-
-double seconds_of(const std::function<void()>& action) {
-  const auto start = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// The best time of each action; they take turns for so many seconds, at least five times.
 std::vector<double> best_times(const std::vector<std::function<void()>>& actions, double seconds) {

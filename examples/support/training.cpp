@@ -17,8 +17,6 @@
 
 namespace fewbit::examples {
 
-namespace {
-
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
                                                         const Recipe& recipe) {
   if (recipe.optimizer == "adam") {
@@ -29,7 +27,13 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Te
                                              torch::optim::SGDOptions(recipe.rate).momentum(0.9));
 }
 
-}  // namespace
+double train_step(torch::optim::Optimizer& optimizer, const std::function<at::Tensor()>& loss) {
+  optimizer.zero_grad();
+  const at::Tensor value = loss();
+  value.backward();
+  optimizer.step();
+  return value.item<double>();
+}
 
 void nudge(const std::vector<at::Tensor>& parameters, uint64_t seed) {
   const c10::NoGradGuard no_gradient;
@@ -46,11 +50,7 @@ std::vector<double> train(const std::vector<at::Tensor>& parameters, const Batch
   const auto optimizer = make_optimizer(parameters, recipe);
   std::vector<double> losses;
   for (int64_t step = 0; step < recipe.steps; ++step) {
-    optimizer->zero_grad();
-    const at::Tensor value = loss(step, activate);
-    value.backward();
-    optimizer->step();
-    losses.push_back(value.item<double>());
+    losses.push_back(train_step(*optimizer, [&] { return loss(step, activate); }));
   }
   return losses;
 }
