@@ -12,12 +12,11 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
-#include <malloc.h>
 #include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "bench/libtorch_functions.hpp"
-#include "bench/seconds_of.hpp"
+#include "bench/measure.hpp"
 #include "bench/stream_copy.hpp"
 #include "fewbit/fewbit.hpp"
 
@@ -176,10 +175,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "of each measurement");
   app.add_option("--json", options.json, "file for the rows");
   CLI11_PARSE(app, argc, argv);
-  // Outputs come from memory that was used before, as in training with a caching allocator: else
-  // every large pass measures the kernel clearing pages.
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, -1);
+  keep_memory();
   if (all) options.functions = all_names();
   std::sort(options.threads.begin(), options.threads.end());
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()),
