@@ -19,19 +19,21 @@ std::vector<double> values_of(const char* function, ElementType type,
                   type);
 }
 
-TEST(Logistic, IsFoundInSigmoidAndItsGatesAndInNoOthers) {
+TEST(Logistic, IsFoundInItsFiveFunctionsAndInNoOthers) {
   std::map<std::string, Logistic> found;
   for (const Activation& activation : activations()) {
     const Logistic& logistic = activation.kernels->logistic();
-    if (logistic.rate != 0.0f) found[activation.name] = logistic;
+    if (logistic.kind != LogisticKind::none) found[activation.name] = logistic;
   }
-  ASSERT_EQ(found.size(), 3);
-  EXPECT_FALSE(found.at("sigmoid").is_gate);
+  ASSERT_EQ(found.size(), 5);
+  EXPECT_EQ(found.at("sigmoid").kind, LogisticKind::sigmoid);
   EXPECT_EQ(found.at("sigmoid").rate, 1.44269504f);
-  EXPECT_TRUE(found.at("silu").is_gate);
+  EXPECT_EQ(found.at("silu").kind, LogisticKind::gate);
   EXPECT_EQ(found.at("silu").rate, 1.44269504f);
-  EXPECT_TRUE(found.at("quick_gelu").is_gate);
+  EXPECT_EQ(found.at("quick_gelu").kind, LogisticKind::gate);
   EXPECT_EQ(found.at("quick_gelu").rate, 1.702f * 1.44269504f);
+  EXPECT_EQ(found.at("softplus").kind, LogisticKind::softplus);
+  EXPECT_EQ(found.at("logsigmoid").kind, LogisticKind::logsigmoid);
 }
 
 TEST(Logistic, KeepsTheRelativeAccuracyOfTails) {
@@ -40,7 +42,7 @@ TEST(Logistic, KeepsTheRelativeAccuracyOfTails) {
     x.push_back(static_cast<double>(static_cast<float>(at)));
     x.push_back(-x.back());
   }
-  for (const char* const name : {"sigmoid", "silu", "quick_gelu"}) {
+  for (const char* const name : {"sigmoid", "silu", "quick_gelu", "softplus", "logsigmoid"}) {
     const std::vector<double> exact = values_of(name, ElementType::f64, x);
     for_each_target([&](int64_t target) {
       const std::vector<double> y = values_of(name, ElementType::f32, x);
@@ -60,6 +62,9 @@ TEST(Logistic, IsExactAtZeroAndKeepsItsSignBeyondTheTails) {
               (std::vector<double>{0.5, 0.5, 0.0, 1.0, 0.0, 1.0}))
         << hwy::TargetName(target);
     const double most = static_cast<double>(3e38f);
+    EXPECT_EQ(values_of("softplus", ElementType::f32, {-200.0, 200.0}),
+              (std::vector<double>{0.0, 200.0}))
+        << hwy::TargetName(target);
     EXPECT_EQ(values_of("silu", ElementType::f32, x),
               (std::vector<double>{0.0, 0.0, 0.0, 200.0, 0.0, most}))
         << hwy::TargetName(target);

@@ -76,13 +76,24 @@ FloatStage* segment_stage(const FloatPlan& plan) {
   return float_stage_of<SegmentFunction<kDegree, kKind>, kPastCache>(plan);
 }
 
+template <bool kPastCache>
+FloatStage* logistic_stage(const FloatPlan& plan) {
+  switch (plan.logistic->kind) {
+    case LogisticKind::sigmoid:
+      return float_stage_of<LogisticFunction<LogisticKind::sigmoid>, kPastCache>(plan);
+    case LogisticKind::gate:
+      return float_stage_of<LogisticFunction<LogisticKind::gate>, kPastCache>(plan);
+    case LogisticKind::softplus:
+      return float_stage_of<LogisticFunction<LogisticKind::softplus>, kPastCache>(plan);
+    default:
+      return float_stage_of<LogisticFunction<LogisticKind::logsigmoid>, kPastCache>(plan);
+  }
+}
+
 /// For a plan with a fit.
 template <bool kPastCache>
 FloatStage* float_stage(const FloatPlan& plan) {
-  if (plan.logistic) {
-    return plan.logistic->is_gate ? float_stage_of<LogisticFunction<true>, kPastCache>(plan)
-                                  : float_stage_of<LogisticFunction<false>, kPastCache>(plan);
-  }
+  if (plan.logistic) return logistic_stage<kPastCache>(plan);
   return plan.segments->kind == SegmentKind::gate
              ? segment_stage<SegmentKind::gate, kPastCache>(plan)
              : segment_stage<SegmentKind::odd, kPastCache>(plan);

@@ -100,7 +100,7 @@ class ForwardPass {
     const FunctionKernels& kernels = *call_.activation->kernels;
     // Without a fused multiply-add what is fitted would miss the stated accuracy.
     if (HWY_NATIVE_FMA && call_.type == ElementType::f32) {
-      if (kernels.logistic().rate > 0.0f) {
+      if (kernels.logistic().kind != LogisticKind::none) {
         float_plan_.logistic = &kernels.logistic();
       } else if (kernels.segments().degree > 0) {
         float_plan_.segments = &kernels.segments();

@@ -4,11 +4,20 @@
 
 namespace fewbit::kernels {
 
-/// f(x) = s(a x) or x s(a x) with s(z) = 1 / (1 + e^-z) and a > 0: sigmoid, silu, quick_gelu. One
-/// power of two and one quotient give it, with the relative accuracy of tails.
+/// With s(z) = 1 / (1 + e^-z), a > 0:
+enum class LogisticKind {
+  none,
+  sigmoid,     ///< s(a x)
+  gate,        ///< x s(a x) (silu, quick_gelu)
+  softplus,    ///< log(1 + e^x)
+  logsigmoid,  ///< log s(x) = -softplus(-x)
+};
+
+/// A function that one power of two gives, and a quotient or a polynomial of it, with the relative
+/// accuracy of tails.
 struct Logistic {
-  float rate = 0.0f;  ///< a / ln 2; 0: the function is not of this kind
-  bool is_gate = false;
+  LogisticKind kind = LogisticKind::none;
+  float rate = 0.0f;  ///< a / ln 2
 };
 
 /// Recognises such a function by its values.
