@@ -26,9 +26,8 @@ enum class Parameters {
 /// built-in function with its default parameters at every float with |x| < 16 (bench/accuracy).
 /// `brief_activation`, rounded to bf16 or fp16, is within one unit of the correctly rounded value
 /// for each of their 65,536 values (device_functions_test). `warp_activation` is as accurate as
-/// `activation` by other means. Neither has a branch on a device, but for the division by what
-/// depends on x and powers. NaN gives NaN, infinities give the limit. At a kink the derivative is
-/// the one on the left.
+/// `activation` by other means. Neither has a branch on a device, but for powers. NaN gives NaN,
+/// infinities give the limit. At a kink the derivative is the one on the left.
 FunctionCode write_function(const solver::Expression& expression, Parameters parameters);
 
 }  // namespace fewbit::codegen

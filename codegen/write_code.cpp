@@ -239,20 +239,18 @@ class Writer {
 
   /// For a device by the reciprocal, which is a constant of the kernel unless it depends on x.
   Text write_quotient(const Term& term) {
+    if (!is_for_device()) return {binary(term, " / ", kProduct, kPrefix), kProduct};
     const bool varies = f_.depends_on_variable(term.b);
-    if (!is_for_device() || (varies && real_ == Real::warp)) {
-      return {binary(term, " / ", kProduct, kPrefix), kProduct};
-    }
-    if (real_ == Real::brief && f_.is_constant(term.b)) {
-      const auto factor = static_cast<float>(1.0 / f_[term.b].value);
-      return {fmt::format("{} * {}", write(term.a, kProduct), decimal_literal(factor)), kProduct};
-    }
     if (varies || real_ == Real::warp) {
+      const std::string name = primitive(varies ? "quotient" : "quotient_by_normal");
       const std::string top = write(term.a, kConditional);
-      return {fmt::format("{}({}, {})", primitive("quotient"), top, write(term.b, kConditional)),
-              kPrimary};
+      return {fmt::format("{}({}, {})", name, top, write(term.b, kConditional)), kPrimary};
     }
     const std::string top = write(term.a, kProduct);
+    if (f_.is_constant(term.b)) {
+      const auto factor = static_cast<float>(1.0 / f_[term.b].value);
+      return {fmt::format("{} * {}", top, decimal_literal(factor)), kProduct};
+    }
     return {fmt::format("{} * {}({})", top, primitive("reciprocal"), write(term.b, kConditional)),
             kProduct};
   }

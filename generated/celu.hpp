@@ -29,7 +29,7 @@ FEWBIT_HD inline float brief_activation(float x, float alpha) {
 
 /// f(x) on a device
 FEWBIT_HD inline float warp_activation(float x, float alpha) {
-  const float t0 = alpha * math::warp::expm1(math::warp::quotient(x, alpha));
+  const float t0 = alpha * math::warp::expm1(math::warp::quotient_by_normal(x, alpha));
   return x > 0.0f ? x : t0;
 }
 

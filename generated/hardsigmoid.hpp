@@ -30,7 +30,7 @@ FEWBIT_HD inline float brief_activation(float x) {
 
 /// f(x) on a device
 FEWBIT_HD inline float warp_activation(float x) {
-  const float t0 = math::warp::quotient(x, 6.0f) + 0.5f;
+  const float t0 = math::warp::quotient_by_normal(x, 6.0f) + 0.5f;
   return x < -3.0f ? 0.0f : x > 3.0f ? 1.0f : t0;
 }
 

@@ -653,12 +653,22 @@ using math::log1p;
 using math::normpdf;
 using math::product;
 
-/// a / b for b neither subnormal nor above 2^126; within 1 ulp.
+/// The quotient q of a and b with what it is off by put back, r being 1 / b. Where that makes no
+/// number q is a limit.
+FEWBIT_HD inline float corrected(float q, float a, float b, float r) {
+  const float better = fma(fma(-b, q, a), r, q);
+  return std::fabs(better) < INFINITY ? better : q;
+}
+
+/// a / b; within 1 ulp, within 5 where b is subnormal or above 2^126.
 FEWBIT_HD inline float quotient(float a, float b) {
+  return corrected(approximate_quotient(a, b), a, b, approximate_reciprocal(b));
+}
+
+/// a / b for b neither subnormal nor above 2^126; within 1 ulp.
+FEWBIT_HD inline float quotient_by_normal(float a, float b) {
   const float r = approximate_reciprocal(b);
-  const float q = a * r;
-  const float corrected = fma(fma(-b, q, a), r, q);
-  return std::fabs(q) < INFINITY ? corrected : q;
+  return corrected(a * r, a, b, r);
 }
 
 /// e^x = (1 + rise) 2^n for -88 <= x <= 89.

@@ -43,7 +43,7 @@ FEWBIT_HD inline float warp_activation(float x) {
   // The limit is reached long before; at infinity the formula would be NaN.
   x = x < -0x1p+120f ? -0x1p+120f : x;
   x = x > 0x1p+120f ? 0x1p+120f : x;
-  return x / (1.0f + std::fabs(x));
+  return math::warp::quotient(x, 1.0f + std::fabs(x));
 }
 
 namespace tables {

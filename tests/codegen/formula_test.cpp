@@ -122,10 +122,10 @@ TEST(BriefFormula, DividesByMultiplying) {
             "  return math::brief::quotient(x, 1.0f + std::fabs(x));\n");
 }
 
-TEST(WarpFormula, DividesWithoutDividingWhereTheDivisorIsKnown) {
+TEST(WarpFormula, DividesByTheReciprocal) {
   EXPECT_EQ(warp_code("tanh(x)/alpha"),
-            "  return math::warp::quotient(math::warp::tanh(x), alpha);\n");
-  EXPECT_EQ(warp_code("x/(1+abs(x))"), "  return x / (1.0f + std::fabs(x));\n");
+            "  return math::warp::quotient_by_normal(math::warp::tanh(x), alpha);\n");
+  EXPECT_EQ(warp_code("x/(1+abs(x))"), "  return math::warp::quotient(x, 1.0f + std::fabs(x));\n");
 }
 
 TEST(WarpFormula, ComputesAheadWhatItChooses) {

@@ -26,12 +26,15 @@ double worst(float (*function)(float), const test::Function& exact, float lo, fl
   return test::worst_error(function, exact, unit, lo, hi);
 }
 
-TEST(WarpMath, QuotientIsWithinAnUlp) {
-  EXPECT_LE(worst_ulp([](float x) { return warp::quotient(x, 3.0f); },
+TEST(WarpMath, QuotientsAreWithinAnUlpAndTakeAnyDivisor) {
+  const auto exact = [](double x) { return 3.0 / x; };
+  const auto by_normal = [](float x) { return warp::quotient_by_normal(3.0f, x); };
+  const auto by_any = [](float x) { return warp::quotient(3.0f, x); };
+  EXPECT_LE(worst_ulp(by_normal, exact, 1.2e-38f, 8.5e37f), 1.0);
+  EXPECT_LE(worst_ulp(by_any, exact, 1.2e-38f, 8.5e37f), 1.0);
+  EXPECT_LE(worst_ulp(by_any, exact, 8.5e37f, 3.4e38f), 5.0);
+  EXPECT_LE(worst_ulp([](float x) { return warp::quotient_by_normal(x, 3.0f); },
                       [](double x) { return x / 3.0; }, -3.4e38f, 3.4e38f),
-            1.0);
-  EXPECT_LE(worst_ulp([](float x) { return warp::quotient(3.0f, x); },
-                      [](double x) { return 3.0 / x; }, 1.2e-38f, 8.5e37f),
             1.0);
 }
 
@@ -74,6 +77,9 @@ TEST(WarpMath, InfinityGivesTheLimit) {
   for (const test::DeviceErrors& errors : test::kDeviceErrors) {
     test::device_errors = errors;
     EXPECT_EQ(warp::quotient(-infinity, 3.0f), -infinity);
+    EXPECT_EQ(warp::quotient(3.0f, infinity), 0.0f);
+    EXPECT_EQ(warp::quotient(3.0f, 0.0f), infinity);
+    EXPECT_EQ(warp::quotient_by_normal(-infinity, 3.0f), -infinity);
     EXPECT_EQ(warp::decay(-infinity), 0.0f);
     EXPECT_EQ(warp::expm1(-infinity), -1.0f);
     EXPECT_EQ(warp::expm1(infinity), infinity);
@@ -98,6 +104,7 @@ TEST(WarpMath, NanStaysNan) {
     EXPECT_TRUE(std::isnan(function(NAN)));
   }
   EXPECT_TRUE(std::isnan(warp::quotient(NAN, 3.0f)));
+  EXPECT_TRUE(std::isnan(warp::quotient_by_normal(NAN, 3.0f)));
 }
 
 }  // namespace
