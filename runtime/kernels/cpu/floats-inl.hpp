@@ -7,8 +7,12 @@
 #define FEWBIT_FLOATS_INL
 #endif
 
+#include <cstring>
+#include <limits>
+
 #include "kernels/cpu/bits-inl.hpp"
 #include "kernels/cpu/float_plan.hpp"
+#include "kernels/cpu/lines-inl.hpp"
 #include "kernels/cpu/logistic-inl.hpp"
 #include "kernels/cpu/search-inl.hpp"
 #include "kernels/cpu/segments-inl.hpp"
@@ -43,6 +47,32 @@ class FloatStream {
   FloatCodesByGrid<kPerCell> encode_;
   int bits_;
 };
+
+/// One bit: the first code, flipped by every threshold passed at which the code changes.
+template <int kFlips>
+class FloatBits {
+ public:
+  HWY_INLINE explicit FloatBits(const FloatPlan& plan)
+      : keep_(hn::Set(UnsignedTag(), plan.codes->even ? 0x7FFFFFFFu : ~0u)),
+        first_(plan.codes->codes[0] ? ~uint32_t{0} : 0) {
+    for (int i = 0; i < kFlips; ++i) flip_[i] = hn::Set(FloatTag(), plan.flips[i]);
+  }
+
+  HWY_INLINE void operator()(const FloatPair& x, uint8_t*& stream) const {
+    uint32_t bits = first_;
+    for_pair([&](int i) HWY_ATTR {
+      const FloatVec v = hn::BitCast(FloatTag(), hn::And(hn::BitCast(UnsignedTag(), x[i]), keep_));
+      for (int k = 0; k < kFlips; ++k) bits ^= uint32_t{hn::Gt(v, flip_[k]).raw} << 16 * i;
+    });
+    std::memcpy(stream, &bits, sizeof bits);
+    stream += sizeof bits;
+  }
+
+ private:
+  hn::Vec<UnsignedTag> keep_;
+  FloatVec flip_[kFlips];
+  uint32_t first_;
+};
 #endif
 
 template <class Function, class Codes, bool kPastCache>
@@ -63,6 +93,8 @@ void transform_floats(const FloatPlan& plan, int64_t count, const void* x, void*
 template <class Function, bool kPastCache>
 FloatStage* float_stage_of([[maybe_unused]] const FloatPlan& plan) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if (plan.flip_count == 1) return transform_floats<Function, FloatBits<1>, kPastCache>;
+  if (plan.flip_count == 2) return transform_floats<Function, FloatBits<2>, kPastCache>;
   if (plan.codes) return transform_floats<Function, FloatStream<1>, kPastCache>;
 #endif
   return transform_floats<Function, NoFloatCodes, kPastCache>;
@@ -74,6 +106,13 @@ FloatStage* segment_stage(const FloatPlan& plan) {
     if (plan.segments->degree > kDegree) return segment_stage<kKind, kPastCache, kDegree + 1>(plan);
   }
   return float_stage_of<SegmentFunction<kDegree, kKind>, kPastCache>(plan);
+}
+
+template <int kDegree, bool kPastCache>
+FloatStage* line_stage(const FloatPlan& plan) {
+  if (plan.lines->pieces == 1) return float_stage_of<LineFunction<kDegree, 1>, kPastCache>(plan);
+  if (plan.lines->pieces == 2) return float_stage_of<LineFunction<kDegree, 2>, kPastCache>(plan);
+  return float_stage_of<LineFunction<kDegree, 3>, kPastCache>(plan);
 }
 
 template <bool kPastCache>
@@ -93,15 +132,14 @@ FloatStage* logistic_stage(const FloatPlan& plan) {
 /// For a plan with a fit.
 template <bool kPastCache>
 FloatStage* float_stage(const FloatPlan& plan) {
+  if (plan.lines) {
+    return plan.lines->degree == 1 ? line_stage<1, kPastCache>(plan)
+                                   : line_stage<2, kPastCache>(plan);
+  }
   if (plan.logistic) return logistic_stage<kPastCache>(plan);
   return plan.segments->kind == SegmentKind::gate
              ? segment_stage<SegmentKind::gate, kPastCache>(plan)
              : segment_stage<SegmentKind::odd, kPastCache>(plan);
-}
-
-/// Whether values and codes have one loop: one threshold in a cell, and an instruction set for it.
-inline bool has_codes_with_values([[maybe_unused]] const EncodePlan& plan) {
-  return HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3 && plan.grid.per_cell == 1;
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

@@ -100,7 +100,9 @@ class ForwardPass {
     const FunctionKernels& kernels = *call_.activation->kernels;
     // Without a fused multiply-add what is fitted would miss the stated accuracy.
     if (HWY_NATIVE_FMA && call_.type == ElementType::f32) {
-      if (kernels.logistic().kind != LogisticKind::none) {
+      if (kernels.lines().degree > 0) {
+        float_plan_.lines = &kernels.lines();
+      } else if (kernels.logistic().kind != LogisticKind::none) {
         float_plan_.logistic = &kernels.logistic();
       } else if (kernels.segments().degree > 0) {
         float_plan_.segments = &kernels.segments();
@@ -131,16 +133,13 @@ class ForwardPass {
   }
 
   void choose_direct_encoder() {
+    constexpr bool kHasOneLoop = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
+    if (kHasOneLoop && float_plan_.is_fitted()) float_plan_.take_codes(plan_, bits_);
+    is_stream_ = float_plan_.codes != nullptr;
+    if (is_stream_) return;
     direct_ = one_bit_stage(plan_, bits_);
     is_stream_ = direct_ != nullptr;
-    if (is_stream_) return;
-    if (float_plan_.is_fitted() && has_codes_with_values(plan_)) {
-      float_plan_.codes = &plan_;
-      float_plan_.bits = bits_;
-      is_stream_ = true;
-    } else {
-      direct_ = grid_stage(plan_);
-    }
+    if (!is_stream_) direct_ = grid_stage(plan_);
   }
 
   void choose_half_encoder() {

@@ -19,6 +19,7 @@ struct ValueKernels {
 /// the first.
 enum Isa { kBaseline, kAvx2, kAvx512, kIsaCount };
 
+struct Lines;
 struct Logistic;
 struct SegmentTable;
 struct HalfValues;
@@ -26,6 +27,7 @@ struct HalfValues;
 struct FunctionKernels {
   ValueKernels isa[kIsaCount];
   /// What is fitted to the default parameters, at the first call; thread-safe.
+  const Lines& (*lines)();
   const Logistic& (*logistic)();
   const SegmentTable& (*segments)();
   /// The values of bf16 or f16 for the default parameters, likewise.
