@@ -10,7 +10,8 @@
 #
 # With TORCH, TARGET is also linked with fewbit::runtime and may `#include "fewbit/nn/my_act.hpp"`:
 # fewbit::my_act(x, bits) and the module fewbit::nn::MyAct, with kernels for every type and
-# instruction set of the runtime, known by name to the operations fewbit::activation... Where FORM,
+# instruction set of the runtime (and for CUDA, where fewbit has it and the project's languages
+# include it), known by name to the operations fewbit::activation... Where FORM,
 # OBJECTIVE, WEIGHT and DOMAIN are all left out the table is then solved as the runtime's own
 # defaults are: for normal inputs and, up to 4 bits, the smoothed objective.
 
@@ -142,7 +143,8 @@ endfunction()
 # Declares how what TORCH compiles is generated from the table; its files come back in `result`.
 function(_fewbit_activation_torch_files result name json include)
   set(files ${include}/fewbit/nn/${name}.hpp)
-  foreach(file activation.cpp functions.hpp math.hpp registry.inc step_table.hpp ${name}.hpp)
+  foreach(file activation.cpp functions.hpp math.hpp registry.inc step_table.hpp ${name}.cu
+      ${name}.hpp)
     list(APPEND files ${include}/${name}/${file})
   endforeach()
   add_custom_command(OUTPUT ${files}
@@ -161,16 +163,29 @@ function(_fewbit_activation_torch target scope name include)
   if(NOT EXISTS ${sources})  # in fewbit's own tree
     cmake_path(SET sources NORMALIZE ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../runtime)
   endif()
+  set(registry FEWBIT_REGISTRY="${name}/registry.inc" FEWBIT_REGISTRY_NAME=own_${name})
   fewbit_function_kernels(libraries ${library} ${sources}
     INCLUDES ${include}
-    DEFINITIONS FEWBIT_FUNCTIONS="${name}/functions.hpp" FEWBIT_REGISTRY="${name}/registry.inc"
-      FEWBIT_REGISTRY_NAME=own_${name})
+    DEFINITIONS FEWBIT_FUNCTIONS="${name}/functions.hpp" ${registry})
   add_library(${library}_torch OBJECT ${include}/${name}/activation.cpp)
   target_include_directories(${library}_torch PRIVATE ${include} ${sources})
   target_link_libraries(${library}_torch PRIVATE fewbit::runtime)
   # In builds of any type libtorch's classes have the members that they have in the library.
   target_compile_definitions(${library}_torch PRIVATE NDEBUG)
   set_target_properties(${library}_torch PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  get_target_property(has_cuda fewbit::runtime FEWBIT_CUDA)
+  if(has_cuda AND CMAKE_CUDA_COMPILER)
+    fewbit_cuda_function_kernels(cuda_library ${library} ${sources}
+      SOURCES ${include}/${name}/${name}.cu INCLUDES ${include} DEFINITIONS ${registry})
+    list(APPEND libraries ${cuda_library})
+    target_compile_definitions(${library}_torch PRIVATE FEWBIT_CUDA)
+    target_include_directories(${library}_torch SYSTEM PRIVATE
+      ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+    target_link_libraries(${target} ${scope} fewbit::torch_cudart)
+  elseif(has_cuda)
+    message(STATUS "fewbit_add_activation: ${name} is for the CPU only, the project's languages do "
+      "not include CUDA")
+  endif()
   foreach(part ${libraries} ${library}_torch)
     add_dependencies(${part} fewbit_activation_${name})
     target_sources(${target} ${scope} $<TARGET_OBJECTS:${part}>)

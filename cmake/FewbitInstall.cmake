@@ -19,8 +19,12 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}
 
 if(TARGET fewbit_runtime)
   # A program that names a libtorch loads that one; others find the one that we were built with.
-  set_target_properties(fewbit_runtime PROPERTIES
-    INSTALL_RPATH "$ORIGIN;${FEWBIT_TORCH_FOLDER}/lib")
+  set(folders "$ORIGIN" "${FEWBIT_TORCH_FOLDER}/lib")
+  if(FEWBIT_RUNTIME_CUDA)
+    cmake_path(GET _fewbit_torch_cudart PARENT_PATH folder)
+    list(APPEND folders "${folder}")
+  endif()
+  set_target_properties(fewbit_runtime PROPERTIES INSTALL_RPATH "${folders}")
   install(TARGETS fewbit_runtime EXPORT fewbit-runtime-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT fewbit-runtime-targets NAMESPACE fewbit:: DESTINATION ${package_dir})
@@ -39,6 +43,12 @@ if(TARGET fewbit_runtime)
     ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/values.cpp
     ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/values.hpp
     DESTINATION ${package_dir}/runtime/kernels/cpu)
+  if(FEWBIT_RUNTIME_CUDA)
+    set(fewbit_cuda_of_build ${FEWBIT_TORCH_CUDA})
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/kernels/cuda
+      DESTINATION ${package_dir}/runtime/kernels
+      FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "registry.cpp")
+  endif()
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FewbitTorch.cmake DESTINATION ${package_dir})
 endif()
 

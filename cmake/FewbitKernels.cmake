@@ -37,3 +37,35 @@ function(fewbit_function_kernels result name folder)
   endforeach()
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
+
+# fewbit_cuda_function_kernels(RESULT NAME FOLDER SOURCES a.cu... [INCLUDES folder...]
+#   [DEFINITIONS definition...] [USES target...]): the same for CUDA, one object library NAME_cuda of
+# FOLDER/kernels/cuda/registry.cpp and of the functions' launchers, which codegen writes, one .cu for
+# each. The project has the language CUDA; who links the objects links a CUDA runtime.
+function(fewbit_cuda_function_kernels result name folder)
+  cmake_parse_arguments(ARG "" "" "SOURCES;INCLUDES;DEFINITIONS;USES" ${ARGN})
+  set(library ${name}_cuda)
+  add_library(${library} OBJECT ${folder}/kernels/cuda/registry.cpp ${ARG_SOURCES})
+  fewbit_cuda_options(${library})
+  target_compile_definitions(${library} PRIVATE ${ARG_DEFINITIONS})
+  target_include_directories(${library} PRIVATE ${folder} ${ARG_INCLUDES})
+  target_include_directories(${library} SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+  target_link_libraries(${library} PRIVATE ${ARG_USES})
+  set(${result} ${library} PARENT_SCOPE)
+endfunction()
+
+# How a target with .cu files is compiled. Without -fmad=false results would differ from the CPU's
+# where nvcc fuses; the other option lets kernels call constexpr functions.
+function(fewbit_cuda_options target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# CMake 3.25 does not know that nvcc has C++20.
+foreach(kind STANDARD EXTENSION)
+  if(NOT DEFINED CMAKE_CUDA20_${kind}_COMPILE_OPTION)
+    set(CMAKE_CUDA20_${kind}_COMPILE_OPTION -std=c++20)
+  endif()
+endforeach()

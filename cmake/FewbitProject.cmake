@@ -24,12 +24,15 @@ set(FEWBIT_TEST_PREFIX "" CACHE STRING "Put before the name of every test")
 # Private interface of every target of ours; never exported.
 add_library(fewbit_build INTERFACE)
 target_compile_options(fewbit_build INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion>"
   # GCC 12 reports string concatenation wrongly.
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
   # The same decimal results on every machine: no contraction to fused operations.
-  -ffp-contract=off
-  $<$<BOOL:${FEWBIT_WARNINGS_AS_ERRORS}>:-Werror>)
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
+  # nvcc's own warnings, and of the host compiler's those that its generated code does not raise.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>"
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${FEWBIT_WARNINGS_AS_ERRORS}>>:-Werror>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${FEWBIT_WARNINGS_AS_ERRORS}>>:-Werror=all-warnings>)
 if(FEWBIT_SANITIZE)
   target_compile_options(fewbit_build INTERFACE
     -fsanitize=${FEWBIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

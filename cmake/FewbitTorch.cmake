@@ -1,12 +1,15 @@
 # Finds libtorch and declares fewbit::torch: the CPU libraries of a pip or zip libtorch with their
-# headers. The package that libtorch ships is not used: it asks for a CUDA toolkit wherever libtorch
-# was built with CUDA, and CMake 3.25 cannot read it with CUDA 20. Looked through, first find wins:
+# headers; and where it has CUDA, fewbit::torch_cuda, fewbit::c10_cuda and fewbit::torch_cudart, the
+# CUDA runtime that they load. The package that libtorch ships is not used: it asks for a CUDA
+# toolkit wherever libtorch was built with CUDA, and CMake 3.25 cannot read it with CUDA 20. Looked
+# through, first find wins:
 #   1. FEWBIT_TORCH_ROOT, the folder that holds include/ and lib/;
 #   2. the virtual environment FEWBIT_VENV; else the one that scripts/setup makes, .venv, or, in an
 #      installed package, the libtorch that it was built with;
 #   3. the torch that `python3` imports.
 # Both variables are CMake's, taken from the environment where they are empty and then remembered.
-# Sets FEWBIT_TORCH_VERSION and FEWBIT_TORCH_FOLDER, the folder that was found. Where none is found
+# Sets FEWBIT_TORCH_VERSION, FEWBIT_TORCH_FOLDER, the folder that was found, and FEWBIT_TORCH_CUDA,
+# the major version of its CUDA, empty where it has none. Where none is found
 # the configuration stops; find_package goes on, with the reason in FEWBIT_TORCH_ERROR.
 
 set(FEWBIT_TORCH_ROOT "" CACHE PATH "Folder of libtorch, holding include/ and lib/")
@@ -111,6 +114,21 @@ function(_fewbit_torch_version folder result)
   endforeach()
 endfunction()
 
+# libtorch's CUDA runtime, a library of the same pip environment or of the zip itself, and its major
+# version; both empty where there is none.
+function(_fewbit_torch_cudart folder result version)
+  set(files)
+  if(EXISTS "${folder}/lib/libtorch_cuda.so" AND EXISTS "${folder}/lib/libc10_cuda.so")
+    file(GLOB files "${folder}/lib/libcudart*.so.*" "${folder}/../nvidia/*/lib/libcudart.so.*")
+  endif()
+  list(APPEND files "")
+  list(GET files 0 file)
+  cmake_path(NORMAL_PATH file)
+  set(${result} "${file}" PARENT_SCOPE)
+  string(REGEX REPLACE ".*\\.so\\.([0-9]+).*" "\\1" major "${file}")
+  set(${version} "${major}" PARENT_SCOPE)
+endfunction()
+
 # Finds folder and version, or says why not.
 function(_fewbit_torch_find)
   _fewbit_torch_folder(folder error)
@@ -127,12 +145,15 @@ needed")
   set(FEWBIT_TORCH_FOLDER "${folder}" PARENT_SCOPE)
   set(FEWBIT_TORCH_VERSION "${version}" PARENT_SCOPE)
   set(FEWBIT_TORCH_ERROR "${error}" PARENT_SCOPE)
+  _fewbit_torch_cudart("${folder}" cudart cuda)
+  set(_fewbit_torch_cudart "${cudart}" PARENT_SCOPE)
+  set(FEWBIT_TORCH_CUDA "${cuda}" PARENT_SCOPE)
 endfunction()
 
-function(_fewbit_torch_library name folder)
+function(_fewbit_torch_library name file)
   add_library(fewbit::${name} SHARED IMPORTED GLOBAL)
   set_target_properties(fewbit::${name} PROPERTIES
-    IMPORTED_LOCATION "${folder}/lib/lib${name}.so" IMPORTED_NO_SONAME FALSE)
+    IMPORTED_LOCATION "${file}" IMPORTED_NO_SONAME FALSE)
 endfunction()
 
 _fewbit_torch_find()
@@ -143,12 +164,19 @@ if(FEWBIT_TORCH_ERROR)
 elseif(NOT TARGET fewbit::torch)
   message(STATUS "libtorch ${FEWBIT_TORCH_VERSION}: ${FEWBIT_TORCH_FOLDER}")
   find_package(Threads REQUIRED)
-  _fewbit_torch_library(c10 "${FEWBIT_TORCH_FOLDER}")
-  _fewbit_torch_library(torch_cpu "${FEWBIT_TORCH_FOLDER}")
+  foreach(library c10 torch_cpu)
+    _fewbit_torch_library(${library} "${FEWBIT_TORCH_FOLDER}/lib/lib${library}.so")
+  endforeach()
   add_library(fewbit::torch INTERFACE IMPORTED GLOBAL)
   # What libtorch_cpu itself needs, CUDA's libraries among it, it finds by its own run path.
   target_link_libraries(fewbit::torch INTERFACE fewbit::torch_cpu fewbit::c10 Threads::Threads)
   target_include_directories(fewbit::torch SYSTEM INTERFACE
     "${FEWBIT_TORCH_FOLDER}/include" "${FEWBIT_TORCH_FOLDER}/include/torch/csrc/api/include")
   target_compile_features(fewbit::torch INTERFACE cxx_std_17)
+  if(FEWBIT_TORCH_CUDA)
+    foreach(library c10_cuda torch_cuda)
+      _fewbit_torch_library(${library} "${FEWBIT_TORCH_FOLDER}/lib/lib${library}.so")
+    endforeach()
+    _fewbit_torch_library(torch_cudart "${_fewbit_torch_cudart}")
+  endif()
 endif()

@@ -26,7 +26,9 @@
 /// fills its memory without gaps, its strides. codes: uint8 [ceil(n * bits / 8) rounded up to 16],
 /// element i of y's memory in the bits [i * bits, (i + 1) * bits). dy must lie in memory as y does.
 /// A table without thresholds is of the unbiased form and draws from `generator` (the device's
-/// default where there is none) once per call. Inputs are never changed.
+/// default where there is none) once per call; on CUDA not while a graph is captured. Inputs are
+/// never changed. x, y, dy, dx and codes are on one device, a table's tensors always on the CPU, so
+/// that no call has to wait for a device; on CUDA the passes run on the current stream.
 ///
 /// Checked, with a c10::Error that names operation and argument: types, devices and shapes of all
 /// tensors; that the table's counts agree and its codes name levels; the function's name and number
@@ -50,6 +52,10 @@ at::Tensor activation_value(const at::Tensor& x, const std::string& function,
 
 at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes,
                                const at::Tensor& levels);
+
+/// Whether the operations have kernels for the device: the CPU and meta always, CUDA where it was
+/// built.
+bool runs_on(at::DeviceType device);
 
 /// Bytes of the codes of so many elements.
 int64_t code_bytes(int64_t elements, int bits);

@@ -1,4 +1,5 @@
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/TensorOptions.h>
 #include <torch/library.h>
 
 #include "kernels/step_view.hpp"
@@ -62,6 +63,13 @@ at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes,
       find<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&)>(
           "fewbit::activation_backward");
   return operation.call(dy, codes, levels);
+}
+
+bool runs_on(at::DeviceType device) {
+  static const auto operation =
+      c10::Dispatcher::singleton().findSchemaOrThrow("fewbit::activation_forward", "");
+  return operation.hasKernelForDispatchKey(
+      c10::computeDispatchKey(at::kFloat, at::kStrided, device));
 }
 
 int64_t code_bytes(int64_t elements, int bits) {

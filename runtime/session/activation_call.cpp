@@ -8,6 +8,8 @@
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/function.h>
 
+#include "ops/activation.hpp"
+
 namespace fewbit::session {
 
 namespace {
@@ -62,7 +64,7 @@ const char* reason_against(const at::Tensor& x) {
   const bool known =
       type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble;
   if (!known) return "type not supported";
-  if (!x.device().is_cpu() && !x.device().is_meta()) return "device not supported";
+  if (!ops::runs_on(x.device().type())) return "device not supported";
   if (x.layout() != at::kStrided) return "layout not strided";
   return nullptr;
 }

@@ -33,11 +33,15 @@ std::vector<double> values_of(const at::Tensor& tensor) {
 void SiteStatistics::resize(const at::Tensor& x, int64_t channels) {
   const auto options = at::TensorOptions().dtype(at::kDouble).device(x.device());
   if (!counts_.defined()) counts_ = at::zeros({kBins}, options);
+  // A model that was moved meanwhile.
+  counts_ = counts_.to(x.device());
   if (!sums_.defined() || sums_.numel() != channels) {
     sums_ = at::zeros({channels}, options);
     squares_ = at::zeros({channels}, options);
     per_channel_ = 0.0;
   }
+  sums_ = sums_.to(x.device());
+  squares_ = squares_.to(x.device());
 }
 
 void SiteStatistics::observe(const at::Tensor& x) {

@@ -5,6 +5,7 @@
 #include "expression/evaluate.hpp"
 #include "functions/registry.hpp"
 #include "tests/kernels/inputs.hpp"
+#include "tests/kernels/support.hpp"
 #include "tests/support/allowed_error.hpp"
 
 namespace fewbit::kernels {

@@ -8,6 +8,7 @@
 #include "functions/registry.hpp"
 #include "kernels/cpu/half_values.hpp"
 #include "tests/kernels/inputs.hpp"
+#include "tests/kernels/support.hpp"
 #include "tests/support/allowed_error.hpp"
 #include "tests/support/nearest_half.hpp"
 

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "tests/kernels/support.hpp"
+#include <limits>
+
+#include "tests/kernels/reference.hpp"
 
 /// Inputs at which kernels could differ.
 namespace fewbit::kernels {

@@ -85,31 +85,6 @@ Bytes stream_by_bisection(const BisectionTable& table, int bits, const Bytes& x)
   });
 }
 
-/// What backward_whole does, for whole tiles.
-template <ElementType kType, int kBits>
-Bytes backward_of_tiles(const Levels& levels, const Bytes& dy, const Bytes& codes) {
-  Bytes dx(dy.size());
-  for (int64_t begin = 0; begin < count_of(dy, kType); begin += kTile) {
-    std::vector<uint32_t> words(kTile / 32 * kBits);
-    std::memcpy(words.data(), codes.data() + begin / 8 * kBits, 4 * words.size());
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const VectorCodes<kType, kBits> own(lane);
-      for (int v = 0; v < kVectors<kType>; ++v) {
-        float x[kPerVector<kType>];
-        widen<kType>(vector_at(dy, kType, begin, lane, v), x);
-        const uint64_t bits = own.load(words.data() + v * own.kStride);
-        for (int j = 0; j < kPerVector<kType>; ++j) {
-          x[j] *= levels.level[static_cast<uint32_t>(bits >> j * kBits) % (1u << kBits)];
-        }
-        const Vector result = narrow<kType>(x);
-        std::memcpy(dx.data() + begin * element_bytes(kType) + 16 * vector_place(lane, v), &result,
-                    16);
-      }
-    }
-  }
-  return dx;
-}
-
 /// Calls body.template operator()<type>() for each of them.
 template <ElementType... kTypes, class Body>
 void for_types(const Body& body) {

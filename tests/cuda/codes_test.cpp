@@ -1,8 +1,9 @@
-// The codes that the CUDA kernels find, on the host: those of the CPU kernels, bit for bit.
+// The functions that CUDA kernels find codes by, lane after lane: the CPU kernels' codes, bit for
+// bit.
 #include <gtest/gtest.h>
 
+#include "tests/cuda/warp.hpp"
 #include "tests/kernels/inputs.hpp"
-#include "tests/kernels/warp.hpp"
 
 namespace fewbit::kernels::cuda {
 

@@ -1,0 +1,67 @@
+# Whether the CUDA kernels are built, FEWBIT_BUILD_CUDA: by default where the runtime is, nvcc is found
+# and no sanitizer asks for other compilers. Where they are, the language is enabled, and
+# fewbit::cudart is the one CUDA runtime that everything here links: libtorch's, which every process
+# with libtorch has loaded already, or the toolkit's static one, which needs no path at run time.
+
+if(NOT DEFINED FEWBIT_BUILD_CUDA)
+  set(_fewbit_cuda OFF)
+  if(FEWBIT_BUILD_RUNTIME AND NOT FEWBIT_SANITIZE)
+    find_program(FEWBIT_NVCC nvcc HINTS /usr/local/cuda/bin $ENV{CUDA_HOME}/bin)
+    if(FEWBIT_NVCC AND NOT DEFINED ENV{CUDACXX})
+      set(ENV{CUDACXX} ${FEWBIT_NVCC})
+    endif()
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+      set(_fewbit_cuda ON)
+    else()
+      message(STATUS "fewbit: no CUDA kernels, nvcc was not found")
+    endif()
+  endif()
+  option(FEWBIT_BUILD_CUDA "Build the CUDA kernels" ${_fewbit_cuda})
+endif()
+if(NOT FEWBIT_BUILD_CUDA)
+  return()
+endif()
+
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  find_program(FEWBIT_NVCC nvcc HINTS /usr/local/cuda/bin $ENV{CUDA_HOME}/bin)
+  if(FEWBIT_NVCC)
+    set(ENV{CUDACXX} ${FEWBIT_NVCC})
+  endif()
+endif()
+if(NOT CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX})
+  set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+endif()
+# Machine code for Ampere, Hopper and both Blackwells; what comes after translates the last one.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100-real 120 CACHE STRING "GPUs to compile for")
+endif()
+if(FEWBIT_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${FEWBIT_CCACHE})
+  # ccache does not read the files that include folders would be passed in.
+  set(CMAKE_CUDA_USE_RESPONSE_FILE_FOR_INCLUDES OFF)
+endif()
+enable_language(CUDA)
+# Linked by name, see fewbit::cudart.
+set(CMAKE_CUDA_RUNTIME_LIBRARY None)
+
+add_library(fewbit_cudart INTERFACE)
+add_library(fewbit::cudart ALIAS fewbit_cudart)
+target_include_directories(fewbit_cudart SYSTEM INTERFACE
+  ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+string(REGEX MATCH "^[0-9]+" _fewbit_toolkit ${CMAKE_CUDA_COMPILER_VERSION})
+if(TARGET fewbit::torch_cudart AND FEWBIT_TORCH_CUDA STREQUAL _fewbit_toolkit)
+  set(FEWBIT_RUNTIME_CUDA TRUE)
+  target_link_libraries(fewbit_cudart INTERFACE fewbit::torch_cudart)
+else()
+  find_package(CUDAToolkit REQUIRED)
+  target_link_libraries(fewbit_cudart INTERFACE CUDA::cudart_static)
+  if(TARGET fewbit::torch_cudart)
+    message(STATUS "fewbit::runtime: CPU only, libtorch has CUDA ${FEWBIT_TORCH_CUDA}, "
+      "nvcc is of CUDA ${_fewbit_toolkit}")
+  elseif(TARGET fewbit::torch)
+    message(STATUS "fewbit::runtime: CPU only, libtorch has no CUDA")
+  endif()
+endif()
+message(STATUS "CUDA ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")

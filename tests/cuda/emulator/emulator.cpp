@@ -1,0 +1,144 @@
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include <ucontext.h>
+
+#include "cuda_runtime_api.h"
+
+dim3 threadIdx;
+dim3 blockIdx;
+
+namespace emulator {
+
+Order order = Order::ascending;
+
+namespace {
+
+constexpr unsigned kLanes = 32;
+constexpr size_t kStackBytes = 256 * 1024;
+
+enum class State { ready, at_warp, at_block, ended };
+
+struct Thread {
+  ucontext_t context;
+  std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(kStackBytes);
+  State state = State::ready;
+};
+
+/// The threads of a block; their stacks serve all blocks of all launches.
+class Block {
+ public:
+  void run(unsigned count, const std::function<void()>& body) {
+    while (threads_.size() < count) threads_.push_back(std::make_unique<Thread>());
+    count_ = count;
+    body_ = &body;
+    for (unsigned i = 0; i < count; ++i) start(*threads_[i]);
+    while (run_the_ready() || release()) {
+    }
+  }
+
+  void wait(State at) {
+    Thread& self = *threads_[threadIdx.x];
+    self.state = at;
+    swapcontext(&self.context, &scheduler_);
+  }
+
+  std::array<float, kLanes>& exchange() { return exchanged_[threadIdx.x / kLanes]; }
+
+ private:
+  static void enter();
+
+  void start(Thread& thread) {
+    getcontext(&thread.context);
+    thread.context.uc_stack.ss_sp = thread.stack.get();
+    thread.context.uc_stack.ss_size = kStackBytes;
+    thread.context.uc_link = nullptr;
+    makecontext(&thread.context, enter, 0);
+    thread.state = State::ready;
+  }
+
+  /// Whether any was.
+  bool run_the_ready() {
+    bool any = false;
+    for (unsigned i = 0; i < count_; ++i) {
+      const unsigned index = order == Order::ascending ? i : count_ - 1 - i;
+      if (threads_[index]->state != State::ready) continue;
+      any = true;
+      threadIdx.x = index;
+      swapcontext(&scheduler_, &threads_[index]->context);
+    }
+    return any;
+  }
+
+  /// Lets those go on whose warp or block has arrived; false where all have ended.
+  bool release() {
+    bool any = false;
+    for (unsigned first = 0; first < count_; first += kLanes) {
+      any = release(first, std::min(first + kLanes, count_), State::at_warp) || any;
+    }
+    any = any || release(0, count_, State::at_block);
+    if (!any && !all(0, count_, State::ended)) {
+      throw std::logic_error("threads of a block wait for each other at different places");
+    }
+    return any;
+  }
+
+  bool all(unsigned begin, unsigned end, State state) const {
+    for (unsigned i = begin; i < end; ++i) {
+      if (threads_[i]->state != state && threads_[i]->state != State::ended) return false;
+    }
+    return true;
+  }
+
+  bool release(unsigned begin, unsigned end, State waiting) {
+    if (!all(begin, end, waiting) || all(begin, end, State::ended)) return false;
+    for (unsigned i = begin; i < end; ++i) {
+      if (threads_[i]->state == waiting) threads_[i]->state = State::ready;
+    }
+    return true;
+  }
+
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::array<std::array<float, kLanes>, 32> exchanged_{};
+  ucontext_t scheduler_;
+  unsigned count_ = 0;
+  const std::function<void()>* body_ = nullptr;
+};
+
+Block block;
+
+void Block::enter() {
+  (*block.body_)();
+  block.wait(State::ended);
+}
+
+}  // namespace
+
+cudaError_t run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
+  if (config.gridDim.x == 0) return cudaErrorInvalidConfiguration;
+  for (unsigned i = 0; i < config.gridDim.x; ++i) {
+    blockIdx.x = i;
+    block.run(config.blockDim.x, thread);
+  }
+  return cudaSuccess;
+}
+
+}  // namespace emulator
+
+void __syncwarp(unsigned) {
+  emulator::block.wait(emulator::State::at_warp);
+}
+
+void __syncthreads() {
+  emulator::block.wait(emulator::State::at_block);
+}
+
+float __shfl_sync(unsigned, float value, int lane) {
+  emulator::block.exchange()[threadIdx.x % emulator::kLanes] = value;
+  __syncwarp();
+  const float found = emulator::block.exchange()[static_cast<unsigned>(lane) % emulator::kLanes];
+  __syncwarp();
+  return found;
+}
