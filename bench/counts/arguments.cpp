@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "functions.hpp"
-#include "kernels/activation.hpp"
+#include "kernels/cuda/activation.hpp"
 #include "step_table.hpp"
 
 namespace {
@@ -91,7 +91,7 @@ int elements_of(ElementType type) {
 }
 
 cuda::Parameters defaults_of(std::string_view function) {
-  const auto* activation = fewbit::kernels::find_activation(function);
+  const auto* activation = cuda::find_activation(function);
   cuda::Parameters parameters{};
   std::copy_n(activation->default_parameters, activation->parameter_count, parameters.value);
   return parameters;
@@ -145,7 +145,7 @@ ordered_json backward_pass(ElementType type, int bits) {
 ordered_json passes() {
   ordered_json rows = ordered_json::array();
   for (const ElementType type : kTypes) {
-    for (const auto& activation : fewbit::kernels::activations()) {
+    for (const auto& activation : cuda::activations()) {
       rows.push_back(forward_pass(activation.name, type, nullptr));
     }
     for (const Entry& entry : kTables) {

@@ -3,21 +3,27 @@ the seconds that compiling takes. With --check FILE: compares with those of FILE
 has grown or a goal is missed, 77 where that cannot be told, for want of cuobjdump or of the same nvcc."""
 
 import argparse
+import collections
 import datetime
 import json
+import os
 import pathlib
 import re
-import resource
 import shlex
 import subprocess
 import sys
 import tempfile
+from concurrent import futures
 
 import goals
 import table
-from collect import ARCHITECTURE, collect
+from collect import ARCHITECTURE, code_bytes, collect
+from cubin import Library
 
 SKIPPED = 77
+
+# Of releases; the build has one of them.
+ARCHITECTURES = ("80", "90", "100", "120")
 
 
 def version_of(nvcc):
@@ -30,21 +36,45 @@ def same_series(one, other):
     return one.split(".")[:2] == other.split(".")[:2]
 
 
-def compiled(database):
-    """How many files of kernels the compile commands have, and the seconds they take, one by one and
-    without a cache."""
-    entries = [entry for entry in json.loads(pathlib.Path(database).read_text())
-               if entry["file"].endswith(".cu") and "/tests/" not in entry["file"]]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with tempfile.TemporaryDirectory() as folder:
-        for entry in entries:
-            words = shlex.split(entry["command"])
-            words[words.index("-o") + 1] = f"{folder}/object.o"
-            first = next(i for i, word in enumerate(words) if word.endswith("nvcc"))
-            subprocess.run(words[first:], check=True, cwd=entry["directory"], capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"files": len(entries), "seconds": round(seconds, 1)}
+def commands(database):
+    """The words of the commands that compile the kernels of the library, and where they run."""
+    for entry in json.loads(pathlib.Path(database).read_text()):
+        words = shlex.split(entry["command"])
+        made = words[words.index("-o") + 1]
+        if entry["file"].endswith(".cu") and made.startswith("runtime/kernels/cuda/CMakeFiles/"):
+            yield words, entry["directory"]
+
+
+def compile_for(targets, folder, words, place):
+    """Compiles one file and says what that took and made: seconds of a processor, ptxas's notes and
+    the object."""
+    made = f"{folder}/{pathlib.Path(words[words.index('-o') + 1]).name}"
+    words = [word for word in words if not word.startswith("--generate-code")]
+    words[words.index("-o") + 1] = made
+    with open(f"{made}.log", "w+", encoding="utf-8") as log:
+        child = subprocess.Popen([*words, "-Xptxas=-v", *targets], cwd=place, stdout=log, stderr=log)
+        _, status, usage = os.wait4(child.pid, 0)
+        log.seek(0)
+        said = log.read()
+    if status != 0:
+        raise RuntimeError(said)
+    return usage.ru_utime + usage.ru_stime, said, made
+
+
+def compiled(database, cuobjdump):
+    """What compiling the kernels for releases takes and makes: {"files", "seconds" of a processor,
+    "kernels", "spill_bytes" by what ptxas says, "code_bytes": {architecture: n}}."""
+    targets = [f"-gencode=arch=compute_{name},code=sm_{name}" for name in ARCHITECTURES]
+    sizes, seconds, spills = collections.Counter(), 0.0, []
+    with tempfile.TemporaryDirectory() as folder, futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = [pool.submit(compile_for, targets, folder, *command) for command in commands(database)]
+        for done in futures.as_completed(running):
+            took, said, made = done.result()
+            seconds += took
+            spills += [int(size) for size in re.findall(r"(\d+) bytes spill stores", said)]
+            sizes.update(code_bytes(Library(made, cuobjdump).sections()))
+    return {"files": len(running), "seconds": round(seconds), "kernels": len(spills),
+            "spill_bytes": sum(spills), "code_bytes": sizes}
 
 
 def write(folder, counts):
@@ -92,7 +122,8 @@ def main():
     counts |= collect(options.library, options.arguments, options.cuobjdump)
     if committed:
         return check(counts, committed)
-    counts["compiled"] = compiled(options.commands)
+    counts["release"] = compiled(options.commands, options.cuobjdump)
+    counts["code_bytes"] = counts["release"]["code_bytes"]
     write(options.write, counts)
     return 0
 

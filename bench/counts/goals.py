@@ -25,6 +25,8 @@ def broken(counts):
         limit = limit_of(name)
         if limit and found["instructions"] > limit:
             faults.append(f"{name}: {found['instructions']:.1f} instructions, goal {limit:.0f}")
+    if spilled := counts.get("release", {}).get("spill_bytes", 0):
+        faults.append(f"other architectures: kernels spill {spilled} bytes")
     for architecture, size in counts["code_bytes"].items():
         if size > CODE_BYTES:
             faults.append(f"{architecture}: {size} bytes of code, goal {CODE_BYTES:.0f}")
