@@ -16,6 +16,11 @@ include(../cmake/FewbitTorch.cmake)
 get_target_property(includes fewbit::torch INTERFACE_SYSTEM_INCLUDE_DIRECTORIES)
 get_target_property(library fewbit::torch_cpu IMPORTED_LOCATION)
 message(STATUS "found ${FEWBIT_TORCH_VERSION} ${includes} ${library}")
+if(TARGET fewbit::torch_cudart)
+  get_target_property(runtime fewbit::torch_cudart IMPORTED_LOCATION)
+  get_target_property(library fewbit::torch_cuda IMPORTED_LOCATION)
+endif()
+message(STATUS "CUDA '${FEWBIT_TORCH_CUDA}' ${library} ${runtime}")
 CMAKE
 printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/python3"
 chmod +x "$scratch/bin/python3"
@@ -68,6 +73,20 @@ libtorch "$scratch/environment/lib/python3.12/site-packages/torch" 2.11
 FEWBIT_VENV=$scratch/environment expect 0 "found 2\.11\.1 $scratch/environment"
 libtorch "$scratch/.venv/lib/python3.13/site-packages/torch" 2.12
 expect 0 "found 2\.12\.1 $scratch/\.venv"
+
+# With CUDA: of the zip, which brings the runtime under a name of its own, and of pip, beside torch.
+expect 0 "CUDA '' .*torch_cpu" -DFEWBIT_TORCH_ROOT="$scratch/zip"
+libtorch "$scratch/cuda" 2.8
+touch "$scratch"/cuda/lib/{libtorch_cuda.so,libc10_cuda.so}
+expect 0 "CUDA '' .*torch_cpu" -DFEWBIT_TORCH_ROOT="$scratch/cuda"  # a runtime is missing
+touch "$scratch/cuda/lib/libcudart-9335f6a2.so.12"
+expect 0 "CUDA '12' $scratch/cuda/lib/libtorch_cuda.so $scratch/cuda/lib/libcudart-9335f6a2.so.12" \
+  -DFEWBIT_TORCH_ROOT="$scratch/cuda"
+packages=$scratch/environment/lib/python3.12/site-packages
+mkdir -p "$packages/nvidia/cu13/lib"
+touch "$packages"/torch/lib/{libtorch_cuda.so,libc10_cuda.so} "$packages/nvidia/cu13/lib/libcudart.so.13"
+FEWBIT_VENV=$scratch/environment expect 0 \
+  "CUDA '13' $packages/torch/lib/libtorch_cuda.so $packages/nvidia/cu13/lib/libcudart.so.13"
 
 # In an installed package: the libtorch of its build in the place of .venv, and the reason comes back.
 printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/python3"

@@ -51,6 +51,21 @@ grep -q "libtorch_cpu.so => $torch/lib/" <<<"$loaded" || fail "another libtorch:
 loaded=$(find "$scratch/prefix" -name libfewbit_runtime.so -exec ldd {} +)
 [[ "$loaded" != *'not found'* ]] || fail "the library does not find: $loaded"
 
+# Where the package has CUDA: kernels for the consumer's functions in a project with that language.
+if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/cuda" ]; then
+  cp -r "$consumer" "$scratch/cuda"
+  step 'configure with CUDA' configure cuda -DWITH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real
+  [[ "$output" != *'for the CPU only'* ]] || fail "CUDA is a language: $output"
+  step 'build with CUDA' cmake --build "$scratch/cuda/build" -j 2
+  step 'run own_activation with CUDA' "$scratch/cuda/build/own_activation"
+  step 'list the symbols' nm -C "$scratch/cuda/build/own_activation"
+  for name in my_act dip; do
+    grep -q "kernels::cuda::own_$name::${name}_launchers" <<<"$output" || fail "no kernels of $name"
+  done
+  loaded=$(ldd "$scratch/cuda/build/own_activation")
+  [ "$(grep -c libcudart <<<"$loaded")" = 1 ] || fail "not one CUDA runtime: $loaded"
+fi
+
 mkdir "$scratch/finds"
 cat >"$scratch/finds/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
@@ -75,6 +90,13 @@ refuse 'libtorch 2\.7\.0 in .*/old is too old: 2\.8' \
 libtorch "$scratch/newer" 2 99
 refuse 'built with libtorch .* cannot mix with libtorch 2\.99\.0 in .*/newer' \
   -DCOMPONENT=runtime -DFEWBIT_TORCH_ROOT="$scratch/newer"
+if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/cuda" ]; then
+  version=$(sed -n 's/.*_built_with "\([0-9.]*\)".*/\1/p' "$scratch"/prefix/lib/cmake/fewbit/*-config.cmake)
+  IFS=. read -r major minor _ <<<"$version"
+  libtorch "$scratch/without_cuda" "$major" "$minor"
+  refuse "was built for CUDA [0-9]*, which the libtorch in .*/without_cuda was not" \
+    -DCOMPONENT=runtime -DFEWBIT_TORCH_ROOT="$scratch/without_cuda"
+fi
 # Without the component nobody looks for libtorch.
 rm -rf "$scratch/finds/build"
 step 'find without the component' configure finds -DCOMPONENT=solver \

@@ -1,0 +1,125 @@
+// Whole-model features on a GPU.
+#include "tests/support/cuda_test.hpp"
+
+#include <ATen/ATen.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+
+#include "fewbit/fewbit.hpp"
+
+namespace fewbit {
+
+namespace {
+
+class CudaSession : public test::CudaTest {};
+
+torch::nn::Sequential plain_model() {
+  at::manual_seed(4);
+  return torch::nn::Sequential(torch::nn::Linear(16, 32), torch::nn::GELU(),
+                               torch::nn::Linear(32, 8), torch::nn::SiLU());
+}
+
+torch::nn::Sequential few_bit_model() {
+  at::manual_seed(4);
+  return torch::nn::Sequential(torch::nn::Linear(16, 32), nn::GELU(nn::GELUOptions().bits(3)),
+                               torch::nn::Linear(32, 8), nn::SiLU(nn::SiLUOptions().bits(2)));
+}
+
+/// Makes every wait of torch's for a device an error, as long as it lives.
+class NoWaiting {
+ public:
+  NoWaiting() { set(c10::cuda::SyncDebugMode::L_ERROR); }
+  NoWaiting(const NoWaiting&) = delete;
+  NoWaiting& operator=(const NoWaiting&) = delete;
+  ~NoWaiting() { set(c10::cuda::SyncDebugMode::L_DISABLED); }
+
+ private:
+  static void set(c10::cuda::SyncDebugMode mode) {
+    c10::cuda::warning_state().set_sync_debug_mode(mode);
+  }
+};
+
+}  // namespace
+
+TEST_F(CudaSession, AModelHasTheGradientsOfTheCpu) {
+  at::manual_seed(5);
+  const at::Tensor x = at::randn({64, 16});
+  torch::nn::Sequential cpu = few_bit_model(), cuda = few_bit_model();
+  cuda->to(at::kCUDA);
+  cpu->forward(x).sum().backward();
+  cuda->forward(x.to(at::kCUDA)).sum().backward();
+  const auto expected = cpu->parameters(), found = cuda->parameters();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(at::allclose(found[i].grad().cpu(), expected[i].grad(), 1e-3, 1e-3)) << i;
+  }
+}
+
+TEST_F(CudaSession, ATrainingStepNeverWaitsForTheDevice) {
+  torch::nn::Sequential model = few_bit_model();
+  model->to(at::kCUDA);
+  const at::Tensor x = at::randn({64, 16}, at::kCUDA);
+  Calibrator calibrator(*model);
+  model->forward(x).sum().backward();
+  const NoWaiting guard;
+  for (int step = 0; step < 3; ++step) model->forward(x).sum().backward();
+  EXPECT_THROW(x.sum().item<float>(), c10::Error);  // the guard is on
+}
+
+TEST_F(CudaSession, AScopeReplacesTheActivationsOfAModel) {
+  torch::nn::Sequential model = plain_model();
+  model->to(at::kCUDA);
+  ActivationScope scope({.bits = 3});
+  model->forward(at::randn({64, 16}, at::kCUDA)).sum().backward();
+  ASSERT_EQ(scope.entries().size(), 2u);
+  for (const auto& entry : scope.entries()) {
+    EXPECT_TRUE(entry.replaced) << entry.function << ": " << entry.outcome;
+  }
+}
+
+TEST_F(CudaSession, TheMeterCountsTheBytesOfTheCpu) {
+  const auto count = [](at::Device device) {
+    torch::nn::Sequential model = few_bit_model();
+    model->to(device);
+    const at::Tensor x = at::randn({64, 16}).to(device);
+    SavedBytes meter;
+    auto watch = meter.watch();
+    const at::Tensor y = model->forward(x);
+    return meter.unique_bytes();
+  };
+  EXPECT_EQ(count(at::kCUDA), count(at::kCPU));
+}
+
+TEST_F(CudaSession, ACalibratorFitsTheTablesOfTheCpu) {
+  const auto fits = [](at::Device device) {
+    torch::nn::Sequential model = few_bit_model();
+    model->to(device);
+    Calibrator calibrator(*model);
+    at::manual_seed(6);
+    for (int step = 0; step < 3; ++step) {
+      model->forward((at::randn({64, 16}) * 3 + 1).to(device));
+    }
+    return calibrator.fit();
+  };
+  const auto cpu = fits(at::kCPU), cuda = fits(at::kCUDA);
+  ASSERT_EQ(cuda.size(), cpu.size());
+  for (size_t i = 0; i < cpu.size(); ++i) {
+    EXPECT_EQ(cuda[i].note, cpu[i].note);
+    EXPECT_EQ(cuda[i].elements, cpu[i].elements);
+    EXPECT_NEAR(cuda[i].mean, cpu[i].mean, 1e-3);
+    EXPECT_NEAR(cuda[i].error_after, cpu[i].error_after, 0.05 * cpu[i].error_after);
+  }
+}
+
+TEST_F(CudaSession, ACalibratorFollowsAModelThatMoves) {
+  torch::nn::Sequential model = few_bit_model();
+  Calibrator calibrator(*model);
+  model->forward(at::randn({64, 16}));
+  model->to(at::kCUDA);
+  model->forward(at::randn({64, 16}, at::kCUDA));
+  EXPECT_EQ(calibrator.fit().front().elements, 2 * 64 * 32);
+}
+
+}  // namespace fewbit
