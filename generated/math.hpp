@@ -822,8 +822,14 @@ FEWBIT_HD inline double tanh(double x) {
   return std::tanh(x);
 }
 
+/// Where the difference would cancel, x s / (s + 3 + s / (5 + s / (7 + ...))) with s = x^2, from
+/// Lambert's continued fraction of tanh.
 FEWBIT_HD inline double tanhshrink(double x) {
-  return x - std::tanh(x);
+  if (!(std::fabs(x) < 1.0)) return x - std::tanh(x);
+  const double s = x * x;
+  double rest = 19.0;
+  for (int odd = 17; odd > 2; odd -= 2) rest = odd + s / rest;
+  return x * s / (s + rest);
 }
 
 FEWBIT_HD inline double sigmoid(double x) {
