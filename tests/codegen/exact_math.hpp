@@ -30,11 +30,16 @@ inline double gelu(double x) {
 inline double tanh_softplus(double x) {
   return std::tanh(softplus(x));
 }
-/// As a series where it would cancel.
+/// Where the difference would cancel, (x cosh(x) - sinh(x)) / cosh(x), whose series does not.
 inline double tanhshrink(double x) {
-  const double s = x * x;
-  if (std::fabs(x) > 0.03) return x - std::tanh(x);
-  return x * s * (1.0 / 3 - s * (2.0 / 15 - s * (17.0 / 315 - s * 62.0 / 2835)));
+  if (std::fabs(x) > 1.0) return x - std::tanh(x);
+  double power = x;  // x^(2k + 1) / (2k + 1)!
+  double sum = 0.0;
+  for (int k = 1; k < 12; ++k) {
+    power *= x * x / (2 * k * (2 * k + 1));
+    sum += 2 * k * power;
+  }
+  return sum / std::cosh(x);
 }
 
 }  // namespace fewbit::exact

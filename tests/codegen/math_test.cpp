@@ -78,6 +78,15 @@ TEST(Math, TanhshrinkDoesNotCancel) {
   EXPECT_LE(worst_ulp(math::tanhshrink, tanhshrink, -100.0f, 100.0f), 3.5);
 }
 
+TEST(Math, TanhshrinkOfDoublesDoesNotCancel) {
+  for (const double x : {1e-90, 1e-12, 1e-5, 0.01, 0.3, 0.7, 0.999, 1.001, 5.0}) {
+    for (const double side : {-x, x}) {
+      const double expected = tanhshrink(side);
+      EXPECT_NEAR(math::wide::tanhshrink(side), expected, 0x1p-50 * std::fabs(expected)) << side;
+    }
+  }
+}
+
 TEST(Math, SoftsignSlopeIsWithinOneAndAHalfUlp) {
   EXPECT_LE(worst_ulp(
                 math::softsign_slope, [](double x) { return std::pow(1.0 + std::fabs(x), -2.0); },
