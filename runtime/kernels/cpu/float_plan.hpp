@@ -31,7 +31,7 @@ struct FloatPlan {
   bool take_flips(const EncodePlan& plan) {
     for (int t = 0; t < plan.threshold_count; ++t) {
       if (plan.codes[t] == plan.codes[t + 1]) continue;
-      if (flip_count == 2) {
+      if (flip_count == (lines ? 2 : 1)) {
         flip_count = 0;
         return false;
       }

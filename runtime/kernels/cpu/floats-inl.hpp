@@ -90,11 +90,13 @@ void transform_floats(const FloatPlan& plan, int64_t count, const void* x, void*
   }
 }
 
-template <class Function, bool kPastCache>
+template <class Function, bool kPastCache, int kMostFlips = 1>
 FloatStage* float_stage_of([[maybe_unused]] const FloatPlan& plan) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   if (plan.flip_count == 1) return transform_floats<Function, FloatBits<1>, kPastCache>;
-  if (plan.flip_count == 2) return transform_floats<Function, FloatBits<2>, kPastCache>;
+  if constexpr (kMostFlips == 2) {
+    if (plan.flip_count == 2) return transform_floats<Function, FloatBits<2>, kPastCache>;
+  }
   if (plan.codes) return transform_floats<Function, FloatStream<1>, kPastCache>;
 #endif
   return transform_floats<Function, NoFloatCodes, kPastCache>;
@@ -110,9 +112,9 @@ FloatStage* segment_stage(const FloatPlan& plan) {
 
 template <int kDegree, bool kPastCache>
 FloatStage* line_stage(const FloatPlan& plan) {
-  if (plan.lines->pieces == 1) return float_stage_of<LineFunction<kDegree, 1>, kPastCache>(plan);
-  if (plan.lines->pieces == 2) return float_stage_of<LineFunction<kDegree, 2>, kPastCache>(plan);
-  return float_stage_of<LineFunction<kDegree, 3>, kPastCache>(plan);
+  if (plan.lines->pieces == 1) return float_stage_of<LineFunction<kDegree, 1>, kPastCache, 2>(plan);
+  if (plan.lines->pieces == 2) return float_stage_of<LineFunction<kDegree, 2>, kPastCache, 2>(plan);
+  return float_stage_of<LineFunction<kDegree, 3>, kPastCache, 2>(plan);
 }
 
 /// Values alone of a 16-bit type.

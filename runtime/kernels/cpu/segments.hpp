@@ -20,8 +20,8 @@ enum class SegmentKind {
 /// relative accuracy, which would matter for the like of sigmoid or softplus.
 struct SegmentTable {
   static constexpr int kCells = 32;
-  static constexpr int kMinDegree = 4;
-  static constexpr int kMaxDegree = 8;
+  static constexpr int kMinDegree = 5;
+  static constexpr int kMaxDegree = 7;
 
   int degree = 0;  ///< 0: the function is not of this kind
   SegmentKind kind = SegmentKind::gate;
