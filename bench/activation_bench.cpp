@@ -3,7 +3,6 @@
 // several rounds. Prints Markdown; --json writes an array of rows, times in seconds:
 // function, dtype, bits, pass, threads, n, ours_s, exact_s, copy_s.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -13,11 +12,11 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
-#include <malloc.h>
 #include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "bench/libtorch_functions.hpp"
+#include "bench/measure.hpp"
 #include "bench/stream_copy.hpp"
 #include "fewbit/fewbit.hpp"
 
@@ -48,12 +47,6 @@ struct Options {
   double seconds = 0.3;
   std::string json;
 };
-
-double seconds_of(const std::function<void()>& action) {
-  const auto start = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// The best time of each action; they take turns for so many seconds, at least five times.
 std::vector<double> best_times(const std::vector<std::function<void()>>& actions, double seconds) {
@@ -182,10 +175,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "of each measurement");
   app.add_option("--json", options.json, "file for the rows");
   CLI11_PARSE(app, argc, argv);
-  // Outputs come from memory that was used before, as in training with a caching allocator: else
-  // every large pass measures the kernel clearing pages.
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, -1);
+  keep_memory();
   if (all) options.functions = all_names();
   std::sort(options.threads.begin(), options.threads.end());
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()),

@@ -39,6 +39,8 @@ if(TARGET fewbit_runtime)
   install(FILES
     ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/registry.cpp
     ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/half_values.hpp
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/lines.hpp
+    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/logistic.hpp
     ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/segments.hpp
     ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/values.cpp
     ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/values.hpp

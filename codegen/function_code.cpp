@@ -66,9 +66,11 @@ FunctionCode write_function(const solver::Expression& expression, Parameters par
   code.wide_text =
       "\n/// f(x) for double\n" +
       write_one(formula, value, "wide_activation", parameters, others, Real::double_precision);
-  code.brief_text =
-      "\n/// f(x) for results in 16 bits\n" +
-      write_one(formula, fuse(formula, value), "brief_activation", parameters, others, Real::brief);
+  const int fused = fuse(formula, value);
+  code.brief_text = "\n/// f(x) for results in 16 bits\n" +
+                    write_one(formula, fused, "brief_activation", parameters, others, Real::brief);
+  code.warp_text = "\n/// f(x) on a device\n" +
+                   write_one(formula, fused, "warp_activation", parameters, others, Real::warp);
   return code;
 }
 

@@ -108,10 +108,11 @@ std::string function_header(const FunctionInfo& info, const std::vector<Table>& 
   }
   if (!text.empty()) text = "\nnamespace tables {\n" + text + "\n}  // namespace tables\n";
   const FunctionCode code = write_function(expression_of(info), Parameters::arguments);
-  return render("function.in", {{"ORIGIN", origin},
-                                {"NAME", info.name},
-                                {"FUNCTION", code.text + code.wide_text + code.brief_text},
-                                {"TABLES", text}});
+  return render("function.in",
+                {{"ORIGIN", origin},
+                 {"NAME", info.name},
+                 {"FUNCTION", code.text + code.wide_text + code.brief_text + code.warp_text},
+                 {"TABLES", text}});
 }
 
 std::string registry_include(const Functions& functions, const std::vector<Table>& tables) {

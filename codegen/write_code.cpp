@@ -83,8 +83,7 @@ class Writer {
   Writer(const Formula& formula, std::set<std::string>& primitives, Real real)
       : f_(formula),
         primitives_(primitives),
-        is_wide_(real == Real::double_precision),
-        is_brief_(real == Real::brief),
+        real_(real),
         uses_(size_t(formula.size()), 0),
         is_choice_(size_t(formula.size()), false) {}
 
@@ -96,12 +95,15 @@ class Writer {
       const std::string value = write_term(i).code;
       const std::string name = fmt::format("t{}", names_.size());
       names_[i] = name;
-      code += fmt::format("  const {} {} = {};\n", is_wide_ ? "double" : "float", name, value);
+      code += fmt::format("  const {} {} = {};\n", is_wide() ? "double" : "float", name, value);
     }
     return code + fmt::format("  return {};\n", write(result, kConditional));
   }
 
  private:
+  bool is_wide() const { return real_ == Real::double_precision; }
+  bool is_for_device() const { return real_ == Real::brief || real_ == Real::warp; }
+
   void count(int index) {
     if (index < 0 || uses_[size_t(index)]++ > 0) return;
     const Term& term = f_[index];
@@ -120,7 +122,7 @@ class Writer {
         kind == Kind::constant || kind == Kind::variable || kind == Kind::parameter;
     const bool is_condition = kind >= Kind::less && kind <= Kind::not_equal;
     // Computed before it is chosen, or a device would branch.
-    const bool is_ahead = is_brief_ && is_choice_[size_t(index)] && kind != Kind::select;
+    const bool is_ahead = is_for_device() && is_choice_[size_t(index)] && kind != Kind::select;
     return (uses_[size_t(index)] > 1 || is_ahead) && !is_leaf && !is_condition;
   }
 
@@ -141,9 +143,9 @@ class Writer {
     const Term& term = f_[index];
     switch (term.kind) {
       case Kind::constant:
-        return {
-            is_wide_ ? double_literal(term.value) : decimal_literal(static_cast<float>(term.value)),
-            term.value < 0.0 ? kPrefix : kPrimary};
+        return {is_wide() ? double_literal(term.value)
+                          : decimal_literal(static_cast<float>(term.value)),
+                term.value < 0.0 ? kPrefix : kPrimary};
       case Kind::variable:
         return {"x", kPrimary};
       case Kind::parameter:
@@ -176,11 +178,11 @@ class Writer {
 
   /// The primitive's full name.
   std::string primitive(const std::string& name) {
-    if (!is_wide_ && !is_brief_) {
+    if (real_ == Real::single_precision) {
       primitives_.insert(name);
       return "math::" + name;
     }
-    const std::string space = is_wide_ ? "wide" : "brief";
+    const std::string space = is_wide() ? "wide" : real_ == Real::brief ? "brief" : "warp";
     primitives_.insert(space);
     return "math::" + space + "::" + name;
   }
@@ -193,7 +195,7 @@ class Writer {
 
   /// What a constant loses as a float, where that is more than an eighth of its last place.
   double rounding_rest(int index) const {
-    if (is_wide_ || is_brief_ || !f_.is_constant(index)) return 0.0;
+    if (is_wide() || real_ == Real::brief || !f_.is_constant(index)) return 0.0;
     const double value = f_[index].value;
     const double rest = value - static_cast<double>(static_cast<float>(value));
     return std::abs(rest) > 0x1p-27 * std::abs(value) ? rest : 0.0;
@@ -235,19 +237,20 @@ class Writer {
             kPrimary};
   }
 
-  /// Briefly by the reciprocal, which is a constant of the kernel unless it depends on x.
+  /// For a device by the reciprocal, which is a constant of the kernel unless it depends on x.
   Text write_quotient(const Term& term) {
-    if (!is_brief_) return {binary(term, " / ", kProduct, kPrefix), kProduct};
-    if (f_.is_constant(term.b)) {
-      const auto factor = static_cast<float>(1.0 / f_[term.b].value);
-      return {fmt::format("{} * {}", write(term.a, kProduct), decimal_literal(factor)), kProduct};
-    }
-    if (f_.depends_on_variable(term.b)) {
+    if (!is_for_device()) return {binary(term, " / ", kProduct, kPrefix), kProduct};
+    const bool varies = f_.depends_on_variable(term.b);
+    if (varies || real_ == Real::warp) {
+      const std::string name = primitive(varies ? "quotient" : "quotient_by_normal");
       const std::string top = write(term.a, kConditional);
-      return {fmt::format("{}({}, {})", primitive("quotient"), top, write(term.b, kConditional)),
-              kPrimary};
+      return {fmt::format("{}({}, {})", name, top, write(term.b, kConditional)), kPrimary};
     }
     const std::string top = write(term.a, kProduct);
+    if (f_.is_constant(term.b)) {
+      const auto factor = static_cast<float>(1.0 / f_[term.b].value);
+      return {fmt::format("{} * {}", top, decimal_literal(factor)), kProduct};
+    }
     return {fmt::format("{} * {}({})", top, primitive("reciprocal"), write(term.b, kConditional)),
             kProduct};
   }
@@ -271,8 +274,7 @@ class Writer {
 
   const Formula& f_;
   std::set<std::string>& primitives_;
-  bool is_wide_;
-  bool is_brief_;
+  Real real_;
   std::vector<int> uses_;
   std::vector<bool> is_choice_;  ///< one of the two that a conditional chooses from
   std::map<int, std::string> names_;

@@ -12,12 +12,13 @@ enum class Real {
   single_precision,
   double_precision,
   brief,  ///< float, good enough for results in 16 bits, cheap on a device
+  warp,   ///< float, without branches and divisions, for a device
 };
 
 /// The statements of a function body that returns term `result` as float, two spaces indented.
 /// Primitives are named math::exp and so on; those that occur are added to `primitives`. In double
-/// precision they are math::wide::exp and so on, all in the one primitive "wide"; likewise
-/// math::brief::exp in "brief".
+/// precision they are math::wide::exp and so on, all in the one primitive "wide"; likewise those of
+/// "brief" and "warp".
 std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives,
                        Real real = Real::single_precision);
 

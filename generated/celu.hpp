@@ -27,6 +27,12 @@ FEWBIT_HD inline float brief_activation(float x, float alpha) {
   return x > 0.0f ? x : t0;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x, float alpha) {
+  const float t0 = alpha * math::warp::expm1(math::warp::quotient_by_normal(x, alpha));
+  return x > 0.0f ? x : t0;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: celu, alpha = 1

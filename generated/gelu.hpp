@@ -33,6 +33,11 @@ FEWBIT_HD inline float brief_activation(float x) {
   return math::brief::gelu(x);
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  return math::warp::gelu(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: gelu

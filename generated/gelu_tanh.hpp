@@ -37,6 +37,13 @@ FEWBIT_HD inline float brief_activation(float x) {
   return x * math::brief::sigmoid(x * math::brief::fma(0.071354814f, x * x, 1.5957692f));
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::warp::sigmoid(x * (1.5957692f + math::warp::fma(0.071354814f, x * x, -4.534068e-08f)));
+}
+
 namespace tables {
 
 // intervals_uniform_b1: gelu_tanh

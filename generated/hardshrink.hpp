@@ -30,6 +30,12 @@ FEWBIT_HD inline float brief_activation(float x, float lambda) {
   return std::fabs(x) > lambda ? x : 0.0f;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x, float lambda) {
+  if (x != x) return x;
+  return std::fabs(x) > lambda ? x : 0.0f;
+}
+
 namespace tables {
 
 // levels_uniform_b1: hardshrink, lambda = 0.5

@@ -28,6 +28,12 @@ FEWBIT_HD inline float brief_activation(float x) {
   return x < -3.0f ? 0.0f : x > 3.0f ? 1.0f : t0;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  const float t0 = math::warp::quotient_by_normal(x, 6.0f) + 0.5f;
+  return x < -3.0f ? 0.0f : x > 3.0f ? 1.0f : t0;
+}
+
 namespace tables {
 
 // levels_uniform_b1: hardsigmoid

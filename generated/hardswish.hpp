@@ -27,6 +27,12 @@ FEWBIT_HD inline float brief_activation(float x) {
   return x < -3.0f ? 0.0f : x > 3.0f ? x : t0;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  const float t0 = math::warp::quotient_by_normal(x * (x + 3.0f), 6.0f);
+  return x < -3.0f ? 0.0f : x > 3.0f ? x : t0;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: hardswish

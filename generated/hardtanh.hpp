@@ -27,6 +27,11 @@ FEWBIT_HD inline float brief_activation(float x, float min, float max) {
   return x < min ? min : x > max ? max : x;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x, float min, float max) {
+  return x < min ? min : x > max ? max : x;
+}
+
 namespace tables {
 
 // levels_uniform_b1: hardtanh, min = -1, max = 1

@@ -28,6 +28,12 @@ FEWBIT_HD inline float brief_activation(float x, float negative_slope) {
   return x > 0.0f ? x : t0;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x, float negative_slope) {
+  const float t0 = negative_slope * x;
+  return x > 0.0f ? x : t0;
+}
+
 namespace tables {
 
 // levels_uniform_b1: leaky_relu, negative_slope = 0.01

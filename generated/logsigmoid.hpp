@@ -26,6 +26,11 @@ FEWBIT_HD inline float brief_activation(float x) {
   return -math::brief::softplus(-x);
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  return -math::warp::softplus(-x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: logsigmoid

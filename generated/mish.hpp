@@ -35,6 +35,13 @@ FEWBIT_HD inline float brief_activation(float x) {
   return x * math::brief::tanh_softplus(x);
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::warp::tanh_softplus(x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: mish

@@ -36,6 +36,13 @@ FEWBIT_HD inline float brief_activation(float x) {
   return x * math::brief::sigmoid(1.702f * x);
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  return x * math::warp::sigmoid(1.702f * x);
+}
+
 namespace tables {
 
 // intervals_uniform_b1: quick_gelu

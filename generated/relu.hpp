@@ -27,6 +27,11 @@ FEWBIT_HD inline float brief_activation(float x) {
   return x < 0.0f ? 0.0f : x;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  return x < 0.0f ? 0.0f : x;
+}
+
 namespace tables {
 
 // levels_uniform_b1: relu

@@ -29,6 +29,12 @@ FEWBIT_HD inline float brief_activation(float x) {
   return t0 * t0;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  const float t0 = x < 0.0f ? 0.0f : x;
+  return t0 * t0;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: relu_squared

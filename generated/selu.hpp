@@ -28,6 +28,13 @@ FEWBIT_HD inline float brief_activation(float x) {
   return x > 0.0f ? t1 : t0;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  const float t0 = math::warp::product(1.7580993f, 2.3296717e-08f, math::warp::expm1(x));
+  const float t1 = 1.050701f * x;
+  return x > 0.0f ? t1 : t0;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: selu

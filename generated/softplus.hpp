@@ -31,6 +31,13 @@ FEWBIT_HD inline float brief_activation(float x, float beta, float threshold) {
   return t0 > threshold ? x : t1;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x, float beta, float threshold) {
+  const float t0 = beta * x;
+  const float t1 = math::warp::quotient_by_normal(math::warp::softplus(t0), beta);
+  return t0 > threshold ? x : t1;
+}
+
 namespace tables {
 
 // intervals_uniform_b1: softplus, beta = 1, threshold = 20

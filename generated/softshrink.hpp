@@ -32,6 +32,14 @@ FEWBIT_HD inline float brief_activation(float x, float lambda) {
   return std::fabs(x) > lambda ? t1 : 0.0f;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x, float lambda) {
+  if (x != x) return x;
+  const float t0 = -lambda;
+  const float t1 = x - (x > 0.0f ? lambda : x < 0.0f ? t0 : 0.0f);
+  return std::fabs(x) > lambda ? t1 : 0.0f;
+}
+
 namespace tables {
 
 // levels_uniform_b1: softshrink, lambda = 0.5

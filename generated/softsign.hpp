@@ -38,6 +38,14 @@ FEWBIT_HD inline float brief_activation(float x) {
   return math::brief::quotient(x, 1.0f + std::fabs(x));
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x) {
+  // The limit is reached long before; at infinity the formula would be NaN.
+  x = x < -0x1p+120f ? -0x1p+120f : x;
+  x = x > 0x1p+120f ? 0x1p+120f : x;
+  return math::warp::quotient(x, 1.0f + std::fabs(x));
+}
+
 namespace tables {
 
 // intervals_uniform_b1: softsign

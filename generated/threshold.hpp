@@ -30,6 +30,12 @@ FEWBIT_HD inline float brief_activation(float x, float threshold, float value) {
   return x > threshold ? x : value;
 }
 
+/// f(x) on a device
+FEWBIT_HD inline float warp_activation(float x, float threshold, float value) {
+  if (x != x) return x;
+  return x > threshold ? x : value;
+}
+
 namespace tables {
 
 // levels_uniform_b1: threshold, threshold = 0, value = 0

@@ -10,4 +10,5 @@
 #include "codegen/templates/math/mish.hpp"
 #include "codegen/templates/math/normal.hpp"
 #include "codegen/templates/math/softsign.hpp"
+#include "codegen/templates/math/warp.hpp"
 #include "codegen/templates/math/wide.hpp"

@@ -37,35 +37,44 @@ void measure_stages(const Plan& plan, Study& study) {
   }
 }
 
-double final_loss(const Study& study, const Choice& choice, uint64_t seed, const Plan& plan) {
-  const Subject subject = make_subject(study.model, study.function, seed);
-  Recipe recipe = subject.recipe;
-  recipe.steps = plan.steps;
+double final_loss(const Subject& subject, const Choice& choice, const Recipe& recipe) {
   return tail_mean(train(subject.parameters, subject.loss, choice.activate, recipe), kTail);
 }
 
-void train_all(const Plan& plan, Study& study) {
-  const std::vector<Choice> choices =
-      few_bit_choices(study.function, plan.forms, plan.most_trained_bits, true);
-  for (const Choice& choice : choices) study.training.push_back({choice.form, choice.bits, {}});
+Training train_all(const Study& study, const Plan& plan, const Recipe& recipe) {
+  const std::vector<Choice> choices = few_bit_choices(study.function, plan.forms, 4, true);
+  Training training{recipe, 0.0, {}, {}};
+  for (const Choice& choice : choices) training.rows.push_back({choice.form, choice.bits, {}});
+  const Choice exactly = exact(study.function);
   std::vector<double> exact_losses;
   for (const uint64_t seed : plan.seeds) {
-    exact_losses.push_back(final_loss(study, exact(study.function), seed, plan));
-    for (size_t i = 0; i < choices.size(); ++i) {
-      const double loss = final_loss(study, choices[i], seed, plan);
-      study.training[i].above_exact.push_back(loss - exact_losses.back());
+    const auto fresh = [&] { return make_subject(study.model, study.function, seed); };
+    const double exact_loss = final_loss(fresh(), exactly, recipe);
+    exact_losses.push_back(exact_loss);
+    for (uint64_t i = 0; i < kControls; ++i) {
+      const Subject nudged = fresh();
+      nudge(nudged.parameters, i);
+      training.control.push_back(final_loss(nudged, exactly, recipe) - exact_loss);
     }
-    std::cerr << title(study) + ": trained with seed " + std::to_string(seed) + "\n";
+    for (size_t i = 0; i < choices.size(); ++i) {
+      const double loss = final_loss(fresh(), choices[i], recipe);
+      training.rows[i].above_exact.push_back(loss - exact_loss);
+    }
+    std::cerr << title(study) + ": trained by " + recipe.optimizer + " with seed " +
+                     std::to_string(seed) + "\n";
   }
-  study.exact_loss = mean(exact_losses);
+  training.exact_loss = mean(exact_losses);
+  return training;
 }
 
 }  // namespace
 
 Study run_study(const std::string& function, const Plan& plan) {
-  Study study{plan.model, function, {}, 0.0, {}};
+  Study study{plan.model, function, {}, {}};
   measure_stages(plan, study);
-  if (plan.steps > 0) train_all(plan, study);
+  for (const Recipe& recipe : plan.recipes) {
+    study.trainings.push_back(train_all(study, plan, recipe));
+  }
   return study;
 }
 

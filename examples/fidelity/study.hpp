@@ -12,9 +12,8 @@ struct Plan {
   std::vector<std::string> forms;  ///< form and weight of the tables; bits 1 to 4 of each
   std::vector<int64_t> stages;     ///< steps of exact training before each measurement
   int64_t batches = 0;             ///< of a measurement
-  int most_trained_bits = 4;
   std::vector<uint64_t> seeds;
-  int64_t steps = 0;  ///< of each training; 0: no training table
+  std::vector<Recipe> recipes;  ///< of the trainings, a table each
 };
 
 /// One form at one stage.
@@ -33,13 +32,23 @@ struct TrainingRow {
   std::vector<double> above_exact;  ///< by seed
 };
 
+/// All forms trained by one recipe.
+struct Training {
+  Recipe recipe;
+  double exact_loss;  ///< mean over the seeds
+  /// Of exact runs from nudged first parameters, kControls for each seed: what rounding alone does.
+  std::vector<double> control;
+  std::vector<TrainingRow> rows;
+};
+
+constexpr uint64_t kControls = 3;
+
 /// All of one model with one function.
 struct Study {
   std::string model;
   std::string function;
   std::vector<StageRow> stages;
-  double exact_loss = 0;  ///< mean over the seeds
-  std::vector<TrainingRow> training;
+  std::vector<Training> trainings;
 };
 
 /// Runs in the calling thread; reports progress on stderr.

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <torch/nn/modules/transformerlayer.h>
 
 namespace fewbit::examples {
 
@@ -95,6 +96,15 @@ at::Tensor TransformerImpl::forward(const at::Tensor& bytes, const Activate& act
   at::Tensor x = letters(bytes) + places(at::arange(bytes.size(1), bytes.options()));
   for (Block& block : blocks) x = block(x, activate);
   return scores(norm(x));
+}
+
+nn::TransformerEncoder make_encoder() {
+  const nn::TransformerEncoderLayerOptions layer =
+      nn::TransformerEncoderLayerOptions(EncoderSizes::kWidth, 4)
+          .dim_feedforward(EncoderSizes::kFeedForward)
+          .dropout(0.0)
+          .activation(torch::kGELU);
+  return nn::TransformerEncoder(nn::TransformerEncoderOptions(layer, EncoderSizes::kLayers));
 }
 
 }  // namespace fewbit::examples

@@ -8,6 +8,7 @@
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
+#include <torch/nn/modules/transformercoder.h>
 #include <torch/nn/pimpl.h>
 
 #include "examples/support/activate.hpp"
@@ -74,5 +75,12 @@ struct TransformerImpl : torch::nn::Module {
   torch::nn::Linear scores;
 };
 TORCH_MODULE(Transformer);
+
+/// torch::nn's own, with GELU, and sizes of its input [kLength, kSequences, kWidth].
+struct EncoderSizes {
+  static constexpr int64_t kLayers = 3, kWidth = 64, kFeedForward = 256;
+  static constexpr int64_t kLength = 32, kSequences = 8;
+};
+torch::nn::TransformerEncoder make_encoder();
 
 }  // namespace fewbit::examples

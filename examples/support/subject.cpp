@@ -2,7 +2,9 @@
 
 #include <mutex>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/randn.h>
 #include <c10/util/Exception.h>
 #include <torch/utils.h>
 
@@ -19,40 +21,58 @@ std::mt19937_64 random_for(uint64_t seed, int64_t step) {
   return std::mt19937_64(seed * 1'000'003 + static_cast<uint64_t>(step));
 }
 
-Subject make_mlp(uint64_t seed) {
+const Digits& all_digits() {
   static const Digits digits = load_digits(FEWBIT_DIGITS_CSV);
-  Mlp model(128);
-  const auto loss = [model, seed](int64_t step, const Activate& activate) mutable {
+  return digits;
+}
+
+template <class Model>
+Subject make_classifier(Model model, uint64_t seed, int64_t times) {
+  const auto loss = [model, seed, times](int64_t step, const Activate& activate) mutable {
     std::mt19937_64 random = random_for(seed, step);
-    const Batch batch = draw_digits(digits, kPictures, random);
+    const Batch batch = draw_digits(all_digits(), kPictures * times, random);
     return at::cross_entropy_loss(model->forward(batch.inputs, activate), batch.targets);
   };
   return {model->parameters(), loss, {"adam", 1e-3, 400}};
 }
 
-Subject make_transformer(bool gated, uint64_t seed) {
+Subject make_transformer(bool gated, uint64_t seed, int64_t times) {
   static const std::string text = load_licences();
   const TransformerOptions options{.blocks = 2, .width = 48, .context = 32, .gated = gated};
   Transformer model(options);
-  const auto loss = [model, seed, options](int64_t step, const Activate& activate) mutable {
+  const auto loss = [model, seed, times, options](int64_t step, const Activate& activate) mutable {
     std::mt19937_64 random = random_for(seed, step);
-    const Batch batch = draw_text(text, kPieces, options.context, random);
+    const Batch batch = draw_text(text, kPieces * times, options.context, random);
     const at::Tensor scores = model->forward(batch.inputs, activate);
     return at::cross_entropy_loss(scores.flatten(0, 1), batch.targets.flatten());
   };
   return {model->parameters(), loss, {"adam", 2e-3, 500}};
 }
 
+Subject make_encoder_subject(int64_t times) {
+  using Sizes = EncoderSizes;
+  torch::nn::TransformerEncoder model = make_encoder();
+  const at::Tensor x = at::randn({Sizes::kLength, Sizes::kSequences * times, Sizes::kWidth});
+  const auto loss = [model, x](int64_t, const Activate&) mutable {
+    return model->forward(x).square().mean();
+  };
+  return {model->parameters(), loss, {"adam", 1e-3, 500}};
+}
+
 }  // namespace
 
-Subject make_subject(const std::string& model, const std::string& function, uint64_t seed) {
+Subject make_subject(const std::string& model, const std::string& function, uint64_t seed,
+                     int64_t times) {
   // First parameters come from the one default generator.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   torch::manual_seed(seed);
-  if (model == "mlp") return make_mlp(seed);
-  TORCH_CHECK(model == "transformer", "make_subject: mlp or transformer, not ", model);
-  return make_transformer(function == "silu", seed);
+  if (model == "mlp") return make_classifier(Mlp(128), seed, times);
+  if (model == "cnn") return make_classifier(Cnn(8), seed, times);
+  if (model == "transformer") return make_transformer(function == "silu", seed, times);
+  TORCH_CHECK(model == "encoder", "make_subject: mlp, cnn, transformer or encoder, not ", model);
+  TORCH_CHECK(function == "gelu", "make_subject: the encoder's function is gelu");
+  return make_encoder_subject(times);
 }
 
 }  // namespace fewbit::examples

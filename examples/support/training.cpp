@@ -5,13 +5,17 @@
 #include <memory>
 #include <numeric>
 
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/nextafter.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/where.h>
+#include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/sgd.h>
 
 namespace fewbit::examples {
-
-namespace {
 
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
                                                         const Recipe& recipe) {
@@ -23,18 +27,30 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Te
                                              torch::optim::SGDOptions(recipe.rate).momentum(0.9));
 }
 
-}  // namespace
+double train_step(torch::optim::Optimizer& optimizer, const std::function<at::Tensor()>& loss) {
+  optimizer.zero_grad();
+  const at::Tensor value = loss();
+  value.backward();
+  optimizer.step();
+  return value.item<double>();
+}
+
+void nudge(const std::vector<at::Tensor>& parameters, uint64_t seed) {
+  const c10::NoGradGuard no_gradient;
+  const at::Generator generator = at::detail::createCPUGenerator(seed);
+  for (const at::Tensor& parameter : parameters) {
+    const at::Tensor up = at::full_like(parameter, INFINITY);
+    const at::Tensor is_up = at::rand(parameter.sizes(), generator, parameter.options()) < 0.5;
+    parameter.copy_(at::nextafter(parameter, at::where(is_up, up, -up)));
+  }
+}
 
 std::vector<double> train(const std::vector<at::Tensor>& parameters, const BatchLoss& loss,
                           const Activate& activate, const Recipe& recipe) {
   const auto optimizer = make_optimizer(parameters, recipe);
   std::vector<double> losses;
   for (int64_t step = 0; step < recipe.steps; ++step) {
-    optimizer->zero_grad();
-    const at::Tensor value = loss(step, activate);
-    value.backward();
-    optimizer->step();
-    losses.push_back(value.item<double>());
+    losses.push_back(train_step(*optimizer, [&] { return loss(step, activate); }));
   }
   return losses;
 }

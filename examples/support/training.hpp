@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <torch/optim/optimizer.h>
 
 #include "examples/support/activate.hpp"
 #include "fewbit/activation_scope.hpp"
@@ -22,6 +23,16 @@ struct Recipe {
   double rate = 1e-3;
   int64_t steps = 500;
 };
+
+std::unique_ptr<torch::optim::Optimizer> make_optimizer(const std::vector<at::Tensor>& parameters,
+                                                        const Recipe& recipe);
+
+/// Forward, backward and the optimizer's step; the loss.
+double train_step(torch::optim::Optimizer& optimizer, const std::function<at::Tensor()>& loss);
+
+/// Moves every parameter to a neighbouring number of its type, up or down by chance. Two trainings
+/// that differ by nothing else tell how far apart rounding alone brings them.
+void nudge(const std::vector<at::Tensor>& parameters, uint64_t seed);
 
 /// Trains the parameters in place; the loss of every step.
 std::vector<double> train(const std::vector<at::Tensor>& parameters, const BatchLoss& loss,

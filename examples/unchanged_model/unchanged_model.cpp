@@ -4,11 +4,10 @@
 
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/randn.h>
-#include <torch/nn/modules/transformercoder.h>
-#include <torch/nn/modules/transformerlayer.h>
 #include <torch/utils.h>
 
 #include "examples/support/activate.hpp"
+#include "examples/support/models.hpp"
 #include "examples/support/page.hpp"
 #include "fewbit/activation_scope.hpp"
 #include "fewbit/saved_bytes.hpp"
@@ -16,7 +15,6 @@
 namespace fewbit::examples {
 namespace {
 
-constexpr int64_t kLayers = 3, kWidth = 64, kFeedForward = 256, kLength = 32, kBatch = 8;
 constexpr int kBits = 3;
 
 struct Kept {
@@ -38,13 +36,9 @@ Kept forward(torch::nn::TransformerEncoder& model, const at::Tensor& x) {
 
 int unchanged_model(const Arguments& arguments) {
   torch::manual_seed(1);
-  const torch::nn::TransformerEncoderLayerOptions layer =
-      torch::nn::TransformerEncoderLayerOptions(kWidth, 4)
-          .dim_feedforward(kFeedForward)
-          .dropout(0.0)
-          .activation(torch::kGELU);
-  torch::nn::TransformerEncoder model(torch::nn::TransformerEncoderOptions(layer, kLayers));
-  const at::Tensor x = at::randn({kLength, kBatch, kWidth});
+  using Sizes = EncoderSizes;
+  torch::nn::TransformerEncoder model = make_encoder();
+  const at::Tensor x = at::randn({Sizes::kLength, Sizes::kSequences, Sizes::kWidth});
 
   const Kept before = forward(model, x);
   std::string report;
@@ -56,10 +50,10 @@ int unchanged_model(const Arguments& arguments) {
   }();
   const Kept outside = forward(model, x);
 
-  const int64_t elements = kLength * kBatch * kFeedForward;
+  const int64_t elements = Sizes::kLength * Sizes::kSequences * Sizes::kFeedForward;
   const int64_t levels = int64_t{sizeof(float)} << kBits;
   const int64_t expected =
-      kLayers * (elements * int64_t{sizeof(float)} - code_bytes(elements, kBits)) - levels;
+      Sizes::kLayers * (elements * int64_t{sizeof(float)} - code_bytes(elements, kBits)) - levels;
   std::cout << "before:\n"
             << before.explanation << "\nin a scope of " << kBits << " bits:\n"
             << after.explanation << '\n'

@@ -54,9 +54,8 @@ struct Range {
 /// null: values only, and `steps` is not read. y may be x. `parameters` are parameter_count floats
 /// in declared order, null for the defaults. Accuracy of y: 2 ulp or 2^-24 max(1, |x|), whichever
 /// is larger, and half a unit of a 16-bit type; curved functions with default parameters are
-/// rounded to a 16-bit type just once, from double. Their tables, and the polynomials that serve
-/// smooth functions through the origin (gelu, silu, tanh...), are made in a few milliseconds at the
-/// first pass.
+/// rounded to a 16-bit type just once, from double. Their tables, and what is fitted to gates, tanh
+/// and sigmoid, are made in a few milliseconds at the first pass.
 void forward(const Activation& activation, const float* parameters, const StepView& steps,
              ElementType type, const void* x, void* y, uint8_t* codes, const Range& range);
 

@@ -1,6 +1,6 @@
 // The committed function code against the expression in double: at most 2 ulp of the result or
-// 2^-24 max(1, |x|) off, whichever is larger. All values of both 16-bit types, floats at a stride,
-// and every float near a kink.
+// 2^-24 max(1, |x|) off, whichever is larger, for a device however it approximates. All values of
+// both 16-bit types, floats at a stride, and every float near a kink.
 #include <cmath>
 #include <vector>
 
@@ -9,7 +9,7 @@
 #include "expression/derivative.hpp"
 #include "expression/evaluate.hpp"
 #include "functions/registry.hpp"
-#include "generated/functions.hpp"
+#include "tests/codegen/device_errors.hpp"
 #include "tests/support/allowed_error.hpp"
 
 namespace fewbit {
@@ -23,6 +23,7 @@ using solver::Expression;
 struct Case {
   const char* name;
   float (*activation)(float);
+  float (*warp)(float);
   float (*derivative)(float);
 };
 
@@ -32,6 +33,7 @@ void PrintTo(const Case& function, std::ostream* out) {
 
 #define FEWBIT_FUNCTION(name, ...)                                                               \
   Case{#name, [](float x) { return generated::name::activation(x __VA_OPT__(, ) __VA_ARGS__); }, \
+       [](float x) { return generated::name::warp_activation(x __VA_OPT__(, ) __VA_ARGS__); },   \
        [](float x) { return generated::name::derivative(x __VA_OPT__(, ) __VA_ARGS__); }},
 const Case kCases[] = {
 #include "generated/registry.inc"
@@ -58,7 +60,12 @@ class Worst {
   void try_at(float x) {
     if (!(std::fabs(x) <= 10.0f)) return;
     const double exact = static_cast<double>(x);
-    note(value_, value_at_, excess(function_.activation(x), f_.evaluate(exact), exact), x);
+    const double expected = f_.evaluate(exact);
+    note(value_, value_at_, excess(function_.activation(x), expected, exact), x);
+    for (const test::DeviceErrors& errors : test::kDeviceErrors) {
+      test::device_errors = errors;
+      note(device_, device_at_, excess(function_.warp(x), expected, exact), x);
+    }
     note(slope_error_, slope_at_, excess(function_.derivative(x), slope_.value(exact), exact), x);
   }
 
@@ -66,6 +73,7 @@ class Worst {
 
   void expect_allowed() const {
     EXPECT_LE(value_, 1.0) << "f at x = " << value_at_;
+    EXPECT_LE(device_, 1.0) << "f on a device at x = " << device_at_;
     EXPECT_LE(slope_error_, 1.0) << "f' at x = " << slope_at_;
   }
 
@@ -80,8 +88,10 @@ class Worst {
   const Expression& f_;
   const Derivative& slope_;
   double value_ = 0.0;
+  double device_ = 0.0;
   double slope_error_ = 0.0;
   float value_at_ = 0.0f;
+  float device_at_ = 0.0f;
   float slope_at_ = 0.0f;
 };
 
@@ -147,12 +157,14 @@ TEST_P(FunctionCode, KeepsNan) {
 TEST_P(FunctionCode, HasItsLimitsAtInfinity) {
   for (const float side : {-1.0f, 1.0f}) {
     const double far = static_cast<double>(side) * 0x1p+40;
-    const float value = GetParam().activation(side * INFINITY);
     const double limit = f_.evaluate(far);
-    if (std::fabs(limit) > 1e9) {
-      EXPECT_EQ(value, limit > 0.0 ? INFINITY : -INFINITY);
-    } else {
-      EXPECT_NEAR(static_cast<double>(value), limit, 1e-6);
+    for (const auto value : {GetParam().activation, GetParam().warp}) {
+      const float y = value(side * INFINITY);
+      if (std::fabs(limit) > 1e9) {
+        EXPECT_EQ(y, limit > 0.0 ? INFINITY : -INFINITY);
+      } else {
+        EXPECT_NEAR(static_cast<double>(y), limit, 1e-6);
+      }
     }
     const float slope = GetParam().derivative(side * INFINITY);
     EXPECT_FALSE(std::isnan(slope));

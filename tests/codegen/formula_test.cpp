@@ -93,11 +93,19 @@ TEST(Formula, FusesProductsInSums) {
             "  return alpha * x * math::fma(0.5f, x * x, 1.0f);\n");
 }
 
-std::string brief_code(const std::string& text) {
+std::string device_code(const std::string& text, Real real) {
   const Expression expression = Expression::parse(text, {{"alpha", 1.0}});
   Formula formula(expression.parameters());
   std::set<std::string> primitives;
-  return write_body(formula, translate(expression, formula, false), primitives, Real::brief);
+  return write_body(formula, translate(expression, formula, false), primitives, real);
+}
+
+std::string brief_code(const std::string& text) {
+  return device_code(text, Real::brief);
+}
+
+std::string warp_code(const std::string& text) {
+  return device_code(text, Real::warp);
 }
 
 TEST(BriefFormula, ComputesAheadWhatItChooses) {
@@ -112,6 +120,17 @@ TEST(BriefFormula, DividesByMultiplying) {
             "  return math::brief::tanh(x) * math::brief::reciprocal(alpha);\n");
   EXPECT_EQ(brief_code("x/(1+abs(x))"),
             "  return math::brief::quotient(x, 1.0f + std::fabs(x));\n");
+}
+
+TEST(WarpFormula, DividesByTheReciprocal) {
+  EXPECT_EQ(warp_code("tanh(x)/alpha"),
+            "  return math::warp::quotient_by_normal(math::warp::tanh(x), alpha);\n");
+  EXPECT_EQ(warp_code("x/(1+abs(x))"), "  return math::warp::quotient(x, 1.0f + std::fabs(x));\n");
+}
+
+TEST(WarpFormula, ComputesAheadWhatItChooses) {
+  EXPECT_EQ(warp_code("where(x>0, x, expm1(x))"),
+            "  const float t0 = math::warp::expm1(x);\n  return x > 0.0f ? x : t0;\n");
 }
 
 TEST(BriefFormula, RoundsConstantsToFloats) {

@@ -4,8 +4,9 @@
 #define FEWBIT_FUNCTION(name, ...)                                                             \
   __global__ void name##_kernel(const float* x, float* y) {                                    \
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;                                  \
-    y[3 * i] = fewbit::generated::name::activation(x[i] __VA_OPT__(, ) __VA_ARGS__);           \
-    y[3 * i + 1] = fewbit::generated::name::derivative(x[i] __VA_OPT__(, ) __VA_ARGS__);       \
-    y[3 * i + 2] = fewbit::generated::name::brief_activation(x[i] __VA_OPT__(, ) __VA_ARGS__); \
+    y[4 * i] = fewbit::generated::name::activation(x[i] __VA_OPT__(, ) __VA_ARGS__);           \
+    y[4 * i + 1] = fewbit::generated::name::derivative(x[i] __VA_OPT__(, ) __VA_ARGS__);       \
+    y[4 * i + 2] = fewbit::generated::name::brief_activation(x[i] __VA_OPT__(, ) __VA_ARGS__); \
+    y[4 * i + 3] = fewbit::generated::name::warp_activation(x[i] __VA_OPT__(, ) __VA_ARGS__);  \
   }
 #include "generated/registry.inc"

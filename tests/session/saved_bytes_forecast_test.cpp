@@ -50,8 +50,9 @@ std::string checked(const Forward& forward) {
   return kept(forward).text;
 }
 
-bool says(const std::string& text, const std::string& line) {
-  return text.find("  " + line + "\n") != std::string::npos;
+testing::AssertionResult says(const std::string& text, const std::string& line) {
+  if (text.find("  " + line + "\n") != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "not said: " << line << "\nbut:\n" << text;
 }
 
 at::Tensor linear(const at::Tensor& x, bool trained = true) {
@@ -96,8 +97,7 @@ TEST(SavedBytesForecast, ReluBetweenConvolutionsHasNothingToGain) {
   const std::string text = checked(forward);
   EXPECT_TRUE(says(text,
                    "relu [2, 4, 6, 6] Float: keeps its output, 1,152 bytes, which "
-                   "ConvolutionBackward0 keeps too: nothing to gain"))
-      << text;
+                   "ConvolutionBackward0 keeps too: nothing to gain"));
   EXPECT_EQ(kept(forward).bytes, kept(forward).in_scope);
 }
 
@@ -137,8 +137,7 @@ TEST(SavedBytesForecast, HalvesOfOneProjectionAreKeptByTheProductAnyway) {
            "silu [32, 8] Float: keeps its input, 2,048 bytes, which MulBackward0 keeps too; "
            "MulBackward0 keeps its output anyway, 1,024 bytes: nothing to gain, codes would "
            "add 96 bytes: leave_alone(\"silu\"); rebuilding the output from the input in "
-           "backward would save 1,024, exactly"))
-      << text;
+           "backward would save 1,024, exactly"));
 }
 
 // Linear after what `change` does in place.
@@ -155,8 +154,7 @@ TEST(SavedBytesForecast, OutputThatTheNextActivationKeepsIsNotKeptAnyway) {
   std::string text = checked([&] { return linear(at::silu(at::gelu(x))); });
   EXPECT_TRUE(says(text,
                    "gelu [32, 16] Float: keeps its input, 2,048 bytes: 3 bits save 1,856 of 2,048 "
-                   "bytes (29 of 32 bits per element)"))
-      << text;
+                   "bytes (29 of 32 bits per element)"));
   text = checked([&] {
     const at::Tensor y = at::gelu(x);
     return linear(y) + linear(at::silu(y));
@@ -166,8 +164,7 @@ TEST(SavedBytesForecast, OutputThatTheNextActivationKeepsIsNotKeptAnyway) {
            "gelu [32, 16] Float: keeps its input, 2,048 bytes; AddmmBackward0 keeps its "
            "output anyway, 2,048 bytes: 3 bits save 1,856 of 4,096 bytes (29 of 64 bits per "
            "element); rebuilding the output from the input in backward would save 2,048, "
-           "exactly"))
-      << text;
+           "exactly"));
 }
 
 TEST(SavedBytesForecast, InPlaceFormsAreTold) {
@@ -180,8 +177,7 @@ TEST(SavedBytesForecast, InPlaceFormsAreTold) {
   EXPECT_TRUE(says(text,
                    "leaky_relu [32, 16] Float: keeps its output, 2,048 bytes, which AddmmBackward0 "
                    "keeps too: nothing to gain, codes would add 64 bytes: "
-                   "leave_alone(\"leaky_relu\")"))
-      << text;
+                   "leave_alone(\"leaky_relu\")"));
   for (const auto function : {at::silu_, at::mish_, at::relu_, at::sigmoid_, at::tanh_,
                               at::hardswish_, at::hardsigmoid_, at::selu_}) {
     checked(after([&](at::Tensor& x) { function(x); }));
@@ -278,8 +274,7 @@ TEST(SavedBytesForecast, SharedInputGoesWithTheLastThatKeepsIt) {
   const std::string text = checked([&] { return at::gelu(x) + at::silu(x); });
   EXPECT_TRUE(says(text,
                    "gelu [32, 16] Float: keeps its input, 2,048 bytes, which SiluBackward0 keeps "
-                   "too: 3 bits save 1,856 of 2,048 bytes (29 of 32 bits per element)"))
-      << text;
+                   "too: 3 bits save 1,856 of 2,048 bytes (29 of 32 bits per element)"));
 }
 
 TEST(SavedBytesForecast, OurOwnCodesMayCostMoreThanRebuilding) {
@@ -288,8 +283,7 @@ TEST(SavedBytesForecast, OurOwnCodesMayCostMoreThanRebuilding) {
   EXPECT_TRUE(says(text,
                    "gelu [32, 16] Float: keeps 3 bits per element, 192 bytes; AddmmBackward0 keeps "
                    "its output anyway, 2,048 bytes; keeping the input alone, 2,048 bytes, and "
-                   "rebuilding the output from it in backward would save 192, exactly"))
-      << text;
+                   "rebuilding the output from it in backward would save 192, exactly"));
   EXPECT_EQ(text.find("ActivationScope"), std::string::npos) << "there is nothing to replace";
   EXPECT_TRUE(says(kept([&] { return fewbit::gelu(x, Bits{1}); }).text,
                    "gelu [32, 16] Float: keeps 1 bit per element, 64 bytes"));

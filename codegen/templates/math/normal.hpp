@@ -29,21 +29,25 @@ FEWBIT_HD inline float normal_tail(float a) {
   return p * t;
 }
 
-//@ normcdf gauss normal_tail
+//@ normcdf_near fma
+/// normcdf(x) for |x| <= 1.5.
+FEWBIT_HD inline float normcdf_near_zero(float x) {
+  const float s = x * x;
+  float p = 0x1.a0c05ep-22f;
+  p = fma(p, s, -0x1.1e9b7cp-17f);
+  p = fma(p, s, 0x1.dd7904p-14f);
+  p = fma(p, s, -0x1.36d63ap-10f);
+  p = fma(p, s, 0x1.46c93p-7f);
+  p = fma(p, s, -0x1.1057fep-4f);
+  p = fma(p, s, 0x1.988452p-2f);
+  return fma(p, x, 0.5f);
+}
+
+//@ normcdf normcdf_near gauss normal_tail
 /// The standard normal distribution function, relative accuracy in the left tail; within 5 ulp.
 FEWBIT_HD inline float normcdf(float x) {
   const float a = std::fabs(x) > 15.0f ? 15.0f : std::fabs(x);
-  if (a < 1.5f) {
-    const float s = a * a;
-    float p = 0x1.a0c05ep-22f;
-    p = fma(p, s, -0x1.1e9b7cp-17f);
-    p = fma(p, s, 0x1.dd7904p-14f);
-    p = fma(p, s, -0x1.36d63ap-10f);
-    p = fma(p, s, 0x1.46c93p-7f);
-    p = fma(p, s, -0x1.1057fep-4f);
-    p = fma(p, s, 0x1.988452p-2f);
-    return fma(p, x, 0.5f);
-  }
+  if (a < 1.5f) return normcdf_near_zero(x);
   const float tail = gauss(a) * normal_tail(a);
   return x < 0.0f ? tail : 1.0f - tail;
 }

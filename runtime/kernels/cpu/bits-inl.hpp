@@ -38,9 +38,10 @@ inline uint64_t gather_bits(uint64_t word, int bits) {
 #endif
 }
 
-/// Packs a block. Writes up to 7 bytes beyond the block's own, which its successor overwrites.
-inline void pack_block(const uint8_t* codes, int bits, uint8_t* stream) {
-  for (int64_t i = 0; i < kBlock; i += 8) {
+/// Packs `count` codes, a multiple of eight. Writes up to 7 bytes beyond their own, which whatever
+/// follows them overwrites.
+HWY_INLINE void pack(const uint8_t* codes, int64_t count, int bits, uint8_t* stream) {
+  for (int64_t i = 0; i < count; i += 8) {
     uint64_t word = 0;
     std::memcpy(&word, codes + i, 8);
     word = gather_bits(word, bits);

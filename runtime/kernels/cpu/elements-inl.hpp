@@ -27,6 +27,37 @@ using PairTag = hn::Repartition<uint16_t, FloatTag>;
 using ByteTag = hn::Rebind<uint8_t, FloatTag>;
 using FloatVec = hn::Vec<FloatTag>;
 
+/// The lesser of a bound and v, and the greater; NaN where v is. x86 takes the second operand
+/// there, NEON the number.
+HWY_INLINE FloatVec min_or_nan(FloatVec bound, FloatVec v) {
+#if HWY_ARCH_X86
+  return hn::Min(bound, v);
+#else
+  return hn::IfThenElse(hn::Lt(bound, v), bound, v);
+#endif
+}
+
+HWY_INLINE FloatVec max_or_nan(FloatVec bound, FloatVec v) {
+#if HWY_ARCH_X86
+  return hn::Max(bound, v);
+#else
+  return hn::IfThenElse(hn::Gt(bound, v), bound, v);
+#endif
+}
+
+/// Two vectors that are worked on in turn, so that neither waits for itself.
+struct FloatPair {
+  FloatVec of[2];
+  HWY_INLINE FloatVec& operator[](int i) { return of[i]; }
+  HWY_INLINE const FloatVec& operator[](int i) const { return of[i]; }
+};
+
+template <class Step>
+HWY_INLINE void for_pair(const Step& step) {
+  step(0);
+  step(1);
+}
+
 /// Rounds two vectors to bf16. A NaN needs no care: one that comes from bf16 inputs has zeros in
 /// the lower half, so that rounding does not carry.
 HWY_INLINE hn::Vec<PairTag> narrow_bf16(FloatVec low, FloatVec high) {
@@ -122,6 +153,10 @@ struct Element<ElementType::f16> {
 
 HWY_INLINE int64_t lane_count() {
   return static_cast<int64_t>(hn::Lanes(FloatTag()));
+}
+
+HWY_INLINE FloatPair load_pair(const float* from) {
+  return {hn::LoadU(FloatTag(), from), hn::LoadU(FloatTag(), from + lane_count())};
 }
 
 template <ElementType kType>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/cpu/encode_plan.hpp"
+#include "kernels/cpu/float_plan.hpp"
 #include "kernels/cpu/half_plan.hpp"
 #include "kernels/cpu/half_values.hpp"
 #include "kernels/cpu/stages.hpp"
@@ -16,10 +17,10 @@
 
 #include "kernels/cpu/bits-inl.hpp"
 #include "kernels/cpu/elements-inl.hpp"
+#include "kernels/cpu/floats-inl.hpp"
 #include "kernels/cpu/halves-inl.hpp"
 #include "kernels/cpu/rounding-inl.hpp"
 #include "kernels/cpu/search-inl.hpp"
-#include "kernels/cpu/segments-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
@@ -77,11 +78,13 @@ class ForwardPass {
     const auto* x = static_cast<const uint8_t*>(call_.x);
     auto* y = static_cast<uint8_t*>(call_.y);
     const Range& range = call_.range;
+    const int64_t last = (range.end - 1) / kBlock * kBlock;
     int64_t i = range.begin;
-    for (; i + kBlock < range.end; i += kBlock) {
-      uint8_t* const stream = call_.codes ? call_.codes + i / 8 * bits_ : nullptr;
-      transform(i, kBlock, x + i * size_, y + i * size_, stream);
+    if (is_one_loop() && i < last) {
+      floats_(float_plan_, last - i, x + i * size_, y + i * size_, stream_at(i));
+      i = last;
     }
+    for (; i < last; i += kBlock) transform(i, kBlock, x + i * size_, y + i * size_, stream_at(i));
     if (past_cache_) hwy::FlushStream();
     if (i < range.end) run_last(i, x + i * size_, y + i * size_);
   }
@@ -95,11 +98,21 @@ class ForwardPass {
 
   void choose_values() {
     const FunctionKernels& kernels = *call_.activation->kernels;
-    // Segments are fitted for fused multiply-add; without it tanh would miss the stated accuracy.
-    if (HWY_NATIVE_FMA && call_.type == ElementType::f32 && kernels.segments().degree != 0) {
-      segment_table_ = &kernels.segments();
+    // Without a fused multiply-add what is fitted would miss the stated accuracy.
+    if (HWY_NATIVE_FMA && call_.type == ElementType::f32) {
+      if (kernels.lines().degree > 0) {
+        float_plan_.lines = &kernels.lines();
+      } else if (kernels.logistic().kind != LogisticKind::none) {
+        float_plan_.logistic = &kernels.logistic();
+      } else if (kernels.segments().degree > 0) {
+        float_plan_.segments = &kernels.segments();
+      }
     }
-    if (size_ == 2 && !kernels.halves(call_.type).y.empty()) {
+    if (size_ != 2) return;
+    // Of more pieces rounding twice would show, and a table or the loop is as fast.
+    if (HWY_NATIVE_FMA && kernels.lines().pieces == 1) {
+      float_plan_.lines = &kernels.lines();
+    } else if (!kernels.halves(call_.type).y.empty()) {
       half_values_ = kernels.halves(call_.type).y.data();
     }
   }
@@ -117,13 +130,18 @@ class ForwardPass {
       choose_half_encoder();
       return;
     }
+    if (bits_ > 1 || plan_.threshold_count > EncodePlan::kFew) plan_.prepare(*call_.steps);
     if (call_.type == ElementType::f32) choose_direct_encoder();
-    if (direct_) return;
+    if (direct_ || float_plan_.codes) return;
     const bool are_few = plan_.threshold_count <= EncodePlan::kSummed;
     encode_ = are_few ? encode_by_sum : encode_by_bisection;
   }
 
   void choose_direct_encoder() {
+    constexpr bool kHasOneLoop = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
+    if (kHasOneLoop && float_plan_.is_fitted()) float_plan_.take_codes(plan_, bits_);
+    is_stream_ = float_plan_.codes != nullptr;
+    if (is_stream_) return;
     direct_ = one_bit_stage(plan_, bits_);
     is_stream_ = direct_ != nullptr;
     if (!is_stream_) direct_ = grid_stage(plan_);
@@ -141,19 +159,28 @@ class ForwardPass {
       halves_ = past_cache_ ? half_stage<true>(half_plan_) : half_stage<false>(half_plan_);
     } else if (half_values_) {
       halves_ = past_cache_ ? half_values_stage<true>() : half_values_stage<false>();
-    } else if (segment_table_) {
-      segments_ = past_cache_ ? segment_stage<true>(*segment_table_)
-                              : segment_stage<false>(*segment_table_);
+    } else if (float_plan_.lines && size_ == 2) {
+      floats_ = past_cache_ ? half_line_stage<true>(float_plan_, call_.type)
+                            : half_line_stage<false>(float_plan_, call_.type);
+    } else if (float_plan_.is_fitted()) {
+      floats_ = past_cache_ ? float_stage<true>(float_plan_) : float_stage<false>(float_plan_);
     } else {
       store_ = past_cache_ ? store_stage<true>(call_.type) : store_stage<false>(call_.type);
     }
+  }
+
+  /// Whether blocks need no other stage, so that one call does them all.
+  bool is_one_loop() const { return floats_ && (float_plan_.codes || call_.codes == nullptr); }
+
+  uint8_t* stream_at(int64_t i) const {
+    return call_.codes ? call_.codes + i / 8 * bits_ : nullptr;
   }
 
   /// A whole block of which `count` elements are real; `stream` may be null.
   void transform(int64_t first, int64_t count, const uint8_t* x, uint8_t* y, uint8_t* stream) {
     const float* const floats = encode_ || store_ ? floats_of(x) : nullptr;
     if (stream) encode(first, x, floats, stream);
-    transform_values(x, floats, y);
+    transform_values(x, floats, y, stream);
     if (stream) finish(count, stream);
   }
 
@@ -183,11 +210,11 @@ class ForwardPass {
     }
   }
 
-  void transform_values(const uint8_t* x, const float* floats, uint8_t* y) {
+  void transform_values(const uint8_t* x, const float* floats, uint8_t* y, uint8_t* stream) {
     if (halves_) {
       halves_(half_plan_, half_values_, x, y, codes_);
-    } else if (segments_) {
-      segments_(*segment_table_, x, y);
+    } else if (floats_) {
+      floats_(float_plan_, kBlock, x, y, stream);
     } else if (call_.type == ElementType::f64) {
       transform_doubles(x, y);
     } else if (call_.type == ElementType::f32 && !past_cache_ && floats_at(y) && x != y) {
@@ -201,18 +228,18 @@ class ForwardPass {
   /// The stream of a block's codes, zero beyond `count` elements.
   void finish(int64_t count, uint8_t* stream) {
     if (is_stream_) {
-      if (count < kBlock) clear_bits(stream, count);
+      if (count < kBlock) clear_bits(stream, count * bits_);
       return;
     }
     if (count < kBlock) std::memset(codes_ + count, 0, static_cast<size_t>(kBlock - count));
-    pack_block(codes_, bits_, stream);
+    pack(codes_, kBlock, bits_, stream);
   }
 
-  /// Leaves the first `count` bits of a block of one-bit codes.
-  static void clear_bits(uint8_t* stream, int64_t count) {
+  /// Leaves the first `count` bits of a block's stream.
+  void clear_bits(uint8_t* stream, int64_t count) const {
     uint8_t* const last = stream + count / 8;
     *last = static_cast<uint8_t>(*last & ((1 << count % 8) - 1));
-    std::memset(last + 1, 0, static_cast<size_t>(stream + kBlock / 8 - last - 1));
+    std::memset(last + 1, 0, static_cast<size_t>(stream + block_bytes(bits_) - last - 1));
   }
 
   void transform_doubles(const uint8_t* x, uint8_t* y) const {
@@ -255,8 +282,8 @@ class ForwardPass {
   bool has_codes_with_values_ = false;
   bool is_stream_ = false;       // they are the stream itself
   StoreStage* store_ = nullptr;  // y from x_ by the function's own loop,
-  const SegmentTable* segment_table_ = nullptr;
-  SegmentStage* segments_ = nullptr;  // or straight from x by this table
+  FloatPlan float_plan_;
+  FloatStage* floats_ = nullptr;  // or straight from x by this plan, with the codes if it has them
   const uint16_t* half_values_ = nullptr;
   HalfPlan half_plan_;
   HalfStage* halves_ = nullptr;  // or by this one

@@ -10,6 +10,8 @@
 
 #include "kernels/activation.hpp"
 #include "kernels/cpu/half_values.hpp"
+#include "kernels/cpu/lines.hpp"
+#include "kernels/cpu/logistic.hpp"
 #include "kernels/cpu/segments.hpp"
 #include "kernels/cpu/values.hpp"
 
@@ -52,6 +54,20 @@ const SegmentTable& segments() {
   return table;
 }
 
+template <size_t kIndex>
+const Lines& lines() {
+  static const Lines lines =
+      fit_lines(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  return lines;
+}
+
+template <size_t kIndex>
+const Logistic& logistic() {
+  static const Logistic logistic =
+      fit_logistic(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  return logistic;
+}
+
 template <size_t kIndex, ElementType kType>
 const HalfValues& halves() {
   static const HalfValues values =
@@ -79,6 +95,8 @@ struct Registry {
   template <size_t kIndex>
   void fill() {
     kernels[kIndex] = {{kBaselineKernels[kIndex], kAvx2Kernels[kIndex], kAvx512Kernels[kIndex]},
+                       lines<kIndex>,
+                       logistic<kIndex>,
                        segments<kIndex>,
                        halves<kIndex>};
     activations[kIndex] = {kEntries[kIndex].name, kEntries[kIndex].parameter_count,

@@ -49,34 +49,62 @@ inline void encode_by_sum(const EncodePlan& plan, int64_t, const float* x, uint8
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 /// The thresholds of the element's cell of a grid, by permutations of two registers.
-template <int kPerCell, bool kEven>
-void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
-  const FloatTag d;
-  const ThresholdGrid& grid = plan.grid;
-  const FloatVec scale = hn::Set(d, grid.scale);
-  const FloatVec shift = hn::Set(d, grid.shift);
-  const FloatVec low = hn::Set(d, grid.low);
-  const FloatVec high = hn::Set(d, grid.high);
-  const __m512i code_low = _mm512_load_si512(grid.codes);
-  const __m512i code_high = _mm512_load_si512(grid.codes + 16);
-  __m512 threshold[kPerCell][2];
-  for (int j = 0; j < kPerCell; ++j) {
-    threshold[j][0] = _mm512_load_ps(grid.threshold[j]);
-    threshold[j][1] = _mm512_load_ps(grid.threshold[j] + 16);
-  }
-  for (int64_t i = 0; i < kBlock; i += 16) {
-    FloatVec v = hn::LoadU(FloatTag(), static_cast<const float*>(x) + i);
-    if constexpr (kEven) v = hn::Abs(v);
-    // Of a NaN and a number, the second operand is taken: NaN goes to the first cell.
-    const FloatVec clamped = hn::Min(hn::Max(v, low), high);
-    const __m512i cell = _mm512_castps_si512(hn::MulAdd(clamped, scale, shift).raw);
-    __m512i found = _mm512_permutex2var_epi32(code_low, cell, code_high);
+template <int kPerCell>
+class FloatCodesByGrid {
+ public:
+  HWY_INLINE explicit FloatCodesByGrid(const EncodePlan& plan)
+      : keep_(_mm512_set1_epi32(plan.even ? 0x7FFFFFFF : -1)),
+        scale_(hn::Set(FloatTag(), plan.grid.scale)),
+        shift_(hn::Set(FloatTag(), plan.grid.shift)),
+        low_(hn::Set(FloatTag(), plan.grid.low)),
+        high_(hn::Set(FloatTag(), plan.grid.high)),
+        codes_{_mm512_load_si512(plan.grid.codes), _mm512_load_si512(plan.grid.codes + 16)} {
     for (int j = 0; j < kPerCell; ++j) {
-      const __m512 t = _mm512_permutex2var_ps(threshold[j][0], cell, threshold[j][1]);
-      const __mmask16 passed = _mm512_cmp_ps_mask(v.raw, t, _CMP_GT_OQ);
-      found = _mm512_mask_srli_epi32(found, passed, found, 8);
+      threshold_[j][0] = _mm512_load_ps(plan.grid.threshold[j]);
+      threshold_[j][1] = _mm512_load_ps(plan.grid.threshold[j] + 16);
     }
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(codes + i), _mm512_cvtepi32_epi8(found));
+  }
+
+  /// One a byte.
+  HWY_INLINE void operator()(const FloatPair& x, uint8_t* codes) const {
+    FloatPair v;
+    __m512i cell[2];
+    __m512i found[2];
+    for_pair([&](int i) HWY_ATTR {
+      v[i].raw = _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(x[i].raw), keep_));
+      // Of a NaN and a number, the second operand is taken: NaN goes to the first cell.
+      const FloatVec clamped = hn::Min(hn::Max(v[i], low_), high_);
+      cell[i] = _mm512_castps_si512(hn::MulAdd(clamped, scale_, shift_).raw);
+    });
+    for_pair([&](int i)
+                 HWY_ATTR { found[i] = _mm512_permutex2var_epi32(codes_[0], cell[i], codes_[1]); });
+    for (int j = 0; j < kPerCell; ++j) {
+      for_pair([&](int i) HWY_ATTR {
+        const __m512 t = _mm512_permutex2var_ps(threshold_[j][0], cell[i], threshold_[j][1]);
+        const __mmask16 passed = _mm512_cmp_ps_mask(v[i].raw, t, _CMP_GT_OQ);
+        found[i] = _mm512_mask_srli_epi32(found[i], passed, found[i], 8);
+      });
+    }
+    for_pair([&](int i) HWY_ATTR {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(codes) + i, _mm512_cvtepi32_epi8(found[i]));
+    });
+  }
+
+ private:
+  __m512i keep_;
+  FloatVec scale_;
+  FloatVec shift_;
+  FloatVec low_;
+  FloatVec high_;
+  __m512i codes_[2];
+  __m512 threshold_[kPerCell][2];
+};
+
+template <int kPerCell>
+void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
+  const FloatCodesByGrid<kPerCell> encode(plan);
+  for (int64_t i = 0; i < kBlock; i += 32) {
+    encode(load_pair(static_cast<const float*>(x) + i), codes + i);
   }
 }
 
@@ -101,28 +129,23 @@ inline void encode_one_bit(const EncodePlan& plan, const void* x, uint8_t* strea
   }
 }
 
-template <bool kEven>
-DirectStage* grid_stage(int per_cell) {
-  if (per_cell == 1) return encode_by_grid<1, kEven>;
-  if (per_cell == 2) return encode_by_grid<2, kEven>;
-  return per_cell == 3 ? encode_by_grid<3, kEven> : nullptr;
-}
 #endif
 
 /// Null where the plan has no grid or the instruction set no such stage.
 inline DirectStage* grid_stage([[maybe_unused]] const EncodePlan& plan) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return plan.even ? grid_stage<true>(plan.grid.per_cell) : grid_stage<false>(plan.grid.per_cell);
-#else
-  return nullptr;
+  if (plan.grid.per_cell == 1) return encode_by_grid<1>;
+  if (plan.grid.per_cell == 2) return encode_by_grid<2>;
+  if (plan.grid.per_cell == 3) return encode_by_grid<3>;
 #endif
+  return nullptr;
 }
 
 /// Null where the codes are wider, the thresholds many, or the instruction set has no such stage.
 inline DirectStage* one_bit_stage([[maybe_unused]] const EncodePlan& plan,
                                   [[maybe_unused]] int bits) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (bits == 1 && plan.threshold_count <= 4) return encode_one_bit;
+  if (bits == 1 && plan.threshold_count <= EncodePlan::kFew) return encode_one_bit;
 #endif
   return nullptr;
 }

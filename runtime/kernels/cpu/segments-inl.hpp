@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/cpu/elements-inl.hpp"
-#include "kernels/cpu/segments.hpp"
+#include "kernels/cpu/float_plan.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
@@ -55,28 +55,11 @@ struct Coefficients<std::index_sequence<K...>> {
 /// Adding it leaves the nearest integer in the low bits.
 inline constexpr float kMagic = 0x1.8p+23f;
 
-/// The lesser of a bound and v, and the greater; NaN where v is. x86 takes the second operand
-/// there, NEON the number.
-HWY_INLINE FloatVec min_or_nan(FloatVec bound, FloatVec v) {
-#if HWY_ARCH_X86
-  return hn::Min(bound, v);
-#else
-  return hn::IfThenElse(hn::Lt(bound, v), bound, v);
-#endif
-}
-
-HWY_INLINE FloatVec max_or_nan(FloatVec bound, FloatVec v) {
-#if HWY_ARCH_X86
-  return hn::Max(bound, v);
-#else
-  return hn::IfThenElse(hn::Gt(bound, v), bound, v);
-#endif
-}
-
 /// The constants of a table, spread over the lanes.
-template <int kDegree>
+template <int kDegree, SegmentKind kKind>
 class SegmentFunction {
  public:
+  HWY_INLINE explicit SegmentFunction(const FloatPlan& plan) : SegmentFunction(*plan.segments) {}
   HWY_INLINE explicit SegmentFunction(const SegmentTable& table)
       : c_(table),
         width_(hn::Set(FloatTag(), table.width)),
@@ -84,25 +67,37 @@ class SegmentFunction {
         low_(hn::Set(FloatTag(), table.low())),
         high_(hn::Set(FloatTag(), table.high())) {}
 
-  template <SegmentKind kKind>
-  HWY_INLINE FloatVec value(FloatVec v) const {
+  /// Each of v to its value.
+  HWY_INLINE void operator()(FloatPair& v) const {
+    constexpr bool kIsGate = kKind == SegmentKind::gate;
+    FloatPair x;
+    FloatPair at;
+    for_pair([&](int i) HWY_ATTR { x[i] = kIsGate ? max_or_nan(low_, v[i]) : hn::Abs(v[i]); });
     // A gate may take its limit for a NaN.
-    if constexpr (kKind == SegmentKind::odd) {
-      return hn::CopySign(polynomial(min_or_nan(high_, hn::Abs(v))), v);
-    }
-    const FloatVec above = max_or_nan(low_, v);
-    return hn::Mul(polynomial(hn::Min(above, high_)), above);
+    for_pair([&](int i)
+                 HWY_ATTR { at[i] = kIsGate ? hn::Min(x[i], high_) : min_or_nan(high_, x[i]); });
+    polynomial(at);
+    for_pair([&](int i)
+                 HWY_ATTR { v[i] = kIsGate ? hn::Mul(at[i], x[i]) : hn::CopySign(at[i], v[i]); });
   }
 
  private:
-  HWY_INLINE FloatVec polynomial(FloatVec at) const {
+  HWY_INLINE void polynomial(FloatPair& at) const {
     const FloatVec magic = hn::Set(FloatTag(), kMagic);
-    const FloatVec cell = hn::MulAdd(at, per_width_, magic);
-    const auto index = hn::BitCast(IntTag(), cell);
-    const FloatVec u = hn::NegMulAdd(hn::Sub(cell, magic), width_, at);
-    FloatVec p = c_[kDegree](index);
-    for (int k = kDegree - 1; k >= 0; --k) p = hn::MulAdd(p, u, c_[k](index));
-    return p;
+    FloatPair cell;
+    FloatPair u;
+    FloatPair p;
+    const auto coefficient = [&](int k, int i)
+                                 HWY_ATTR { return c_[k](hn::BitCast(IntTag(), cell[i])); };
+    for_pair([&](int i) HWY_ATTR { cell[i] = hn::MulAdd(at[i], per_width_, magic); });
+    for_pair([&](int i) HWY_ATTR {
+      u[i] = hn::NegMulAdd(hn::Sub(cell[i], magic), width_, at[i]);
+      p[i] = coefficient(kDegree, i);
+    });
+    for (int k = kDegree - 1; k >= 0; --k) {
+      for_pair([&](int i) HWY_ATTR { p[i] = hn::MulAdd(p[i], u[i], coefficient(k, i)); });
+    }
+    for_pair([&](int i) HWY_ATTR { at[i] = p[i]; });
   }
 
   Coefficients<std::make_index_sequence<kDegree + 1>> c_;
@@ -111,34 +106,6 @@ class SegmentFunction {
   FloatVec low_;
   FloatVec high_;
 };
-
-/// y = f(x) for a block of floats, from and to memory.
-template <int kDegree, SegmentKind kKind, bool kPastCache>
-void value_by_segments(const SegmentTable& table, const void* x, void* y) {
-  const SegmentFunction<kDegree> f(table);
-  const auto* from = static_cast<const float*>(x);
-  auto* to = static_cast<float*>(y);
-  for (int64_t i = 0; i < kBlock; i += lane_count()) {
-    const FloatVec v = hn::LoadU(FloatTag(), from + i);
-    put<kPastCache>(f.template value<kKind>(v), FloatTag(), to + i);
-  }
-}
-
-using SegmentStage = void(const SegmentTable& table, const void* x, void* y);
-
-template <bool kPastCache, SegmentKind kKind, int kDegree = SegmentTable::kMinDegree>
-SegmentStage* stage_of_kind(const SegmentTable& table) {
-  if constexpr (kDegree < SegmentTable::kMaxDegree) {
-    if (table.degree > kDegree) return stage_of_kind<kPastCache, kKind, kDegree + 1>(table);
-  }
-  return value_by_segments<kDegree, kKind, kPastCache>;
-}
-
-template <bool kPastCache>
-SegmentStage* segment_stage(const SegmentTable& table) {
-  return table.kind == SegmentKind::gate ? stage_of_kind<kPastCache, SegmentKind::gate>(table)
-                                         : stage_of_kind<kPastCache, SegmentKind::odd>(table);
-}
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -6,7 +6,7 @@ namespace fewbit::kernels {
 
 /// What the polynomials of a SegmentTable stand for. Both are functions through the origin.
 enum class SegmentKind {
-  gate,  ///< f(x) = x P(x), P from 0 to 1 (gelu, silu, mish)
+  gate,  ///< f(x) = x P(x), P from 0 to 1 (gelu, mish)
   odd,   ///< f(x) = P(|x|) with the sign of x, P from 0 to a limit (tanh)
 };
 

@@ -19,12 +19,16 @@ struct ValueKernels {
 /// the first.
 enum Isa { kBaseline, kAvx2, kAvx512, kIsaCount };
 
+struct Lines;
+struct Logistic;
 struct SegmentTable;
 struct HalfValues;
 
 struct FunctionKernels {
   ValueKernels isa[kIsaCount];
-  /// The segments for the default parameters, fitted at the first call; thread-safe.
+  /// What is fitted to the default parameters, at the first call; thread-safe.
+  const Lines& (*lines)();
+  const Logistic& (*logistic)();
   const SegmentTable& (*segments)();
   /// The values of bf16 or f16 for the default parameters, likewise.
   const HalfValues& (*halves)(ElementType type);

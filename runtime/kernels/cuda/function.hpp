@@ -8,13 +8,13 @@
 namespace fewbit::kernels::cuda {
 
 /// What kernels know of a function: the generated forms of f and f'.
-template <auto kActivation, auto kBrief, auto kWide, auto kDerivative>
+template <auto kFloat, auto kBrief, auto kWide, auto kDerivative>
 struct Function {
   /// f(x), good to the type it is rounded to.
   template <ElementType kType>
   static FEWBIT_HD float value(float x, const Parameters& parameters) {
     if constexpr (kType == ElementType::f32) {
-      return call<kActivation>(x, parameters, indices_of(kActivation));
+      return call<kFloat>(x, parameters, indices_of(kFloat));
     } else {
       return call<kBrief>(x, parameters, indices_of(kBrief));
     }

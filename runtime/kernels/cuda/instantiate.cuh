@@ -38,10 +38,10 @@ constexpr FunctionLaunchers launchers_of() {
 
 /// The launchers of generated::NAME, under the name that a registry (FEWBIT_REGISTRY_NAME) looks
 /// for.
-#define FEWBIT_CUDA_FUNCTION(registry, name)                                                     \
-  namespace fewbit::kernels::cuda::registry {                                                    \
-  extern const FunctionLaunchers name##_launchers;                                               \
-  const FunctionLaunchers name##_launchers =                                                     \
-      launchers_of<Function<&generated::name::activation, &generated::name::brief_activation,    \
-                            &generated::name::wide_activation, &generated::name::derivative>>(); \
+#define FEWBIT_CUDA_FUNCTION(registry, name)                                                       \
+  namespace fewbit::kernels::cuda::registry {                                                      \
+  extern const FunctionLaunchers name##_launchers;                                                 \
+  const FunctionLaunchers name##_launchers =                                                       \
+      launchers_of<Function<&generated::name::warp_activation, &generated::name::brief_activation, \
+                            &generated::name::wide_activation, &generated::name::derivative>>();   \
   }

@@ -19,9 +19,9 @@ using cudaStream_t = struct EmulatedStream*;
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
 
 struct dim3 {
-  unsigned x = 1;
-  unsigned y = 1;
-  unsigned z = 1;
+  unsigned x;
+
+  dim3(unsigned wide = 1) : x(wide) {}
 };
 
 struct cudaLaunchConfig_t {

@@ -1,5 +1,6 @@
-// Every function's values for 16-bit results: all 65,536 inputs of both types, default parameters
-// and others, within one unit of the correctly rounded value however the device approximates.
+// Every function's values on a device, however it approximates. For 16-bit results: all 65,536
+// inputs of both types, default parameters and others, within one unit of the correctly rounded
+// value. For float: those inputs with default parameters; accuracy_test has the floats between.
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/codegen/device_errors.hpp"
+#include "tests/support/allowed_error.hpp"
 #include "tests/support/nearest_half.hpp"
 
 namespace fewbit {
@@ -41,6 +43,7 @@ struct Case {
   std::string name;
   Parameters defaults;
   float (*brief)(float, const Parameters&);
+  float (*warp)(float, const Parameters&);
   double (*wide)(double, const Parameters&);
 };
 
@@ -50,17 +53,11 @@ void PrintTo(const Case& function, std::ostream* out) {
 
 #define FEWBIT_FUNCTION(name, ...)                                                     \
   Case{#name, Parameters{__VA_ARGS__}, &at<&generated::name::brief_activation, float>, \
+       &at<&generated::name::warp_activation, float>,                                  \
        &at<&generated::name::wide_activation, double>},
 const Case kCases[] = {
 #include "generated/registry.inc"
 };
-
-/// f(x) in double; the difference x - tanh(x) as its series where it would cancel.
-double exact(const Case& function, double x, const Parameters& parameters) {
-  if (function.name != "tanhshrink" || std::fabs(x) > 0.03) return function.wide(x, parameters);
-  const double s = x * x;
-  return x * s * (1.0 / 3 - s * (2.0 / 15 - s * (17.0 / 315 - s * 62.0 / 2835)));
-}
 
 /// Counts up with the value; both zeros are 0.
 int ordinal(uint16_t half) {
@@ -68,13 +65,13 @@ int ordinal(uint16_t half) {
   return half > 0x7FFF ? -magnitude : magnitude;
 }
 
-class BriefFunction : public testing::TestWithParam<Case> {
+class DeviceFunction : public testing::TestWithParam<Case> {
  protected:
-  void expect_near(ElementType type, const Parameters& parameters) const {
+  void expect_brief_near(ElementType type, const Parameters& parameters) const {
     for (int bits = 0; bits < 0x10000; ++bits) {
       const float x = kernels::float_from_half(type, static_cast<uint16_t>(bits));
       if (std::isnan(x)) continue;
-      const double expected = exact(GetParam(), static_cast<double>(x), parameters);
+      const double expected = GetParam().wide(static_cast<double>(x), parameters);
       const int nearest = ordinal(kernels::nearest_half(type, expected));
       const int allowed = std::isinf(x) ? 0 : 1;
       for (const test::DeviceErrors& errors : test::kDeviceErrors) {
@@ -88,29 +85,54 @@ class BriefFunction : public testing::TestWithParam<Case> {
     }
   }
 
-  void expect_near_for_some_parameters(ElementType type) const {
+  void expect_brief_near_for_some_parameters(ElementType type) const {
     const std::pair<float, float> changes[] = {{1.0f, 0.0f}, {0.6f, 0.0f}, {1.7f, 0.1f}};
     for (const auto& [factor, added] : changes) {
       Parameters parameters = GetParam().defaults;
       for (float& parameter : parameters) parameter = factor * parameter + added;
-      expect_near(type, parameters);
+      expect_brief_near(type, parameters);
+    }
+  }
+
+  void expect_allowed(ElementType type) const {
+    const Parameters& parameters = GetParam().defaults;
+    for (int bits = 0; bits < 0x10000; ++bits) {
+      const float x = kernels::float_from_half(type, static_cast<uint16_t>(bits));
+      if (std::isnan(x)) continue;
+      const double expected = GetParam().wide(static_cast<double>(x), parameters);
+      for (const test::DeviceErrors& errors : test::kDeviceErrors) {
+        test::device_errors = errors;
+        const auto y = static_cast<double>(GetParam().warp(x, parameters));
+        if (y == expected || std::fabs(expected) > 3.4e38) continue;
+        ASSERT_LE(std::fabs(y - expected), allowed_error(expected, static_cast<double>(x)))
+            << GetParam().name << '(' << x << ") = " << y << ", not " << expected;
+      }
     }
   }
 };
 
-TEST_P(BriefFunction, IsWithinOneUnitForEveryBfloat16) {
-  expect_near_for_some_parameters(ElementType::bf16);
+TEST_P(DeviceFunction, RoundsWithinOneUnitForEveryBfloat16) {
+  expect_brief_near_for_some_parameters(ElementType::bf16);
 }
 
-TEST_P(BriefFunction, IsWithinOneUnitForEveryHalf) {
-  expect_near_for_some_parameters(ElementType::f16);
+TEST_P(DeviceFunction, RoundsWithinOneUnitForEveryHalf) {
+  expect_brief_near_for_some_parameters(ElementType::f16);
 }
 
-TEST_P(BriefFunction, KeepsNan) {
+TEST_P(DeviceFunction, IsAccurateForEveryBfloat16) {
+  expect_allowed(ElementType::bf16);
+}
+
+TEST_P(DeviceFunction, IsAccurateForEveryHalf) {
+  expect_allowed(ElementType::f16);
+}
+
+TEST_P(DeviceFunction, KeepsNan) {
   EXPECT_TRUE(std::isnan(GetParam().brief(NAN, GetParam().defaults)));
+  EXPECT_TRUE(std::isnan(GetParam().warp(NAN, GetParam().defaults)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, BriefFunction, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Registry, DeviceFunction, testing::ValuesIn(kCases),
                          [](const auto& function) { return function.param.name; });
 
 }  // namespace

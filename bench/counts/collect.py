@@ -1,0 +1,111 @@
+"""The counts of a library: what every kernel needs, and what every pass issues."""
+
+import json
+import re
+import subprocess
+
+from cubin import Library, kernel
+from sass import BYTES
+from walk import Walk
+
+ARCHITECTURE = "sm_90"
+
+# Of one multiprocessor of it.
+REGISTERS, REGISTERS_OF_WARP, WARPS, BLOCKS = 65536, 256, 64, 32
+SHARED, SHARED_OF_BLOCK = 228 * 1024, 1024  # the second is the system's, beside what a kernel asks for
+
+TYPES = ("f32", "bf16", "f16", "f64")
+SYMBOL = re.compile(r"4cuda\d+(forward|backward|round|bisection)(_doubles)?_kernel")
+
+
+def name_of(symbol):
+    """"forward gelu bf16", "backward bf16 3", "bisection f32"; None for other symbols."""
+    found = SYMBOL.search(symbol)
+    if not found:
+        return None
+    function = re.search(r"generated\d+([a-z]\w*?)10activationE", symbol)
+    element = re.search(r"ElementTypeE(\d)E", symbol)
+    bits = re.search(r"ELi(\d)E", symbol)
+    kind = "f64" if found[2] else TYPES[int(element[1])]
+    return " ".join(filter(None, (found[1], function and function[1], kind, bits and bits[1])))
+
+
+def kernel_of(row):
+    """The name of the kernel of a pass."""
+    bits = row["bits"] if row["pass"] == "backward" and row["type"] != "f64" else ""
+    return " ".join(filter(None, (row["pass"], row.get("function"), row["type"], str(bits))))
+
+
+def pass_name(row):
+    which = row["bits"] if row["pass"] == "backward" else row.get("table", "values")
+    return " ".join(filter(None, (row["pass"], row.get("function"), row["type"], str(which))))
+
+
+def occupancy(registers, shared, threads):
+    """The share of a multiprocessor's warps that fit at a time."""
+    warps = threads // 32
+    of_warp = -(-registers * 32 // REGISTERS_OF_WARP) * REGISTERS_OF_WARP
+    blocks = min(WARPS // warps, BLOCKS, REGISTERS // of_warp // warps,
+                 SHARED // (shared + SHARED_OF_BLOCK))
+    return blocks * warps / WARPS
+
+
+def spill_bytes(code):
+    """Bytes that a thread stores to local memory."""
+    widths = {"64": 8, "128": 16, "U8": 1, "U16": 2}
+    return sum(next((widths[m] for m in instruction.modifiers if m in widths), 4)
+               for instruction in code if instruction.name == "STL")
+
+
+def needs(code, resources, threads):
+    registers, _, shared, _ = resources
+    return {"registers": registers, "shared_bytes": shared, "spill_bytes": spill_bytes(code),
+            "occupancy": occupancy(registers, shared, threads),
+            "code_bytes": BYTES * len(code)}
+
+
+def issued(row, followed):
+    """Of one pass, by the element."""
+    found = {"instructions": followed.steps / row["elements"],
+             "loop": followed.loop_instructions() / row["elements"],
+             "slow_paths": len(followed.slow_paths)}
+    return found | {key: row[key] for key in ("bits", "thresholds", "even") if key in row}
+
+
+def code_bytes(sections):
+    """{architecture: bytes of machine code}"""
+    return {architecture: sum(size for file in files for name, (_, size) in file.items()
+                              if name.startswith(".text."))
+            for architecture, files in sections.items()}
+
+
+def threads_of(symbol, files):
+    """The launch bound: attribute 5 of the kernel's information."""
+    for file in files:
+        data, _ = file.get(f".nv.info.{symbol}", (b"", 0))
+        at = 0
+        while at + 4 <= len(data):
+            kind, attribute, size = data[at], data[at + 1], int.from_bytes(data[at + 2:at + 4], "little")
+            if kind == 4 and attribute == 5:
+                return int.from_bytes(data[at + 4:at + 8], "little")
+            at += 4 + (size if kind == 4 else 0)
+    raise ValueError(f"{symbol} has no launch bound")
+
+
+def collect(path, program, cuobjdump):
+    """{"kernels": {name: needs}, "passes": {name: what is issued}, "code_bytes": {architecture: n}}
+    of the library at `path`, with the arguments that `program` prints."""
+    library = Library(path, cuobjdump)
+    sections = library.sections()
+    files, code = sections[ARCHITECTURE], library.code(ARCHITECTURE)
+    resources = library.resources(ARCHITECTURE)
+    symbols = {name_of(symbol): symbol for symbol in code if name_of(symbol)}
+    kernels = {name: needs(code[symbol], resources[symbol], threads_of(symbol, files))
+               for name, symbol in sorted(symbols.items())}
+    printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    passes = {}
+    for row in json.loads(printed):
+        symbol = symbols[kernel_of(row)]
+        followed = Walk(kernel(symbol, code[symbol], files, bytes.fromhex(row["arguments"])))
+        passes[pass_name(row)] = issued(row, followed)
+    return {"kernels": kernels, "passes": passes, "code_bytes": code_bytes(sections)}

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "kernels/cpu/values.hpp"
+
+namespace fewbit::kernels {
+
+/// With s(z) = 1 / (1 + e^-z), a > 0:
+enum class LogisticKind {
+  none,
+  sigmoid,     ///< s(a x)
+  gate,        ///< x s(a x) (silu, quick_gelu)
+  softplus,    ///< log(1 + e^x)
+  logsigmoid,  ///< log s(x) = -softplus(-x)
+};
+
+/// A function that one power of two gives, and a quotient or a polynomial of it, with the relative
+/// accuracy of tails.
+struct Logistic {
+  LogisticKind kind = LogisticKind::none;
+  float rate = 0.0f;  ///< a / ln 2
+};
+
+/// Recognises such a function by its values.
+Logistic fit_logistic(ValueKernel<double>* value, const float* parameters);
+
+}  // namespace fewbit::kernels
