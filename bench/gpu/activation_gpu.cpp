@@ -63,6 +63,7 @@ struct Room {
       check(cudaMemcpy(x.at(done), x.at(), static_cast<size_t>(more), cudaMemcpyDeviceToDevice),
             "fill");
     }
+    check(cudaDeviceSynchronize(), "fill");
   }
 
   Memory x, y, codes;

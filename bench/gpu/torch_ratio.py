@@ -73,11 +73,11 @@ class Ours:
 
 def torch_passes(torch):
     """Function -> (forward of x, backward of dy, x and y) of torch's own operations."""
-    aten = torch.ops.aten
+    aten, functional = torch.ops.aten, torch.nn.functional
     return {
-        "gelu": (aten.gelu, lambda dy, x, y: aten.gelu_backward(dy, x)),
-        "silu": (aten.silu, lambda dy, x, y: aten.silu_backward(dy, x)),
-        "tanh": (aten.tanh, lambda dy, x, y: aten.tanh_backward(dy, y)),
+        "gelu": (functional.gelu, lambda dy, x, y: aten.gelu_backward(dy, x)),
+        "silu": (functional.silu, lambda dy, x, y: aten.silu_backward(dy, x)),
+        "tanh": (torch.tanh, lambda dy, x, y: aten.tanh_backward(dy, y)),
     }
 
 
@@ -101,7 +101,9 @@ def measure(torch, library, exponent):
             ours = Ours(torch, library, name, x, dy)
             check(torch, ours, name, forward, backward)
             y = forward(x)
-            compiled_forward, compiled_backward = torch.compile(forward), torch.compile(backward)
+            torch.compiler.reset()
+            compiled_forward, compiled_backward = (
+                torch.compile(lambda x: forward(x)), torch.compile(backward))
             rows.append({
                 "function": name, "type": dtype, "bits": BITS, "count": 1 << exponent,
                 "ours": [timer.seconds(ours.forward), timer.seconds(ours.backward)],

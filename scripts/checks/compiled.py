@@ -12,7 +12,9 @@ def main():
     entries = json.loads((pathlib.Path(database) / "compile_commands.json").read_text())
     wanted = [ROOT / folder for folder in folders]
     files = {pathlib.Path(entry["directory"], entry["file"]).resolve() for entry in entries}
-    found = sorted(f for f in files if any(folder in f.parents for folder in wanted))
+    # clang-tidy does not know nvcc's options.
+    found = sorted(f for f in files
+                   if f.suffix == ".cpp" and any(folder in f.parents for folder in wanted))
     if not found:
         sys.exit("tidy: " + database + " compiles nothing below " + ", ".join(folders))
     print(*found, sep="\0", end="\0")

@@ -40,7 +40,10 @@ struct Round {
 class Graph {
  public:
   template <class Body>
-  Graph(cudaStream_t stream, const Body& body) {
+  Graph(const Stream& stream, const Body& body) {
+    // Kernels are loaded at their first launch, which a capture does not allow.
+    body();
+    stream.wait();
     // Global: whatever would wait, allocate or touch another stream makes the capture fail.
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "begin of capture");
     body();
@@ -69,6 +72,7 @@ GPU_TEST(graphs_replay_on_new_inputs, Cost::small) {
       const SyntheticTable table(3, thresholds, 6);
       constexpr int64_t kCount = 100 * 1024 + 11;
       Round round(table.view(), type, kCount);
+      round.x.upload(bytes_of(normal_inputs(kCount, 9), type));
       const Stream stream;
       const Graph graph(stream, [&] { round.enqueue(stream); });
       for (const uint32_t seed : {1u, 2u, 3u}) {

@@ -196,13 +196,17 @@ TEST_F(CudaActivation, CanBeCapturedIntoAGraph) {
   at::Tensor x = at::randn({70001}, at::kCUDA);
   at::cuda::CUDAGraph graph;
   at::Tensor y, codes, dx;
+  const auto run = [&] {
+    std::tie(y, codes) = forward(x, table);
+    dx = ops::activation_backward(y, codes, table.levels());
+  };
   const auto stream = c10::cuda::getStreamFromPool();
+  run();  // loads the kernels
   c10::cuda::device_synchronize();
   {
     const c10::cuda::CUDAStreamGuard guard(stream);
     graph.capture_begin();
-    std::tie(y, codes) = forward(x, table);
-    dx = ops::activation_backward(y, codes, table.levels());
+    run();
     graph.capture_end();
   }
   for (int i = 0; i < 3; ++i) {

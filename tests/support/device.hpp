@@ -44,8 +44,10 @@ class Memory {
   uint8_t* at(int64_t byte = 0) const { return static_cast<uint8_t*>(at_) + byte; }
   int64_t bytes() const { return bytes_; }
 
+  /// Done when it returns, for all streams: a copy from pageable memory alone might not be.
   void upload(const std::vector<uint8_t>& content, int64_t to = 0) {
     check(cudaMemcpy(at(to), content.data(), content.size(), cudaMemcpyHostToDevice), "upload");
+    check(cudaDeviceSynchronize(), "upload");
   }
 
   /// Waits for all that was enqueued before.
