@@ -50,6 +50,8 @@ if(TARGET fewbit_runtime)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/kernels/cuda
       DESTINATION ${package_dir}/runtime/kernels
       FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "registry.cpp")
+    install(FILES ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/half.hpp
+      DESTINATION ${package_dir}/runtime/kernels/cpu)
   endif()
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FewbitTorch.cmake DESTINATION ${package_dir})
 endif()

@@ -12,6 +12,8 @@ namespace fewbit::kernels {
 struct EncodePlan {
   /// Up to this many thresholds are compared one by one.
   static constexpr int kSummed = 48;
+  /// One-bit codes of up to this many thresholds need no preparation.
+  static constexpr int kFew = 4;
   /// Thresholds that bisection can tell apart, and one.
   static constexpr int kPadded = 1024;
 
@@ -35,7 +37,10 @@ struct EncodePlan {
         thresholds(steps.thresholds),
         codes(steps.codes),
         level_count(steps.level_count),
-        levels(steps.levels) {
+        levels(steps.levels) {}
+
+  /// Makes what comparing floats with many thresholds needs.
+  void prepare(const StepView& steps) {
     if (threshold_count <= kSummed) {
       grid = ThresholdGrid(steps);
       return;

@@ -115,6 +115,34 @@ FloatStage* line_stage(const FloatPlan& plan) {
   return float_stage_of<LineFunction<kDegree, 3>, kPastCache>(plan);
 }
 
+/// Values alone of a 16-bit type.
+template <class Function, ElementType kType, bool kPastCache>
+void transform_widened(const FloatPlan& plan, int64_t count, const void* x, void* y, uint8_t*) {
+  using E = Element<kType>;
+  const Function f(plan);
+  const auto* from = static_cast<const uint16_t*>(x);
+  auto* to = static_cast<uint16_t*>(y);
+  for (int64_t i = 0; i < count; i += 2 * lane_count()) {
+    FloatPair v{E::load(from + i), E::load(from + i + lane_count())};
+    f(v);
+    E::template store<kPastCache>(v[0], v[1], to + i);
+  }
+}
+
+template <int kDegree, bool kPastCache>
+FloatStage* half_line_stage(ElementType type) {
+  using Function = LineFunction<kDegree, 1>;
+  return type == ElementType::bf16 ? transform_widened<Function, ElementType::bf16, kPastCache>
+                                   : transform_widened<Function, ElementType::f16, kPastCache>;
+}
+
+/// For one piece; `type` is bf16 or f16.
+template <bool kPastCache>
+FloatStage* half_line_stage(const FloatPlan& plan, ElementType type) {
+  return plan.lines->degree == 1 ? half_line_stage<1, kPastCache>(type)
+                                 : half_line_stage<2, kPastCache>(type);
+}
+
 template <bool kPastCache>
 FloatStage* logistic_stage(const FloatPlan& plan) {
   switch (plan.logistic->kind) {

@@ -108,7 +108,11 @@ class ForwardPass {
         float_plan_.segments = &kernels.segments();
       }
     }
-    if (size_ == 2 && !kernels.halves(call_.type).y.empty()) {
+    if (size_ != 2) return;
+    // Of more pieces rounding twice would show, and a table or the loop is as fast.
+    if (HWY_NATIVE_FMA && kernels.lines().pieces == 1) {
+      float_plan_.lines = &kernels.lines();
+    } else if (!kernels.halves(call_.type).y.empty()) {
       half_values_ = kernels.halves(call_.type).y.data();
     }
   }
@@ -126,6 +130,7 @@ class ForwardPass {
       choose_half_encoder();
       return;
     }
+    if (bits_ > 1 || plan_.threshold_count > EncodePlan::kFew) plan_.prepare(*call_.steps);
     if (call_.type == ElementType::f32) choose_direct_encoder();
     if (direct_ || float_plan_.codes) return;
     const bool are_few = plan_.threshold_count <= EncodePlan::kSummed;
@@ -154,6 +159,9 @@ class ForwardPass {
       halves_ = past_cache_ ? half_stage<true>(half_plan_) : half_stage<false>(half_plan_);
     } else if (half_values_) {
       halves_ = past_cache_ ? half_values_stage<true>() : half_values_stage<false>();
+    } else if (float_plan_.lines && size_ == 2) {
+      floats_ = past_cache_ ? half_line_stage<true>(float_plan_, call_.type)
+                            : half_line_stage<false>(float_plan_, call_.type);
     } else if (float_plan_.is_fitted()) {
       floats_ = past_cache_ ? float_stage<true>(float_plan_) : float_stage<false>(float_plan_);
     } else {

@@ -22,8 +22,8 @@ class LineFunction {
       left_[power] = spread(lines.c[Lines::kLeft][power]);
       middle_[power] = spread(lines.c[Lines::kMiddle][power]);
       right_[power] = spread(lines.c[Lines::kRight][power]);
-      low_[power] = spread(lines.low(power));
-      high_[power] = spread(lines.high(power));
+      low_[power] = spread(lines.low[power]);
+      high_[power] = spread(lines.high[power]);
     }
   }
 

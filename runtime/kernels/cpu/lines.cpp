@@ -76,8 +76,8 @@ float evaluate(const Lines& lines, float x) {
   const float* const c = lines.c[x >= lines.right_begin ? Lines::kRight
                                  : x <= lines.left_end  ? Lines::kLeft
                                                         : Lines::kMiddle];
-  const float slope = std::fma(c[2], std::clamp(x, lines.low(2), lines.high(2)), c[1]);
-  return std::fma(slope, std::clamp(x, lines.low(1), lines.high(1)), c[0]);
+  const float slope = std::fma(c[2], std::clamp(x, lines.low[2], lines.high[2]), c[1]);
+  return std::fma(slope, std::clamp(x, lines.low[1], lines.high[1]), c[0]);
 }
 
 bool is_accurate(Function& f, const Lines& lines) {
@@ -111,14 +111,6 @@ int pieces_of(const Lines& lines) {
 
 }  // namespace
 
-float Lines::low(int power) const {
-  return is_flat_beyond(c[kLeft], power) ? left_end : -kInfinity;
-}
-
-float Lines::high(int power) const {
-  return is_flat_beyond(c[kRight], power) ? right_begin : kInfinity;
-}
-
 Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
   Function f(value, parameters);
   Lines lines;
@@ -126,6 +118,7 @@ Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
   fit_piece(f, {64.0, 48.0, 32.0}, lines.c[Lines::kRight]);
   lines.left_end = end_of_piece(f, lines.c[Lines::kLeft], -kFar);
   lines.right_begin = end_of_piece(f, lines.c[Lines::kRight], kFar);
+  if (!(lines.left_end <= lines.right_begin)) return {};
   const auto begin = static_cast<double>(lines.left_end);
   const double width = static_cast<double>(lines.right_begin) - begin;
   if (width > 0x1p-10) {
@@ -133,6 +126,11 @@ Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
               lines.c[Lines::kMiddle]);
   } else {
     std::copy_n(lines.c[Lines::kRight], 3, lines.c[Lines::kMiddle]);
+  }
+  for (int power = 1; power <= 2; ++power) {
+    lines.low[power] = is_flat_beyond(lines.c[Lines::kLeft], power) ? lines.left_end : -kInfinity;
+    lines.high[power] =
+        is_flat_beyond(lines.c[Lines::kRight], power) ? lines.right_begin : kInfinity;
   }
   if (!is_accurate(f, lines)) return {};
   const bool is_curved =

@@ -11,14 +11,14 @@ struct Lines {
   int degree = 0;  ///< of the pieces; 0: the function is not of this kind
   /// 1: the middle piece of x clamped to [left_end, right_begin] gives all; 2: the middle and the
   /// right piece are one.
-  int pieces = 3;
+  int pieces = 0;
   float left_end = 0.0f;     ///< the left piece holds up to here, inclusive,
   float right_begin = 0.0f;  ///< the right one from here on
   float c[3][3] = {};        ///< of each side: c0, c1, c2
 
-  /// Bounds of x as what c1 and c2 multiply, so that infinity meets no zero.
-  float low(int power) const;
-  float high(int power) const;
+  /// Bounds of x as what c1 and c2 multiply, so that infinity meets no zero; of c0 unused.
+  float low[3] = {};
+  float high[3] = {};
 };
 
 /// Recognises such a function by its values.

@@ -145,7 +145,7 @@ inline DirectStage* grid_stage([[maybe_unused]] const EncodePlan& plan) {
 inline DirectStage* one_bit_stage([[maybe_unused]] const EncodePlan& plan,
                                   [[maybe_unused]] int bits) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (bits == 1 && plan.threshold_count <= 4) return encode_one_bit;
+  if (bits == 1 && plan.threshold_count <= EncodePlan::kFew) return encode_one_bit;
 #endif
   return nullptr;
 }
