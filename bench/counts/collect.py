@@ -23,11 +23,12 @@ def name_of(symbol):
     found = SYMBOL.search(symbol)
     if not found:
         return None
-    function = re.search(r"generated\d+([a-z]\w*?)10activationE", symbol)
+    namespace = re.search(r"9generated(\d+)", symbol)  # followed by so many letters of a name
+    function = namespace and symbol[namespace.end():namespace.end() + int(namespace[1])]
     element = re.search(r"ElementTypeE(\d)E", symbol)
     bits = re.search(r"ELi(\d)E", symbol)
     kind = "f64" if found[2] else TYPES[int(element[1])]
-    return " ".join(filter(None, (found[1], function and function[1], kind, bits and bits[1])))
+    return " ".join(filter(None, (found[1], function, kind, bits and bits[1])))
 
 
 def kernel_of(row):

@@ -212,7 +212,7 @@ class Ways(unittest.TestCase):
 class Needs(unittest.TestCase):
     def test_names(self):
         prefix = "_ZN6fewbit7kernels4cuda"
-        function = "INS1_8FunctionIXadL_ZNS_9generated5relu610activationEfEEXadL_ZNS5_16brief_activationEfEEEE"
+        function = "INS1_8FunctionIXadL_ZNS_9generated5relu615warp_activationEfEEXadL_ZNS5_16brief_activationEfEEEE"
         for symbol, name in (
                 (f"{prefix}14forward_kernel{function}LNS0_11ElementTypeE1EEEvNS1_16ForwardArgumentsE",
                  "forward relu6 bf16"),
