@@ -48,6 +48,11 @@ HWY_INLINE FloatVec max_or_nan(FloatVec bound, FloatVec v) {
 /// Two vectors that are worked on in turn, so that neither waits for itself.
 struct FloatPair {
   FloatVec of[2];
+
+  // Not left to the compiler, which would not compile them for the instruction set.
+  HWY_INLINE FloatPair() {}
+  HWY_INLINE FloatPair(FloatVec low, FloatVec high) : of{low, high} {}
+
   HWY_INLINE FloatVec& operator[](int i) { return of[i]; }
   HWY_INLINE const FloatVec& operator[](int i) const { return of[i]; }
 };

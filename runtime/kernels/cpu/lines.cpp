@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "kernels/cpu/fit.hpp"
 
@@ -53,22 +54,38 @@ void fit_piece(Function& f, const std::array<double, 3>& x, float* c) {
   if (c[0] == 0.0f && c[1] != 0.0f) c[0] = -0.0f;
 }
 
-/// How far the piece that holds at `begin` reaches towards -begin.
+/// How far the piece that holds at `begin` reaches towards -begin: by a search among all floats
+/// that cuts what is left into a block of points each time.
 float end_of_piece(Function& f, const float* c, float begin) {
-  const auto holds = [&](float at) {
-    const auto x = static_cast<double>(at);
-    return f(x) == evaluate(c, x);
-  };
-  const float step = begin / -0x1p+12f;
-  float at = begin;
-  while (at != -begin && holds(at)) at += step;
-  int64_t in = place_of(at - step);
-  int64_t out = place_of(at);
-  while (std::abs(out - in) > 1) {
-    const int64_t middle = in + (out - in) / 2;
-    (holds(float_at(middle)) ? in : out) = middle;
+  int64_t inside = place_of(begin);
+  int64_t outside = place_of(-begin);
+  while (std::abs(outside - inside) > 1) {
+    const int64_t count = std::min(std::abs(outside - inside) - 1, kBlock);
+    std::vector<double> x;
+    for (int64_t k = 1; k <= count; ++k) {
+      const int64_t place = inside + (outside - inside) * k / (count + 1);
+      x.push_back(static_cast<double>(float_at(place)));
+    }
+    const std::vector<double> y = f(x);
+    size_t held = 0;
+    while (held < x.size() && y[held] == evaluate(c, x[held])) ++held;
+    if (held < x.size()) outside = place_of(static_cast<float>(x[held]));
+    if (held > 0) inside = place_of(static_cast<float>(x[held - 1]));
   }
-  return float_at(in);
+  return float_at(inside);
+}
+
+/// Whether f is a parabola about nearly everywhere between -8 and 8.
+bool is_in_pieces(Function& f) {
+  std::vector<double> x;
+  for (int i = 0; i < kBlock; ++i) x.push_back((i - 0.5 * kBlock) / 32.0);
+  const std::vector<double> y = f(x);
+  int curved = 0;
+  for (size_t i = 3; i < y.size(); ++i) {
+    const double third = y[i] - 3.0 * y[i - 1] + 3.0 * y[i - 2] - y[i - 3];
+    curved += !(std::fabs(third) < 1e-12);
+  }
+  return curved <= 12;
 }
 
 /// What the kernel computes.
@@ -81,11 +98,15 @@ float evaluate(const Lines& lines, float x) {
 }
 
 bool is_accurate(Function& f, const Lines& lines) {
-  for (float x = -kFar; x <= kFar; x += 0x1.04p-4f) {
-    for (const float at : {x, x / kFar}) {
-      const double exact = f(static_cast<double>(at));
-      const double error = std::fabs(static_cast<double>(evaluate(lines, at)) - exact);
-      if (!(error <= 0.9 * allowed(exact, static_cast<double>(at)))) return false;
+  for (float scale = kFar; scale > 0x1p-8f; scale *= 0.5f) {
+    std::vector<double> x;
+    for (int i = 0; i < kBlock; ++i) {
+      x.push_back(static_cast<double>((static_cast<float>(i) * 0x1.01p-8f - 1.0f) * scale));
+    }
+    const std::vector<double> exact = f(x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const auto y = static_cast<double>(evaluate(lines, static_cast<float>(x[i])));
+      if (!(std::fabs(y - exact[i]) <= 0.9 * allowed(exact[i], x[i]))) return false;
     }
   }
   return true;
@@ -113,6 +134,7 @@ int pieces_of(const Lines& lines) {
 
 Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
   Function f(value, parameters);
+  if (!is_in_pieces(f)) return {};
   Lines lines;
   fit_piece(f, {-64.0, -48.0, -32.0}, lines.c[Lines::kLeft]);
   fit_piece(f, {64.0, 48.0, 32.0}, lines.c[Lines::kRight]);
