@@ -103,7 +103,7 @@ GPU_TEST(unbiased_passes_can_be_captured_with_their_random_state, Cost::small) {
   expect(y.download() == expected.y && codes.download() == expected.codes, "the replay differs");
 }
 
-GPU_TEST(two_streams_do_not_disturb_each_other, Cost::small) {
+GPU_TEST(two_streams_do_not_disturb_each_other, Cost::large) {
   const SyntheticTable tables[] = {SyntheticTable(3, 7, 6), SyntheticTable(5, 31, 7)};
   constexpr int64_t kCounts[] = {(1 << 20) + 3, (1 << 19) + 100};
   constexpr ElementType kStreamTypes[] = {ElementType::bf16, ElementType::f32};

@@ -8,6 +8,8 @@
 #include <fewbit/nn/own_act.hpp>
 #include <gtest/gtest.h>
 
+#include "kernels/activation.hpp"
+#include "kernels/cuda/activation.hpp"
 #include "tables/builtin.hpp"
 #include "tests/ops/support.hpp"
 #include "tests/support/refusal.hpp"
@@ -59,6 +61,21 @@ void expect_as_on_cpu(const at::Tensor& base, const Layout& layout) {
 }
 
 }  // namespace
+
+// Needs no device.
+TEST(CudaKernels, ExistForEveryFunctionOfTheCpu) {
+  EXPECT_TRUE(ops::runs_on(at::kCUDA));
+  const auto expect_same = [](const kernels::Activation& cpu) {
+    const kernels::cuda::Activation* cuda = kernels::cuda::find_activation(cpu.name);
+    ASSERT_NE(cuda, nullptr) << cpu.name;
+    ASSERT_EQ(cuda->parameter_count, cpu.parameter_count) << cpu.name;
+    for (int i = 0; i < cpu.parameter_count; ++i) {
+      EXPECT_EQ(cuda->default_parameters[i], cpu.default_parameters[i]) << cpu.name;
+    }
+  };
+  for (const kernels::Activation& activation : kernels::activations()) expect_same(activation);
+  expect_same(*kernels::find_activation("own_act"));
+}
 
 TEST_F(CudaActivation, GivesEvery16BitInputTheCodeOfTheCpuForEveryBuiltinTable) {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 /// Stands in for CUDA's header, so that a host compiler builds the CUDA kernels as they are and
 /// their launches run on this machine: block after block, every thread on a stack of its own until
@@ -14,7 +16,12 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 
-using cudaStream_t = struct EmulatedStream*;
+/// Launches run when they are enqueued, except in a capture.
+struct EmulatedStream {
+  bool is_capturing = false;
+  std::vector<std::function<void()>> captured;
+};
+using cudaStream_t = EmulatedStream*;
 
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
 
@@ -54,5 +61,36 @@ cudaError_t run(const cudaLaunchConfig_t& config, const std::function<void()>& t
 template <class... Parameter, class... Argument>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameter...),
                                const Argument&... arguments) {
-  return emulator::run(*config, [&] { kernel(arguments...); });
+  return emulator::run(*config, [=] { kernel(arguments...); });
 }
+
+// What programs call beside launches.
+
+using cudaGraph_t = struct EmulatedGraph*;
+using cudaGraphExec_t = struct EmulatedGraph*;
+
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal };
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaGetLastError();
+const char* cudaGetErrorString(cudaError_t error);
+
+cudaError_t cudaMalloc(void** at, size_t bytes);
+cudaError_t cudaFree(void* at);
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemset(void* at, int value, size_t bytes);
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);

@@ -118,6 +118,12 @@ void Block::enter() {
 
 cudaError_t run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
   if (config.gridDim.x == 0) return cudaErrorInvalidConfiguration;
+  if (config.stream != nullptr && config.stream->is_capturing) {
+    cudaLaunchConfig_t later = config;
+    later.stream = nullptr;
+    config.stream->captured.push_back([=] { run(later, thread); });
+    return cudaSuccess;
+  }
   for (unsigned i = 0; i < config.gridDim.x; ++i) {
     blockIdx.x = i;
     block.run(config.blockDim.x, thread);
