@@ -16,8 +16,9 @@ values, stores, and what a predicate turns off. The machine code is followed fro
 (2^20 elements, aligned), so that loops run and switches go as they would. Where lanes may differ, around a
 zero or in a tail, both ways count, as in a warp that has both; slow paths of divisions do not. Tables are
 those that the operations take by default (`smoothed_normal`, or the exact one of a function of straight
-lines). "Room" is how many instructions an H200 issues while memory moves the element at the speed of a copy
-(4.3 TB/s); an H100 has room for {h100:.2f}, a B200 for {b200:.2f} of that.
+lines). "Room" is how many instructions a GPU issues while its memory moves the element at the speed of a
+copy, an H200's where none is named: its multiprocessors times 128 times its clock over that speed. The clock of
+the B200 is assumed.
 """
 
 
@@ -57,6 +58,19 @@ def goal_lines(counts):
                      f"{kernels[full]['occupancy']:.0%}", full))
     lines.append(row("code of an architecture, MB", f"{goals.CODE_BYTES / 1e6:.0f}",
                      f"{counts['code_bytes'][largest] / 1e6:.1f}", largest))
+    return lines
+
+
+def room_lines(counts):
+    """GELU in 3 bits beside what GPUs have room for."""
+    columns = [(pass_name, kind) for kind in ("bf16", "f32")
+               for pass_name in (f"forward gelu {kind} smoothed_normal_b3", f"backward {kind} 3")]
+    lines = head("GELU, 3 bits", "bf16 forward", "bf16 backward", "f32 forward", "f32 backward")
+    lines.append(row("instructions an element",
+                     *(f"{counts['passes'][name]['instructions']:.1f}" for name, _ in columns)))
+    for gpu, (processors, clock, bandwidth) in GPUS.items():
+        title = f"room, {gpu} ({processors} x {clock / 1e9:g} GHz, {bandwidth / 1e12:g} TB/s)"
+        lines.append(row(title, *(f"{room(kind, 3, gpu):.0f}" for _, kind in columns)))
     return lines
 
 
@@ -127,7 +141,7 @@ def other_lines(counts):
 
 def code_lines(counts):
     lines = head("architecture", "code, MB", "limit, MB")
-    for architecture, size in sorted(counts["code_bytes"].items()):
+    for architecture, size in sorted(counts["code_bytes"].items(), key=lambda entry: int(entry[0][3:])):
         lines.append(row(architecture, f"{size / 1e6:.2f}", f"{goals.CODE_BYTES / 1e6:.0f}"))
     release = counts["release"]
     return lines + ["", f"Compiling the {release['files']} files for these takes {release['seconds']} seconds of a "
@@ -137,10 +151,9 @@ def code_lines(counts):
 def markdown(counts):
     paper = counts["passes"]["forward gelu bf16 intervals_uniform_b3"]
     usual = counts["passes"]["forward gelu bf16 smoothed_normal_b3"]
-    ratios = {gpu.lower(): room("bf16", 3, gpu) / room("bf16", 3) for gpu in ("H100", "B200")}
     parts = [
-        INTRODUCTION.format(**{key: counts[key] for key in ("date", "nvcc", "architecture")}, **ratios),
-        *goal_lines(counts), "",
+        INTRODUCTION.format(**{key: counts[key] for key in ("date", "nvcc", "architecture")}),
+        *goal_lines(counts), "", *room_lines(counts), "",
         f"GELU in 3 bits has {usual['thresholds']} thresholds, the paper's table {paper['thresholds']}, which takes "
         f"{paper['instructions']:.1f} instructions an element of bf16.",
         "", "## Backward", "", *backward_lines(counts),
