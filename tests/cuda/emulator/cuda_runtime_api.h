@@ -54,6 +54,9 @@ namespace emulator {
 enum class Order { ascending, descending };
 extern Order order;
 
+/// Of each launch only so many blocks, the last ones, are run; 0: all are.
+extern unsigned last_blocks;
+
 cudaError_t run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 
 }  // namespace emulator

@@ -13,6 +13,7 @@ dim3 blockIdx;
 namespace emulator {
 
 Order order = Order::ascending;
+unsigned last_blocks = 0;
 
 namespace {
 
@@ -124,7 +125,9 @@ cudaError_t run(const cudaLaunchConfig_t& config, const std::function<void()>& t
     config.stream->captured.push_back([=] { run(later, thread); });
     return cudaSuccess;
   }
-  for (unsigned i = 0; i < config.gridDim.x; ++i) {
+  const unsigned count = config.gridDim.x;
+  for (unsigned i = 0 < last_blocks && last_blocks < count ? count - last_blocks : 0; i < count;
+       ++i) {
     blockIdx.x = i;
     block.run(config.blockDim.x, thread);
   }
