@@ -54,12 +54,22 @@ function(fewbit_cuda_function_kernels result name folder)
   set(${result} ${library} PARENT_SCOPE)
 endfunction()
 
-# How a target with .cu files is compiled. Without -fmad=false results would differ from the CPU's
-# where nvcc fuses; the other option lets kernels call constexpr functions.
+# How a target with .cu files is compiled. Results are the CPU's, also in a project that is compiled
+# with --use_fast_math: nothing is fused, flushed to zero or divided by approximation but where the
+# code says so. The other option lets kernels call constexpr functions.
+#
+# What is older than Ampere lacks the conversions to bf16; CMake's own default is older. Such a list is
+# replaced by ours.
 function(fewbit_cuda_options target)
+  foreach(architecture ${CMAKE_CUDA_ARCHITECTURES})
+    if(architecture MATCHES "^([0-9]+)" AND CMAKE_MATCH_1 LESS 80)
+      set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "80-real;90-real;100-real;120")
+    endif()
+  endforeach()
   target_compile_features(${target} PRIVATE cxx_std_20)
-  target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
+  set(options -fmad=false -ftz=false -prec-div=true -prec-sqrt=true --expt-relaxed-constexpr
+    -Xcompiler=-ffp-contract=off)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 

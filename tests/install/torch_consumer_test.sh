@@ -54,7 +54,7 @@ loaded=$(find "$scratch/prefix" -name libfewbit_runtime.so -exec ldd {} +)
 # Where the package has CUDA: kernels for the consumer's functions in a project with that language.
 if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/cuda" ]; then
   cp -r "$consumer" "$scratch/cuda"
-  step 'configure with CUDA' configure cuda -DWITH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real
+  step 'configure with CUDA' configure cuda -DWITH_CUDA=ON
   [[ "$output" != *'for the CPU only'* ]] || fail "CUDA is a language: $output"
   step 'build with CUDA' cmake --build "$scratch/cuda/build" -j 2
   step 'run own_activation with CUDA' "$scratch/cuda/build/own_activation"
