@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <vector>
 
 #include "kernels/cpu/half_plan.hpp"
 
@@ -32,29 +31,20 @@ struct Change {
   float threshold;
   int ordinal;
   uint32_t bits;
-  bool is_mirrored;  ///< also below -threshold
+  Passing passing;
+  bool is_merged;  ///< into its mirror image
 };
 
-std::vector<Change> changes_of(const StepView& steps, ElementType type, bool is_half) {
-  std::vector<Change> changes;
-  for (int i = 0; i < steps.threshold_count; ++i) {
-    const float t = steps.thresholds[i];
-    const auto bits = static_cast<uint32_t>(steps.codes[i] ^ steps.codes[i + 1]);
-    changes.push_back({t, ordinal_not_above(type, t, is_half), bits, false});
-  }
-  return changes;
-}
-
-/// Merges pairs: x > -t', or -x >= t', for x < 0 is |x| <= t where no value lies between t and t'.
-void merge_mirrored(std::vector<Change>& changes) {
-  for (size_t i = 0; i < changes.size() && changes[i].ordinal < 0; ++i) {
-    const Change& low = changes[i];
-    const auto high = std::find_if(changes.begin(), changes.end(), [&](const Change& other) {
-      return other.ordinal == -low.ordinal - 1 && other.bits == low.bits && !other.is_mirrored;
+/// Merges pairs: x > -t', or -x < t', for x < 0 is |x| <= t where no value lies between t and t'.
+void merge_mirrored(Change* begin, Change* end) {
+  for (Change* low = begin; low != end && low->ordinal < 0; ++low) {
+    Change* const high = std::find_if(low, end, [&](const Change& other) {
+      return other.ordinal == -low->ordinal - 1 && other.bits == low->bits &&
+             other.passing == Passing::above;
     });
-    if (high == changes.end()) continue;
-    high->is_mirrored = true;
-    changes.erase(changes.begin() + static_cast<std::ptrdiff_t>(i--));
+    if (high == end) continue;
+    high->passing = Passing::magnitude_within;
+    low->is_merged = true;
   }
 }
 
@@ -67,20 +57,27 @@ bool is_summed(const StepView& steps, ElementType type) {
 
 StepSum step_sum(const StepView& steps, ElementType type) {
   const bool is_half = element_bytes(type) == 2;
-  std::vector<Change> changes = changes_of(steps, type, is_half);
-  if (!steps.even) merge_mirrored(changes);
-  std::stable_partition(changes.begin(), changes.end(),
-                        [](const Change& change) { return !change.is_mirrored; });
+  Change changes[StepSum::kMaxSteps];
+  Change* const end = changes + steps.threshold_count;
+  for (int i = 0; i < steps.threshold_count; ++i) {
+    const float t = steps.thresholds[i];
+    const auto bits = static_cast<uint32_t>(steps.codes[i] ^ steps.codes[i + 1]);
+    changes[i] = {t, ordinal_not_above(type, t, is_half), bits, Passing::above, false};
+  }
+  if (!steps.even) merge_mirrored(changes, end);
   const uint32_t places = is_half ? 0x10001u : 1u;
   StepSum sum{};
   sum.bits = steps.bits;
   sum.even = steps.even;
   sum.first = steps.codes[0] * (places | places << 2 * steps.bits);
-  for (const Change& change : changes) {
-    const uint32_t bits = change.bits * places;
-    const uint32_t pair = is_half ? half_of(change.ordinal) * 0x10001u : 0u;
-    sum.step[sum.end++] = {change.threshold, pair, {bits, bits << 2 * steps.bits}};
-    if (!change.is_mirrored) ++sum.count;
+  for (const Passing passing : {Passing::above, Passing::magnitude_within}) {
+    for (const Change* change = changes; change != end; ++change) {
+      if (change->passing != passing || change->is_merged) continue;
+      const uint32_t bits = change->bits * places;
+      const uint32_t pair = is_half ? half_of(change->ordinal) * 0x10001u : 0u;
+      sum.step[sum.end++] = {change->threshold, pair, {bits, bits << 2 * steps.bits}};
+    }
+    if (passing == Passing::above) sum.count = sum.end;
   }
   return sum;
 }

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+static __global__ void __launch_bounds__(kThreads)
     backward_doubles_kernel(const double* dy, const uint8_t* codes, double* dx, int64_t count,
                             int bits, const __grid_constant__ Levels levels) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
