@@ -11,6 +11,7 @@ import json
 import pathlib
 import statistics
 import sys
+import time
 
 BITS = 3
 TYPES = ("float32", "bfloat16", "float16")  # in the order of ElementType
@@ -33,6 +34,7 @@ class Timer:
 
     def once(self, call):
         self.flush.max()  # reads it
+        self.torch.cuda._sleep(500_000)  # cycles in which the host gets ahead of the GPU
         self.begin.record()
         call()
         self.end.record()
@@ -40,7 +42,10 @@ class Timer:
         return 1e-3 * self.begin.elapsed_time(self.end)
 
     def seconds(self, call, times=15):
-        for _ in range(3):
+        call()  # may compile, while the GPU's clock goes down
+        self.torch.cuda.synchronize()
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end:
             self.once(call)
         return statistics.median(self.once(call) for _ in range(times))
 
@@ -92,7 +97,8 @@ def check(torch, ours, name, forward, backward):
         sys.exit(f"{name}: values differ by {error}, gradients by {slope} on average")
 
 
-def measure(torch, library, exponent):
+def measure(torch, library, exponent, done):
+    """`done` is called with the rows so far."""
     timer, rows = Timer(torch), []
     for dtype in TYPES:
         x = torch.randn(1 << exponent, device="cuda").to(getattr(torch, dtype))
@@ -102,16 +108,26 @@ def measure(torch, library, exponent):
             check(torch, ours, name, forward, backward)
             y = forward(x)
             torch.compiler.reset()
-            compiled_forward, compiled_backward = (
-                torch.compile(lambda x: forward(x)), torch.compile(backward))
             rows.append({
                 "function": name, "type": dtype, "bits": BITS, "count": 1 << exponent,
                 "ours": [timer.seconds(ours.forward), timer.seconds(ours.backward)],
                 "torch": [timer.seconds(lambda: forward(x)),
                           timer.seconds(lambda: backward(dy, x, y))],
-                "compiled": [timer.seconds(lambda: compiled_forward(x)),
-                             timer.seconds(lambda: compiled_backward(dy, x, y))]})
+                "compiled": compiled_seconds(torch, timer, forward, backward, dy, x, y)})
+            done(rows)
     return rows
+
+
+def compiled_seconds(torch, timer, forward, backward, dy, x, y):
+    """Of torch.compile's two passes; empty where it cannot."""
+    try:
+        compiled_forward = torch.compile(lambda x: forward(x))
+        compiled_backward = torch.compile(backward)
+        return [timer.seconds(lambda: compiled_forward(x)),
+                timer.seconds(lambda: compiled_backward(dy, x, y))]
+    except Exception as error:  # whatever its backends raise
+        print(f"torch.compile failed: {error}", file=sys.stderr)
+        return []
 
 
 def markdown(torch, rows):
@@ -124,9 +140,9 @@ def markdown(torch, rows):
     for row in rows:
         ours, cells = row["ours"], []
         for peer in (row["torch"], row["compiled"]):
-            cells += [peer[0] / ours[0], peer[1] / ours[1], sum(peer) / sum(ours)]
-        lines.append(f"| {row['function']} | {row['type']} | "
-                     + " | ".join(f"{cell:.2f}" for cell in cells) + " |")
+            ratios = [peer[0] / ours[0], peer[1] / ours[1], sum(peer) / sum(ours)] if peer else []
+            cells += [f"{ratio:.2f}" for ratio in ratios] or ["-"] * 3
+        lines.append(f"| {row['function']} | {row['type']} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -144,12 +160,14 @@ def main():
     if not torch.cuda.is_available():
         print("skipped: torch sees no GPU")
         sys.exit(77)
-    rows = measure(torch, load(arguments.library), arguments.exponent)
-    text = markdown(torch, rows)
-    print(text, end="")
-    if arguments.out:
-        (arguments.out / "torch.md").write_text(text)
-        (arguments.out / "torch.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+    def write(rows):
+        if arguments.out:
+            (arguments.out / "torch.md").write_text(markdown(torch, rows))
+            (arguments.out / "torch.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+    rows = measure(torch, load(arguments.library), arguments.exponent, write)
+    print(markdown(torch, rows), end="")
 
 
 main()
