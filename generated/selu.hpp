@@ -23,16 +23,16 @@ FEWBIT_HD inline double wide_activation(double x) {
 
 /// f(x) for results in 16 bits
 FEWBIT_HD inline float brief_activation(float x) {
-  const float t0 = 1.7580993f * math::brief::expm1(x);
-  const float t1 = 1.050701f * x;
-  return x > 0.0f ? t1 : t0;
+  const float t0 = 1.050701f * x;
+  const float t1 = 1.7580993f * math::brief::expm1(x);
+  return x > 0.0f ? t0 : t1;
 }
 
 /// f(x) on a device
 FEWBIT_HD inline float warp_activation(float x) {
-  const float t0 = math::warp::product(1.7580993f, 2.3296717e-08f, math::warp::expm1(x));
-  const float t1 = 1.050701f * x;
-  return x > 0.0f ? t1 : t0;
+  const float t0 = 1.050701f * x;
+  const float t1 = math::warp::product(1.7580993f, 2.3296717e-08f, math::warp::expm1(x));
+  return x > 0.0f ? t0 : t1;
 }
 
 namespace tables {
