@@ -85,7 +85,8 @@ int Formula::build_pushed(Product& product) {
     if (!only_scales && !is_constant(term.b) && !is_constant(term.c)) continue;
     exponent = 0;
     const int rest = build(product);
-    // One after the other, or the numbers of terms, and names in code, would be the compiler's choice.
+    // One after the other, or the numbers of terms, and names in code, would be the compiler's
+    // choice.
     const int first = multiply(rest, term.b);
     return select(term.a, first, multiply(rest, term.c));
   }
