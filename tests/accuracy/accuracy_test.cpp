@@ -2,6 +2,7 @@
 // against libtorch's own float32. `scripts/bench accuracy` goes through all of them.
 #include <bit>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -44,8 +45,10 @@ TEST_P(EveryFunction, IsWithinTheBoundAndNoWorseThanLibtorch) {
   expect_no_worse(code.value, libtorch.value);
   expect_no_worse(code.slope, libtorch.slope);
   expect_no_worse(kernel.slope, libtorch.slope);
-  // What is fitted is faster than it is accurate: for it the bound is the promise.
-  if (!is_fitted(GetParam())) expect_no_worse(kernel.value, libtorch.value);
+  // These are faster than they are accurate, which bench/results/accuracy.md says: for them the
+  // bound is the promise.
+  const std::set<std::string> kForSpeed = {"silu", "tanh", "softplus", "logsigmoid"};
+  if (!kForSpeed.contains(GetParam())) expect_no_worse(kernel.value, libtorch.value);
   EXPECT_LE(kernel.value.units, 1.0) << "at " << kernel.value.units_at;
 }
 
