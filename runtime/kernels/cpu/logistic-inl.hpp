@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-/// p 2^n for p in [1, 2] and whole or infinite n, rounded once; NaN where n is.
+/// p 2^n for p in [0.7, 1.5] and whole or infinite n, rounded once; NaN where n is.
 HWY_INLINE FloatVec times_power_of_two(FloatVec p, FloatVec n) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   // An infinite n decides alone, even if p is NaN.
@@ -45,9 +45,9 @@ HWY_INLINE void polynomial(const float (&from_last)[kCount], const FloatPair& t,
 template <bool kRest>
 HWY_INLINE void power_of_two(FloatPair& t, FloatPair& rest) {
   const FloatTag d;
-  // (2^r - 1) / r on [0, 1], to 2e-9 of 2^r.
-  constexpr float kCoefficients[] = {0x1.c4456ep-13f, 0x1.47373ap-10f, 0x1.3cfd82p-7f,
-                                     0x1.c68af6p-5f,  0x1.ebfd3ap-3f,  0x1.62e42cp-1f};
+  // (2^r - 1) / r on [-0.5, 0.5], to 6e-9 of 2^r.
+  constexpr float kCoefficients[] = {0x1.44175ep-13f, 0x1.5ef5dp-10f, 0x1.3b2a54p-7f,
+                                     0x1.c6af9cp-5f,  0x1.ebfbep-3f,  0x1.62e43p-1f};
   const FloatVec one = hn::Set(d, 1.0f);
   FloatPair n;
   FloatPair r;
@@ -57,7 +57,7 @@ HWY_INLINE void power_of_two(FloatPair& t, FloatPair& rest) {
     // Beyond these the result is infinite or 0.
     t[i] = min_or_nan(hn::Set(d, 160.0f), max_or_nan(hn::Set(d, -160.0f), t[i]));
 #endif
-    n[i] = hn::Floor(t[i]);
+    n[i] = hn::Round(t[i]);
   });
   for_pair([&](int i) HWY_ATTR { r[i] = hn::Sub(t[i], n[i]); });
   polynomial(kCoefficients, r, slope);
@@ -126,10 +126,11 @@ class LogisticFunction<LogisticKind::gate> {
 /// Softplus of x in place.
 HWY_INLINE void softplus(FloatPair& x) {
   const FloatTag d;
-  // (log(1 + e) - e) / e^2 on [0, 1], to 6e-9 of the logarithm.
+  // (log(1 + e) - e) / e^2 on [0, 1] without its first coefficient, to 6e-9 of the logarithm.
   constexpr float kCoefficients[] = {-0x1.af5e20p-9f, 0x1.49211cp-6f,  -0x1.d6b75ep-5f,
                                      0x1.b4b094p-4f,  -0x1.3a43e0p-3f, 0x1.934b6ep-3f,
-                                     -0x1.ff23e8p-3f, 0x1.554dd0p-2f,  -0x1.ffffd2p-2f};
+                                     -0x1.ff23e8p-3f, 0x1.554dd0p-2f};
+  constexpr float kFirst = -0x1.ffffd2p-2f;
   FloatPair e;
   FloatPair rest;
   FloatPair curve;
@@ -144,7 +145,17 @@ HWY_INLINE void softplus(FloatPair& x) {
     const FloatVec least = hn::Min(above, e[i]);
     const FloatVec sum = hn::Add(most, least);
     const FloatVec left = hn::MulAdd(rest[i], share, hn::Sub(least, hn::Sub(sum, most)));
-    const FloatVec y = hn::Add(sum, hn::MulAdd(hn::Mul(e[i], e[i]), curve[i], left));
+    // The largest term is added apart, and what its steps round goes with the others.
+    const FloatVec square = hn::Mul(e[i], e[i]);
+    const FloatVec square_left = hn::MulSub(e[i], e[i], square);
+    const FloatVec term = hn::Mul(square, hn::Set(d, kFirst));
+    const FloatVec term_left =
+        hn::MulAdd(square_left, hn::Set(d, kFirst), hn::MulSub(square, hn::Set(d, kFirst), term));
+    const FloatVec bent = hn::Add(sum, term);
+    const FloatVec bent_left = hn::Add(hn::Sub(term, hn::Sub(bent, sum)), left);
+    const FloatVec small =
+        hn::MulAdd(hn::Mul(square, e[i]), curve[i], hn::Add(bent_left, term_left));
+    const FloatVec y = hn::Add(bent, small);
     // Far out it is x, also where that is infinite.
     x[i] = hn::IfThenElse(hn::Gt(x[i], hn::Set(d, 20.0f)), x[i], y);
   });
