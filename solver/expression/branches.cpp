@@ -18,20 +18,25 @@ struct TooLoose {
   double x;
 };
 
+/// A branch on the way, with what f' may swing by on its parts of no direction.
+struct Leaf : Branch {
+  double undirected;
+};
+
 class BranchFinder {
  public:
   BranchFinder(const Derivative& derivative, double flat, bool tight, size_t most)
       : derivative_(derivative), flat_(flat), tight_(tight), most_(most) {}
 
-  std::vector<Branch> run() {
+  BranchPattern run() {
     const std::vector<double>& borders = derivative_.borders();
     for (size_t piece = 0; piece < derivative_.piece_count(); ++piece) {
       leaves_.clear();
       search(borders[piece], borders[piece + 1], piece);
       absorb_slivers(borders[piece + 1] - borders[piece]);
-      for (const Branch& leaf : leaves_) close(leaf);
+      for (const Leaf& leaf : leaves_) close(leaf);
     }
-    return std::move(branches_);
+    return {std::move(branches_), error_};
   }
 
  private:
@@ -52,43 +57,56 @@ class BranchFinder {
         return;
       }
     }
-    add({lo, hi, 0.0, 0.0, direction, piece});
+    add({{lo, hi, 0.0, 0.0, direction, piece},
+         direction == 0 ? (hi - lo) * magnitude(slope) : 0.0});
   }
 
-  void add(const Branch& leaf) {
+  void add(const Leaf& leaf) {
     if (!leaves_.empty() && leaves_.back().direction == leaf.direction) {
-      leaves_.back().hi = leaf.hi;
+      extend_last(leaf);
     } else {
       leaves_.push_back(leaf);
     }
   }
 
+  void extend_last(const Leaf& leaf) {
+    leaves_.back().hi = leaf.hi;
+    leaves_.back().undirected += leaf.undirected;
+  }
+
   /// A short flat stretch, as around a turning point, joins its neighbour: within it f' moves by
   /// less than rounding.
   void absorb_slivers(double width) {
-    std::vector<Branch> raw;
+    std::vector<Leaf> raw;
     raw.swap(leaves_);
     double pending = NAN;  // where a sliver without a left neighbour starts
-    for (Branch leaf : raw) {
+    double undirected = 0.0;
+    for (Leaf leaf : raw) {
       const bool sliver = leaf.direction == 0 && leaf.hi - leaf.lo < 1e-5 * width && raw.size() > 1;
       if (sliver && !leaves_.empty()) {
-        leaves_.back().hi = leaf.hi;
+        extend_last(leaf);
       } else if (sliver) {
         if (std::isnan(pending)) pending = leaf.lo;
+        undirected += leaf.undirected;
       } else {
         if (!std::isnan(pending)) leaf.lo = std::exchange(pending, NAN);
+        leaf.undirected += std::exchange(undirected, 0.0);
         add(leaf);
       }
     }
-    if (leaves_.empty())
-      leaves_.push_back({raw.front().lo, raw.back().hi, 0.0, 0.0, 0, raw.front().piece});
+    if (leaves_.empty()) {
+      leaves_.push_back(
+          {{raw.front().lo, raw.back().hi, 0.0, 0.0, 0, raw.front().piece}, undirected});
+    }
   }
 
-  void close(Branch leaf) {
-    leaf.value_lo = derivative_.value(leaf.lo, leaf.piece);
-    leaf.value_hi = derivative_.value(leaf.hi, leaf.piece);
-    if ((leaf.value_hi - leaf.value_lo) * leaf.direction <= 0.0) leaf.direction = 0;
-    branches_.push_back(leaf);
+  void close(const Leaf& leaf) {
+    Branch branch = leaf;
+    branch.value_lo = derivative_.value(leaf.lo, leaf.piece);
+    branch.value_hi = derivative_.value(leaf.hi, leaf.piece);
+    if ((branch.value_hi - branch.value_lo) * branch.direction <= 0.0) branch.direction = 0;
+    branches_.push_back(branch);
+    error_ = std::max(error_, leaf.undirected);
   }
 
   const Derivative& derivative_;
@@ -96,14 +114,15 @@ class BranchFinder {
   bool tight_;
   size_t most_;
   size_t evaluations_ = 0;
-  std::vector<Branch> leaves_;  ///< of the current piece
+  std::vector<Leaf> leaves_;  ///< of the current piece
   std::vector<Branch> branches_;
+  double error_ = 0.0;
 };
 
 }  // namespace
 
-std::vector<Branch> find_branches(const Derivative& derivative, double range, double largest,
-                                  size_t nodes) {
+BranchPattern find_branches(const Derivative& derivative, double range, double largest,
+                            size_t nodes) {
   // The swing of a constant f' is nothing but rounding.
   const double flat = kFlat * (range > 1e-9 * largest ? range : std::max(largest, 1e-280));
   try {

@@ -10,6 +10,8 @@
 #include "expression/evaluate.hpp"
 #include "expression/finite.hpp"
 #include "expression/pieces.hpp"
+#include "expression/range.hpp"
+#include "expression/stretches.hpp"
 #include "expression/third_order.hpp"
 
 namespace fewbit::solver {
@@ -27,24 +29,23 @@ Interval common_part(const Interval& x, const Interval& y) {
   return lower <= upper ? Interval(lower, upper) : x;
 }
 
-/// Compares f' at x and -x at irregular points and between the kinks, however near they are.
-bool looks_even(const Expression& f, const std::vector<double>& borders, double largest) {
-  constexpr int kPoints = 1000;
-  constexpr double kGoldenRatio = 0.61803398874989484820;
-  std::vector<double> cuts{0.0};
-  for (const double border : borders) cuts.push_back(std::abs(border));
-  std::sort(cuts.begin(), cuts.end());
-  std::vector<double> points;
-  for (size_t i = 0; i + 1 < cuts.size(); ++i) points.push_back(0.5 * (cuts[i] + cuts[i + 1]));
-  for (int i = 1; i <= kPoints; ++i) {
-    const double part = i * kGoldenRatio - std::floor(i * kGoldenRatio);
-    points.push_back(cuts.back() * part * part);
-  }
-  return std::all_of(points.begin(), points.end(), [&](double x) {
-    const double right = f.evaluate(Jet<double>{x, 1.0, 0.0}).first;
-    const double left = f.evaluate(Jet<double>{-x, 1.0, 0.0}).first;
-    return std::abs(right - left) <= 1e-14 * largest || x == 0.0;
-  });
+/// Beyond these the squares of f' and their sums leave the range of a double.
+constexpr double kLargestDerivative = 1e120;
+constexpr double kSmallestRange = 1e-120;
+/// Domains beyond this are refused for the same reason.
+constexpr double kLargestEnd = 1e30;
+/// Of the largest |f'|: what stretches may leave unresolved.
+constexpr double kResolution = 2e-16;
+
+void check_magnitudes(const AttainedRange& range, const Expression& f) {
+  const double most = std::max(std::abs(range.smallest), std::abs(range.largest));
+  const double swing = range.largest - range.smallest;
+  if (most <= kLargestDerivative && (swing == 0.0 || swing >= kSmallestRange)) return;
+  throw Error("expression: the derivative runs from " + shortest(range.smallest) + " to " +
+              shortest(range.largest) +
+              ", whose squares a double cannot hold; accepted are magnitudes up to 1e+120 and a "
+              "range of at least 1e-120, so scale it: " +
+              f.text());
 }
 
 }  // namespace
@@ -52,6 +53,9 @@ bool looks_even(const Expression& f, const std::vector<double>& borders, double 
 Derivative::Derivative(const Expression& f, double lo, double hi) {
   if (!(lo < hi) || !std::isfinite(lo) || !std::isfinite(hi)) {
     throw Error("domain: [" + shortest(lo) + ", " + shortest(hi) + "] is not a finite interval");
+  }
+  if (std::max(std::abs(lo), std::abs(hi)) > kLargestEnd) {
+    throw Error("domain: [" + shortest(lo) + ", " + shortest(hi) + "] reaches beyond 1e+30");
   }
   long work = 2000000;
   size_t nodes = 0;
@@ -62,19 +66,13 @@ Derivative::Derivative(const Expression& f, double lo, double hi) {
     pieces_.push_back(piece.smooth);
   }
   borders_.push_back(hi);
-  double smallest = INFINITY;
-  double largest = -INFINITY;
-  for (size_t piece = 0; piece < pieces_.size(); ++piece) {
-    for (int i = 0; i <= 64; ++i) {
-      const double v =
-          value(borders_[piece] + (borders_[piece + 1] - borders_[piece]) * i / 64, piece);
-      smallest = std::min(smallest, v);
-      largest = std::max(largest, v);
-    }
-  }
-  const double most = std::max(std::abs(smallest), std::abs(largest));
-  branches_ = find_branches(*this, std::max(largest - smallest, 0.0), most, nodes);
-  even_ = looks_even(f, borders_, most);
+  const AttainedRange range = attained_range(*this);
+  check_magnitudes(range, f);
+  const double most = std::max(std::abs(range.smallest), std::abs(range.largest));
+  BranchPattern pattern = find_branches(*this, range.largest - range.smallest, most, nodes);
+  branches_ = std::move(pattern.branches);
+  pattern_error_ = pattern.error;
+  stretches_ = resolve(*this, kResolution * most);
 }
 
 size_t Derivative::piece_of(double x) const {
@@ -122,6 +120,16 @@ Interval Derivative::tight_slope_bounds(double a, double b, size_t piece) const 
   const Interval third = third_derivative(pieces_[piece], Interval(a, b));
   return common_part(slope_bounds(a, b, piece),
                      at_middle + third * (Interval(a, b) - Interval(middle)));
+}
+
+TaylorBounds Derivative::taylor(double a, double b, size_t piece) const {
+  const TaylorBounds of_f = taylor_bounds(pieces_[piece], a, b);
+  TaylorBounds bounds{};
+  for (size_t j = 0; j + 1 < of_f.size(); ++j) {
+    bounds[j] = static_cast<double>(j + 1) * of_f[j + 1];
+  }
+  bounds.back() = INFINITY;
+  return bounds;
 }
 
 double Derivative::solve(const Branch& branch, double value) const {

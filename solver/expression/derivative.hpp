@@ -6,6 +6,7 @@
 #include "expression/expression.hpp"
 #include "expression/interval.hpp"
 #include "expression/jet.hpp"
+#include "expression/taylor_bounds.hpp"
 
 namespace fewbit::solver {
 
@@ -20,13 +21,23 @@ struct Branch {
   size_t piece;
 };
 
+/// A stretch within a piece on which f' is a polynomial of low degree but for `error`
+/// (stretches.hpp).
+struct Stretch {
+  double lo;
+  double hi;
+  size_t piece;
+  double error;
+};
+
 /// f' on the finite interval [lo, hi], cut into pieces at the kinks of f. Within a piece all
 /// conditions are decided, so f is smooth there and one-sided values at its ends are exact. Parts
 /// of f without x are rounded to double once; bounds enclose what remains.
 class Derivative {
  public:
-  /// Throws Error naming the x where f, f' or f'' is not finite. A jump of f at a condition
-  /// (`threshold`, `hardshrink`) is allowed: the derivative is the one of the branches.
+  /// Throws Error naming the x where f, f' or f'' is not finite, and where f' reaches magnitudes
+  /// whose squares leave the range of a double. A jump of f at a condition (`threshold`,
+  /// `hardshrink`) is allowed: the derivative is the one of the branches.
   Derivative(const Expression& f, double lo, double hi);
 
   double lo() const { return borders_.front(); }
@@ -57,8 +68,19 @@ class Derivative {
   /// Slower.
   Interval tight_slope_bounds(double a, double b, size_t piece) const;
 
+  /// [j] is at least |j-th derivative of f'| / j! anywhere on [a, b] within one piece, j from 0 to
+  /// kTaylorOrder - 1.
+  TaylorBounds taylor(double a, double b, size_t piece) const;
+
   /// Maximal monotone or flat branches, in order, covering [lo, hi]; computed once.
   const std::vector<Branch>& branches() const { return branches_; }
+
+  /// f' departs from the pattern of branches(), monotone or flat, by no more than this.
+  double pattern_error() const { return pattern_error_; }
+
+  /// Stretches in order, covering [lo, hi], on which points as dense as stretch_points() show all
+  /// that f' does: their `error` is at rounding level, but at singularities of f'''.
+  const std::vector<Stretch>& stretches() const { return stretches_; }
 
   /// The x in `branch` with f'(x) = value (value between value_lo and value_hi), to the last bit or
   /// two. Newton safeguarded by bisection.
@@ -68,9 +90,6 @@ class Derivative {
   double min_value() const;
   double max_value() const;
 
-  /// f'(-x) == f'(x) up to rounding wherever both are defined.
-  bool is_even() const { return even_; }
-
   /// f' takes one value per piece: the exact table is a finite list.
   bool is_step_function() const;
 
@@ -78,7 +97,8 @@ class Derivative {
   std::vector<double> borders_;
   std::vector<Expression> pieces_;
   std::vector<Branch> branches_;
-  bool even_ = false;
+  double pattern_error_ = 0.0;
+  std::vector<Stretch> stretches_;
 };
 
 }  // namespace fewbit::solver

@@ -11,8 +11,9 @@ namespace fewbit::solver {
 
 namespace {
 
-/// Sums of one level over its intervals.
+/// Sums of one level over its intervals; the moments are those of f' less `center`.
 struct Pool {
+  double center = 0.0;
   Moments moments;
   double smallest = INFINITY;
   double largest = -INFINITY;
@@ -20,7 +21,7 @@ struct Pool {
   /// The weighted mean; the clamp makes the mean of a constant exact.
   double mean() const {
     const double value =
-        moments.mass > 0.0 ? moments.first / moments.mass : 0.5 * (smallest + largest);
+        moments.mass > 0.0 ? center + moments.first / moments.mass : 0.5 * (smallest + largest);
     return std::clamp(value, smallest, largest);
   }
 };
@@ -58,6 +59,7 @@ void add_range(const Derivative& derivative, const Segment& segment, Pool& pool)
 
 std::vector<Pool> pools_of(const Setting& setting, const StepLayout& layout, size_t count) {
   std::vector<Pool> pools(count);
+  for (Pool& pool : pools) pool.center = setting.integral().center();
   for (const Segment& segment : segments_of(setting, layout)) {
     Pool& pool = pools[static_cast<size_t>(segment.code)];
     pool.moments += setting.integral().at(segment.hi) - setting.integral().at(segment.lo);
@@ -129,6 +131,11 @@ class Walk {
   StepLayout layout_;
 };
 
+double rounding_noise(const Setting& setting) {
+  const PrefixIntegral& integral = setting.integral();
+  return integral.uncertainty().noise * std::sqrt(integral.total().mass) * setting.range();
+}
+
 StepLayout with_means(const Setting& setting, StepLayout layout, size_t count) {
   layout.levels.clear();
   for (const Pool& pool : pools_of(setting, layout, count)) {
@@ -158,8 +165,8 @@ double layout_residual(const Setting& setting, const StepLayout& layout) {
     const double x = layout.thresholds[i];
     const double middle = 0.5 * (layout.levels[static_cast<size_t>(layout.codes[i])] +
                                  layout.levels[static_cast<size_t>(layout.codes[i + 1])]);
-    if (axis.jumps_across(x, middle)) continue;
-    largest = std::max(largest, std::abs(axis.value(x) - middle));
+    if (axis.jumps_across(x, middle - setting.integral().center())) continue;
+    largest = std::max(largest, std::abs(setting.derivative().value(x) - middle));
   }
   const std::vector<Pool> pools = pools_of(setting, layout, layout.levels.size());
   for (size_t j = 0; j < pools.size(); ++j) {
@@ -178,6 +185,15 @@ double layout_error(const Setting& setting, const StepLayout& layout) {
   return sum;
 }
 
+double layout_error_above(const Setting& setting, const StepLayout& layout) {
+  Uncertainty uncertainty;
+  for (const Segment& segment : segments_of(setting, layout)) {
+    uncertainty += setting.integral().uncertainty(segment.lo, segment.hi,
+                                                  layout.levels[static_cast<size_t>(segment.code)]);
+  }
+  return uncertainty.above(layout_error(setting, layout));
+}
+
 double rounding_error(const Setting& setting, const std::vector<double>& levels) {
   const std::vector<double> inner(levels.begin() + 1, levels.end() - 1);
   const StepLayout gaps = Walk(setting.derivative(), inner).take();
@@ -188,6 +204,18 @@ double rounding_error(const Setting& setting, const std::vector<double>& levels)
         setting.integral().rounding_variance(segment.lo, segment.hi, levels[gap], levels[gap + 1]);
   }
   return sum;
+}
+
+double rounding_error_above(const Setting& setting, const std::vector<double>& levels) {
+  const double error = rounding_error(setting, levels);
+  if (error == 0.0 && setting.derivative().is_step_function()) return 0.0;
+  return Uncertainty{setting.integral().uncertainty().quadrature, 0.0}.above(error) +
+         rounding_noise(setting);
+}
+
+double rounding_error_below(const Setting& setting, double computed) {
+  const double quadrature = setting.integral().uncertainty().quadrature;
+  return std::max(0.0, Uncertainty{quadrature, 0.0}.below(computed) - rounding_noise(setting));
 }
 
 double rounding_residual(const Setting& setting, const std::vector<double>& levels) {

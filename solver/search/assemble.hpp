@@ -27,10 +27,17 @@ double layout_residual(const Setting& setting, const StepLayout& layout);
 
 /// Integral of w (f' - q)^2.
 double layout_error(const Setting& setting, const StepLayout& layout);
+/// What the integral is no more than, whatever rounding and quadrature did.
+double layout_error_above(const Setting& setting, const StepLayout& layout);
 
 /// The same for random rounding between neighbouring `levels`; the largest distance of an inner
 /// level to the best place between its neighbours, over the range of f'.
 double rounding_error(const Setting& setting, const std::vector<double>& levels);
+double rounding_error_above(const Setting& setting, const std::vector<double>& levels);
 double rounding_residual(const Setting& setting, const std::vector<double>& levels);
+
+/// Least true error of form `unbiased` where `computed` was found: an error of f' enters it with
+/// the distance of two levels, the range of f' at most.
+double rounding_error_below(const Setting& setting, double computed);
 
 }  // namespace fewbit::solver

@@ -10,12 +10,13 @@ namespace fewbit::solver {
 /// Where a cut may lie, and what has been passed up to there.
 struct Border {
   double position;
+  double value;  ///< on the axis of values: the position less the centre
   Moments prefix;
 };
 
 /// A line on which a table is a sequence of segments: the x axis (form `intervals`) or the axis of
 /// the values of f' (forms `levels` and `unbiased`). Programs, refinement and Newton's method see
-/// only this.
+/// only this. value() and the moments are of f' less PrefixIntegral::center(); positions are not.
 class Axis {
  public:
   virtual ~Axis() = default;
@@ -25,6 +26,8 @@ class Axis {
 
   /// Moments of all that lies up to `position`, `position` itself included.
   virtual Moments prefix(double position) const = 0;
+
+  virtual Border border(double position) const = 0;
 
   /// Largest minus smallest value of f' on [a, b].
   virtual double swing(double a, double b) const = 0;

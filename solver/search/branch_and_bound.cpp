@@ -105,11 +105,27 @@ class BranchAndBound {
       reach_right[i] = std::min(right + 1, last);
     }
     for (size_t i = 0; i < last; ++i) {
-      const Border& left = borders_[reach_left[i]];
-      const Border& right = borders_[reach_right[i + 1]];
-      cells_.push_back(
-          make_cell(borders_[i], borders_[i + 1], axis_.swing(left.position, right.position)));
+      const double reach = reach_between(borders_[reach_left[i]], borders_[i], borders_[i + 1],
+                                         borders_[reach_right[i + 1]]);
+      cells_.push_back(make_cell(borders_[i], borders_[i + 1], reach));
     }
+  }
+
+  /// How far apart the levels beside a cut in [a, b] can be when its segments reach no further than
+  /// to `left` and `right`: their values differ by that, their means by less where f' is monotone,
+  /// since a mean grows with both ends of its segment.
+  double reach_between(const Border& left, const Border& a, const Border& b,
+                       const Border& right) const {
+    const double swing = axis_.swing(left.position, right.position);
+    if (!Cost::kLevelsAreMeans || !axis_.is_monotone(left.position, right.position)) return swing;
+    const Moments below = a.prefix - left.prefix;
+    const Moments above = right.prefix - b.prefix;
+    const Moments& all = borders_.back().prefix;
+    if (!(std::min(below.mass, above.mass) > 1e-9 * all.mass)) return swing;
+    const double rounding =
+        1e-15 * std::sqrt(all.second * all.mass) * (1.0 / below.mass + 1.0 / above.mass);
+    const double apart = std::abs(above.first / above.mass - below.first / below.mass);
+    return std::min(swing, apart + rounding);
   }
 
   Cell make_cell(const Border& a, const Border& b, double reach) const {
@@ -126,13 +142,15 @@ class BranchAndBound {
                    [this](double a, double b) { return axis_.is_monotone(a, b); });
   }
 
+  double largest_correction(const IndexSet& cells) const {
+    double largest = 0.0;
+    for (const uint32_t cell : cells) largest = std::max(largest, cells_[cell].correction);
+    return largest;
+  }
+
   double total_correction() const {
     double sum = 0.0;
-    for (const IndexSet& cells : survivors_) {
-      double largest = 0.0;
-      for (const uint32_t cell : cells) largest = std::max(largest, cells_[cell].correction);
-      sum += largest;
-    }
+    for (const IndexSet& cells : survivors_) sum += largest_correction(cells);
     return sum;
   }
 
@@ -156,14 +174,19 @@ class BranchAndBound {
         std::max(result_.lower_bound, program.best() - total_correction() - rounding_);
   }
 
-  /// Cuts every cell that survives for some cut; false when nothing could be cut.
+  /// Splits the cells that survive for some cut, but those whose corrections are far below the
+  /// largest one's: a few wide cells at first, which are in the way of excluding any. False when
+  /// nothing could be split.
   bool split_survivors() {
     const double negligible =
         0.05 * options_.target_gap * result_.cost / static_cast<double>(survivors_.size() + 1);
     std::vector<bool> wanted(cells_.size());
     size_t count = 0;
     for (const IndexSet& cells : survivors_) {
-      for (const uint32_t cell : cells) wanted[cell] = cells_[cell].correction > negligible;
+      const double least = std::max(negligible, largest_correction(cells) / (kSplit * kSplit));
+      for (const uint32_t cell : cells) {
+        wanted[cell] = wanted[cell] || cells_[cell].correction > least;
+      }
       count += cells.size();
     }
     if (count * kSplit > kMaxSurvivors) return false;
@@ -191,7 +214,7 @@ class BranchAndBound {
     for (uint32_t i = 1; split && i < kSplit; ++i) {
       const double position = a.position + (b.position - a.position) * i / kSplit;
       if (position <= left.position || position >= b.position) continue;
-      const Border right{position, axis_.prefix(position)};
+      const Border right = axis_.border(position);
       append(left, right, whole);
       left = right;
     }
@@ -238,7 +261,7 @@ class BranchAndBound {
     double sum = 0.0;
     Border left = borders_.front();
     for (const double position : cuts) {
-      const Border right{position, axis_.prefix(position)};
+      const Border right = axis_.border(position);
       sum += Cost::cost(left, right);
       left = right;
     }

@@ -140,7 +140,7 @@ System mean_system(const Axis& axis, const std::vector<double>& cuts) {
 /// sign by counting that stretch on the other side.
 bool rests_on_mass(const Axis& axis, double level, double lower, double upper, double imbalance) {
   const double here = axis.prefix(level).mass;
-  const double just_below = axis.prefix(std::nextafter(level, lower)).mass;
+  const double just_below = axis.prefix(std::nextafter(level, -INFINITY)).mass;
   return imbalance - (upper - lower) * (here - just_below) <= 0.0;
 }
 
@@ -148,8 +148,8 @@ System rounding_system(const Axis& axis, const std::vector<double>& cuts) {
   const Segments segments = segments_of(axis, cuts);
   System system(cuts.size());
   for (size_t i = 0; i < cuts.size(); ++i) {
-    const double lower = i == 0 ? axis.lo() : cuts[i - 1];
-    const double upper = i + 1 == cuts.size() ? axis.hi() : cuts[i + 1];
+    const double lower = axis.value(i == 0 ? axis.lo() : cuts[i - 1]);
+    const double upper = axis.value(i + 1 == cuts.size() ? axis.hi() : cuts[i + 1]);
     const double mass_below = segments.mass[i];
     const double mass_above = segments.mass[i + 1];
     const double first_below = segments.prefix[i + 1].first - segments.prefix[i].first;
@@ -212,6 +212,8 @@ double best_level_between(const Axis& axis, double lower, double upper) {
   const Moments above = axis.prefix(upper);
   double lo = lower;
   double hi = upper;
+  lower = axis.value(lower);
+  upper = axis.value(upper);
   for (;;) {
     const double middle = 0.5 * (lo + hi);
     if (middle <= lo || middle >= hi) return hi;

@@ -1,29 +1,40 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "expression/derivative.hpp"
+#include "search/mesh.hpp"
 #include "search/moments.hpp"
 #include "weights/weight.hpp"
 
 namespace fewbit::solver {
 
-/// f' and the measure that w puts there, at the nodes of one panel.
-struct PanelNodes {
-  static constexpr size_t kCount = 8;
-  std::array<double, kCount> value;
-  std::array<double, kCount> measure;  ///< rule weight times half width times w(x)
+/// How far integrals over panels may be from the truth. With E the computed squared error of a
+/// table, the true one lies between (sqrt(E - quadrature) - noise)^2 and
+/// (sqrt(E + quadrature) + noise)^2: rounding of f' is a second function added to q - f', and noise
+/// is the norm of that function.
+struct Uncertainty {
+  double quadrature = 0.0;
+  double noise = 0.0;
+
+  Uncertainty& operator+=(const Uncertainty& other);
+
+  /// The largest true error where `computed` was found, and the smallest.
+  double above(double computed) const;
+  double below(double computed) const;
 };
 
-/// Running integrals of w, w f', w f'^2 from the left end of the derivative's interval, at any x.
-/// Panels of an eight-point Gauss-Legendre rule, halved until halving changes nothing, with borders
-/// at all kinks of f and breaks of w; f' is evaluated once for whole panels and again for the
-/// partial panel of a question. Memory grows with the number of panels only.
+/// Running integrals of w, w v, w v^2 from the left end of the derivative's interval, at any x,
+/// with v = f' - center(), on the panels of mesh.hpp; f' is evaluated once for whole panels and
+/// again for the partial panel of a question. Memory grows with the number of panels only.
 class PrefixIntegral {
  public:
-  /// Both must outlive this object.
-  PrefixIntegral(const Derivative& derivative, const Weight& weight);
+  /// Both must outlive this object. `value_error`: what f' may be off by beside rounding. Throws
+  /// Error where no number of panels makes the integrals certain to a thousandth.
+  PrefixIntegral(const Derivative& derivative, const Weight& weight, double value_error = 0.0);
+
+  /// The mean of f', so that differences of second moments cancel least.
+  double center() const { return center_; }
 
   /// Integrals over [lo, x].
   Moments at(double x) const;
@@ -34,8 +45,14 @@ class PrefixIntegral {
   /// The integral of w (f' - lower) (upper - f') over [a, b] within one branch of f'.
   double rounding_variance(double a, double b, double lower, double upper) const;
 
+  /// Of the squared error of any table.
+  const Uncertainty& uncertainty() const { return uncertainty_; }
+  /// Of one that is `level` on [a, b]: nothing where f' is that constant.
+  Uncertainty uncertainty(double a, double b, double level) const;
+
   const Derivative& derivative() const { return derivative_; }
   const Weight& weight() const { return weight_; }
+  const std::vector<Panel>& panels() const { return panels_; }
 
  private:
   size_t panel_of(double x) const;
@@ -44,10 +61,12 @@ class PrefixIntegral {
 
   const Derivative& derivative_;
   const Weight& weight_;
-  std::vector<double> borders_;
-  std::vector<size_t> pieces_;  ///< piece of f' that holds each panel
+  std::vector<Panel> panels_;
   std::vector<PanelNodes> nodes_;
-  std::vector<Moments> prefix_;  ///< at each border
+  std::vector<Moments> prefix_;  ///< at each panel's left end, and at the last one's right end
+  std::vector<double> noise_;    ///< squares, by panel
+  double center_ = 0.0;
+  Uncertainty uncertainty_;
 };
 
 }  // namespace fewbit::solver

@@ -11,12 +11,14 @@ struct CellBounds {
   double swing;   ///< of f' over the cell
   bool monotone;  ///< f' does not turn within the cell
   double mass;    ///< of the cell
-  double reach;   ///< swing of f' over the two segments that meet at the cut
+  double reach;   ///< how far apart the levels on both sides of the cut can be
 };
 
 /// One level per segment, the weighted mean: `intervals` on the x axis, `levels` on the value axis.
 /// A table of k levels has k segments.
 struct VarianceCost {
+  static constexpr bool kLevelsAreMeans = true;
+
   static double cost(const Border& a, const Border& b) {
     const double mass = b.prefix.mass - a.prefix.mass;
     const double first = b.prefix.first - a.prefix.first;
@@ -37,12 +39,13 @@ struct VarianceCost {
 /// Levels at the ends of the segments, each value rounded at random to one of its two neighbours:
 /// `unbiased` on the value axis. A table of k levels has k - 1 segments.
 struct RoundingCost {
+  static constexpr bool kLevelsAreMeans = false;
+
   static double cost(const Border& a, const Border& b) {
     const double mass = b.prefix.mass - a.prefix.mass;
     const double first = b.prefix.first - a.prefix.first;
     const double second = b.prefix.second - a.prefix.second;
-    const double value =
-        (a.position + b.position) * first - a.position * b.position * mass - second;
+    const double value = (a.value + b.value) * first - a.value * b.value * mass - second;
     return std::max(0.0, value);
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "expression/evenness.hpp"
 #include "functions/registry.hpp"
 
 namespace fewbit::solver {
@@ -19,6 +20,11 @@ class ClippedWeight : public Weight {
 
   double density(double x) const override {
     return x < domain_.lo || x > domain_.hi ? 0.0 : weight_->density(x);
+  }
+  double largest_within(double lo, double hi, double radius) const override {
+    const double middle = 0.5 * (lo + hi);
+    const bool outside = middle < domain_.lo || middle > domain_.hi;
+    return outside ? 0.0 : weight_->largest_within(lo, hi, radius);
   }
   Domain support() const override { return domain_; }
   std::vector<double> breaks() const override {
@@ -38,6 +44,9 @@ class ClippedWeight : public Weight {
   std::shared_ptr<const Weight> weight_;
   Domain domain_;
 };
+
+/// Less is nothing that a double could measure errors by.
+constexpr double kLeastMass = 1e-200;
 
 std::string text_of(const Domain& domain) {
   return "[" + shortest(domain.lo) + ", " + shortest(domain.hi) + "]";
@@ -71,16 +80,7 @@ bool Setting::can_fold(const FunctionSpec& function, const WeightSpec& weight,
                        const Domain& domain) {
   const Domain finite = effective_domain(domain, *make_weight(weight));
   if (!(finite.lo < 0.0 && finite.hi > 0.0)) return false;
-  const double near = std::min(-finite.lo, finite.hi);
-  const Expression expression = expression_of(function);
-  if (!Derivative(expression, -near, near).is_even()) return false;
-  const double end = std::max(-finite.lo, finite.hi);
-  if (near == end) return true;
-  try {
-    return Derivative(expression, -end, end).is_even();
-  } catch (const Error&) {
-    return false;  // not defined on the wider side's mirror image, which the domain leaves out
-  }
+  return is_even(expression_of(function), std::max(-finite.lo, finite.hi));
 }
 
 Setting::Setting(const FunctionSpec& function, const WeightSpec& weight, const Domain& domain,
@@ -104,9 +104,12 @@ Setting::Setting(const FunctionSpec& function, const WeightSpec& weight, const D
                 shortest(derivative_->max_value()) + ") on " + text_of(domain) +
                 ": there is nothing to store");
   }
-  integral_ = std::make_unique<PrefixIntegral>(*derivative_, *weight_);
-  if (!(integral_->total().mass > 0.0)) {
-    throw Error("weight: has no mass in the domain " + text_of(domain));
+  integral_ =
+      std::make_unique<PrefixIntegral>(*derivative_, *weight_, folded ? kEvenness * largest : 0.0);
+  const double mass = integral_->total().mass;
+  if (!(mass >= kLeastMass)) {
+    throw Error("weight: has no mass in the domain " + text_of(domain) +
+                (mass > 0.0 ? " (only " + shortest(mass) + ")" : ""));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "expression/evenness.hpp"
 #include "search/smoothed_descent.hpp"
 #include "search/smoothed_nearest.hpp"
 #include "search/smoothed_pattern.hpp"
@@ -58,8 +59,9 @@ void check(double lambda, const std::vector<SmoothingNode>& nodes,
 
 class Search {
  public:
-  Search(const SmoothedObjective& objective, const InputSpread& inputs)
-      : objective_(objective), inputs_(inputs) {}
+  /// `even`: f' is, wherever it counts.
+  Search(const SmoothedObjective& objective, const InputSpread& inputs, bool even)
+      : objective_(objective), inputs_(inputs), even_(even) {}
 
   void run(StepFunction start) {
     make_canonical(start);
@@ -115,8 +117,7 @@ class Search {
 
   bool is_even_problem() const {
     const Derivative& inside = objective_.moments().derivative();
-    return inside.lo() == -inside.hi() && inside.is_even() &&
-           objective_.moments().weight().is_even() && objective_.target().derivative().is_even() &&
+    return even_ && inside.lo() == -inside.hi() && objective_.moments().weight().is_even() &&
            std::abs(inputs_.mean) < kSame * inputs_.deviation;
   }
 
@@ -178,6 +179,7 @@ class Search {
 
   const SmoothedObjective& objective_;
   InputSpread inputs_;
+  bool even_;
   std::vector<StepFunction> seen_;
   StepFunction best_;
   double value_ = std::numeric_limits<double>::infinity();
@@ -185,7 +187,7 @@ class Search {
 
 // Nothing to gain: f' is this step function, to rounding.
 bool is_exact(const SmoothedObjective& objective, const StepFunction& step, double lambda) {
-  const Moments all = objective.moments().total();
+  const Moments all = objective.moments().total().shifted(objective.moments().center());
   return objective.value(step) <= (1e-28 / all.mass + 1e-15 * lambda) * all.second;
 }
 
@@ -203,7 +205,9 @@ SmoothedResult minimise_smoothed(const Expression& f, const Weight& weight, Doma
   for (const StepFunction& start : starts) {
     if (is_exact(objective, start, lambda)) return {canonical(start), 0.0};
   }
-  Search search(objective, input_spread(nodes));
+  const Derivative& far = target.derivative();
+  const double end = std::max({-far.lo(), far.hi(), -derivative.lo(), derivative.hi()});
+  Search search(objective, input_spread(nodes), is_even(f, end));
   for (const StepFunction& start : starts) search.run(start);
   search.follow_suggestions();
   search.prune();

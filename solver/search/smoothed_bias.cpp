@@ -44,16 +44,17 @@ void append_crossings(const Derivative& derivative, double level, std::vector<do
   }
 }
 
-std::vector<Panel> split_panels(const std::vector<Panel>& panels, std::vector<double> cuts) {
+std::vector<Stretch> split_stretches(const std::vector<Stretch>& stretches,
+                                     std::vector<double> cuts) {
   std::sort(cuts.begin(), cuts.end());
-  std::vector<Panel> result;
-  for (Panel panel : panels) {
+  std::vector<Stretch> result;
+  for (Stretch stretch : stretches) {
     for (const double cut : cuts) {
-      if (cut <= panel.lo || cut >= panel.hi) continue;
-      result.push_back({panel.lo, cut, panel.piece});
-      panel.lo = cut;
+      if (cut <= stretch.lo || cut >= stretch.hi) continue;
+      result.push_back({stretch.lo, cut, stretch.piece, stretch.error});
+      stretch.lo = cut;
     }
-    result.push_back(panel);
+    result.push_back(stretch);
   }
   return result;
 }
@@ -66,12 +67,12 @@ double rms_bias_of_expectation(const Table& table, const SmoothedDerivative& tar
   std::vector<double> cuts;
   append_crossings(target.derivative(), lowest, cuts);
   append_crossings(target.derivative(), highest, cuts);
-  const auto panels =
-      split_panels(convolution_panels(target.derivative(), target.nodes()), std::move(cuts));
+  const auto stretches =
+      split_stretches(convolution_stretches(target.derivative(), target.nodes()), std::move(cuts));
   const auto missing = [&](std::span<double> values) {
     for (double& value : values) value = std::clamp(value, lowest, highest) - value;
   };
-  return rms(target.nodes(), convolve(target.derivative(), panels, target.nodes(), missing),
+  return rms(target.nodes(), convolve(target.derivative(), stretches, target.nodes(), missing),
              table.levels);
 }
 

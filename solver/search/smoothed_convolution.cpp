@@ -4,11 +4,15 @@
 #include <cmath>
 #include <numbers>
 
+#include "expression/stretches.hpp"
+#include "search/smoothed_panels.hpp"
+
 namespace fewbit::solver {
 namespace {
 
-constexpr double kWidestPanel = 4.0;  // in spreads
-constexpr double kFloor = 3e-15;      // of the size of f' where the nodes are
+constexpr double kWidestPanel = 2.5;   // in spreads
+constexpr double kFloor = 3e-16;       // of the size of f' where the nodes are
+constexpr double kLeastFloor = 1e-20;  // of the size of f'
 
 struct Samples {
   std::vector<double> x;         ///< ascending
@@ -16,20 +20,20 @@ struct Samples {
 };
 
 // Values on all panels that [reach.lo, reach.hi] touches, cut to the spread's width.
-Samples sample(const Derivative& derivative, const std::vector<Panel>& panels, const Domain& reach,
-               double spread, const ValueMap& map) {
+Samples sample(const Derivative& derivative, const std::vector<Stretch>& stretches,
+               const Domain& reach, double spread, const ValueMap& map) {
   Samples samples;
-  for (const Panel& panel : panels) {
-    const double lo = std::max(panel.lo, reach.lo);
-    const double hi = std::min(panel.hi, reach.hi);
+  for (const Stretch& stretch : stretches) {
+    const double lo = std::max(stretch.lo, reach.lo);
+    const double hi = std::min(stretch.hi, reach.hi);
     if (lo >= hi) continue;
     const int count = static_cast<int>(std::ceil((hi - lo) / (kWidestPanel * spread)));
     for (int part = 0; part < count; ++part) {
       const double left = lo + (hi - lo) * part / count;
       const double right = part + 1 == count ? hi : lo + (hi - lo) * (part + 1) / count;
-      const PanelValues x = panel_points({left, right, panel.piece});
+      const PanelValues x = panel_points(left, right);
       PanelValues values;
-      derivative.evaluate(x, panel.piece, values);
+      derivative.evaluate(x, stretch.piece, values);
       if (map) map(values);
       for (size_t i = 0; i < kPanelPoints; ++i) {
         samples.x.push_back(x[i]);
@@ -54,18 +58,18 @@ double weigh(const Samples& samples, const SmoothingNode& node) {
 
 }  // namespace
 
-std::vector<Panel> convolution_panels(const Derivative& derivative,
-                                      const std::vector<SmoothingNode>& nodes) {
+std::vector<Stretch> convolution_stretches(const Derivative& derivative,
+                                           const std::vector<SmoothingNode>& nodes) {
   double square = 0.0;
   for (const SmoothingNode& node : nodes) {
     const double value = derivative.value(node.mean);
     square += node.mass * value * value;
   }
-  const Domain reach = smoothing_reach(nodes);
-  return resolve_panels(derivative, reach.lo, reach.hi, kFloor * std::sqrt(square));
+  const double most = std::max(std::abs(derivative.min_value()), std::abs(derivative.max_value()));
+  return resolve(derivative, std::max(kFloor * std::sqrt(square), kLeastFloor * most));
 }
 
-std::vector<double> convolve(const Derivative& derivative, const std::vector<Panel>& panels,
+std::vector<double> convolve(const Derivative& derivative, const std::vector<Stretch>& stretches,
                              const std::vector<SmoothingNode>& nodes, const ValueMap& map) {
   std::vector<double> result;
   result.reserve(nodes.size());
@@ -75,7 +79,7 @@ std::vector<double> convolve(const Derivative& derivative, const std::vector<Pan
     const std::vector<SmoothingNode> group(nodes.begin() + static_cast<std::ptrdiff_t>(begin),
                                            nodes.begin() + static_cast<std::ptrdiff_t>(end));
     const Samples samples =
-        sample(derivative, panels, smoothing_reach(group), group.front().spread, map);
+        sample(derivative, stretches, smoothing_reach(group), group.front().spread, map);
     for (const SmoothingNode& node : group) result.push_back(weigh(samples, node));
     begin = end;
   }

@@ -13,6 +13,6 @@ Derivative derivative_over(const Expression& f, const Domain& span) {
 SmoothedDerivative::SmoothedDerivative(const Expression& f, std::vector<SmoothingNode> nodes)
     : nodes_(std::move(nodes)),
       derivative_(derivative_over(f, smoothing_reach(nodes_))),
-      values_(convolve(derivative_, convolution_panels(derivative_, nodes_), nodes_)) {}
+      values_(convolve(derivative_, convolution_stretches(derivative_, nodes_), nodes_)) {}
 
 }  // namespace fewbit::solver

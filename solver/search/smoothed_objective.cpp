@@ -111,10 +111,10 @@ SmoothedObjective::System SmoothedObjective::system_of(const StepFunction& step)
   Moments passed;
   for (Index i = 0; i <= cuts; ++i) {
     VectorXd upto = root_mass_;
-    Moments prefix = moments_.total();
+    Moments prefix = moments_.total().shifted(moments_.center());
     if (i < cuts) {
       const double s = step.thresholds[static_cast<size_t>(i)];
-      prefix = moments_.at(s);
+      prefix = moments_.at(s).shifted(moments_.center());
       for (Index j = 0; j < upto.size(); ++j) {
         const SmoothingNode& node = target_.nodes()[static_cast<size_t>(j)];
         upto(j) *= normcdf((s - node.mean) / node.spread);

@@ -101,8 +101,8 @@ void check_problem(const Problem& problem) {
 
 double table_error(const Table& table) {
   const Setting setting = setting_of(table);
-  if (table.problem.form == Form::unbiased) return rounding_error(setting, table.levels);
-  return layout_error(setting, {table.thresholds, table.codes, table.levels});
+  if (table.problem.form == Form::unbiased) return rounding_error_above(setting, table.levels);
+  return layout_error_above(setting, {table.thresholds, table.codes, table.levels});
 }
 
 double smoothed_bias(const Table& table) {

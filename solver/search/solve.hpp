@@ -17,7 +17,7 @@ struct SolveOptions {
 Table solve(const Problem& problem, const SolveOptions& options = {});
 
 /// Error of any table for its own problem: the integral of w (f' - q)^2 (for Form::unbiased the
-/// expected squared error).
+/// expected squared error), with what quadrature and rounding may have hidden.
 double table_error(const Table& table);
 
 /// Root mean square of the smoothed bias of any table; for a weight without a unit model (uniform)

@@ -43,7 +43,9 @@ Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) 
     }
   }
   const double residual = layout_residual(setting, layout);
-  return {std::move(layout), error, std::min(lower_bound, error), residual};
+  const double above = layout_error_above(setting, layout);
+  const double below = setting.integral().uncertainty().below(std::min(lower_bound, error));
+  return {std::move(layout), above, below, residual};
 }
 
 Answer answer_of_levels(const Setting& setting, StepLayout layout, double lower_bound) {
@@ -56,7 +58,9 @@ Answer answer_of_levels(const Setting& setting, StepLayout layout, double lower_
     }
   }
   const double residual = rounding_residual(setting, layout.levels);
-  return {std::move(layout), error, std::min(lower_bound, error), residual};
+  const double above = rounding_error_above(setting, layout.levels);
+  const double below = rounding_error_below(setting, std::min(lower_bound, error));
+  return {std::move(layout), above, below, residual};
 }
 
 Answer solve_intervals(const Setting& setting, int levels, const SolveOptions& options) {

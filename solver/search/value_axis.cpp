@@ -64,11 +64,11 @@ Moments ValueAxis::below(double v, bool with_atoms) const {
   const std::vector<Branch>& branches = derivative_.branches();
   for (size_t i = 0; i < branches.size(); ++i) {
     const Branch& branch = branches[i];
+    const double top = branch_max(branch);
     if (branch.direction == 0) {
       // A flat branch is a point at its upper value.
-      const double atom = branch_max(branch);
-      if (atom < v || (with_atoms && atom == v)) sum += at_hi_[i] - at_lo_[i];
-    } else if (v >= branch_max(branch)) {
+      if (top < v || (with_atoms && top == v)) sum += at_hi_[i] - at_lo_[i];
+    } else if (v >= top) {
       sum += at_hi_[i] - at_lo_[i];
     } else if (v > branch_min(branch)) {
       const Moments cut = integral_.at(solve(i, v));
@@ -106,8 +106,8 @@ std::vector<Border> ValueAxis::first_borders(size_t count) const {
   std::vector<Border> borders;
   for (const double v : values) {
     const bool atom = std::binary_search(atoms.begin(), atoms.end(), v);
-    if (atom || v == lo_) borders.push_back({v, below(v, false)});
-    if (v != lo_ || atom) borders.push_back({v, below(v, true)});
+    if (atom || v == lo_) borders.push_back({v, value(v), below(v, false)});
+    if (v != lo_ || atom) borders.push_back(border(v));
   }
   return borders;
 }

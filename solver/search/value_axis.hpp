@@ -5,7 +5,7 @@
 
 namespace fewbit::solver {
 
-/// The values v of f': segments are sets {x : a < f'(x) <= b}. Built from the monotone branches of
+/// The values of f': segments are sets {x : a < f'(x) <= b}. Built from the monotone branches of
 /// f'; flat branches are points with mass.
 class ValueAxis : public Axis {
  public:
@@ -15,9 +15,10 @@ class ValueAxis : public Axis {
   double lo() const override { return lo_; }
   double hi() const override { return hi_; }
   Moments prefix(double v) const override { return below(v, true); }
+  Border border(double v) const override { return {v, value(v), prefix(v)}; }
   double swing(double a, double b) const override { return b - a; }
   bool is_monotone(double, double) const override { return true; }
-  double value(double v) const override { return v; }
+  double value(double v) const override { return v - integral_.center(); }
   double slope(double) const override { return 1.0; }
   double density(double v) const override;
   bool jumps_across(double, double) const override { return false; }

@@ -7,44 +7,35 @@ namespace fewbit::solver {
 
 namespace {
 
-/// Density of points at samples of one piece; a floor keeps flat stretches covered.
-std::vector<double> cost_density(const PrefixIntegral& integral, const std::vector<double>& x,
-                                 size_t piece) {
-  std::vector<double> value(x.size());
-  std::vector<double> slope(x.size());
-  integral.derivative().evaluate(x, piece, value, slope);
-  std::vector<double> density(x.size());
-  for (size_t i = 0; i < x.size(); ++i) {
-    density[i] = std::sqrt(std::abs(slope[i]) * integral.weight().density(x[i]));
-  }
-  return density;
-}
-
 struct Sample {
   double x;
   double cost;  ///< running integral of the density
 };
 
+/// Running integral of sqrt(|f''| w), by a few samples of each panel; a floor keeps flat stretches
+/// covered.
 std::vector<Sample> cost_profile(const PrefixIntegral& integral) {
   constexpr size_t kSamples = 2048;
+  constexpr size_t kMostPerPanel = 32;
   const Derivative& derivative = integral.derivative();
-  const std::vector<double>& borders = derivative.borders();
-  const double length = derivative.hi() - derivative.lo();
+  const size_t count = std::clamp<size_t>(kSamples / integral.panels().size(), 1, kMostPerPanel);
+  std::vector<double> x(count);
+  std::vector<double> value(count);
+  std::vector<double> slope(count);
   std::vector<Sample> profile{{derivative.lo(), 0.0}};
-  for (size_t piece = 0; piece + 1 < borders.size(); ++piece) {
-    const double width = borders[piece + 1] - borders[piece];
-    const auto count = static_cast<size_t>(std::ceil(kSamples * width / length)) + 8;
-    const double step = width / static_cast<double>(count);
-    std::vector<double> x(count);
+  for (const Panel& panel : integral.panels()) {
+    const double step = (panel.hi - panel.lo) / static_cast<double>(count);
     for (size_t i = 0; i < count; ++i) {
-      x[i] = borders[piece] + step * (static_cast<double>(i) + 0.5);
+      x[i] = panel.lo + step * (static_cast<double>(i) + 0.5);
     }
-    const std::vector<double> density = cost_density(integral, x, piece);
+    derivative.evaluate(x, panel.piece, value, slope);
     for (size_t i = 0; i < count; ++i) {
-      const double end = i + 1 == count ? borders[piece + 1] : x[i] + 0.5 * step;
-      profile.push_back({end, profile.back().cost + density[i] * step});
+      const double density = std::sqrt(std::abs(slope[i]) * integral.weight().density(x[i]));
+      const double end = i + 1 == count ? panel.hi : x[i] + 0.5 * step;
+      profile.push_back({end, profile.back().cost + density * step});
     }
   }
+  const double length = derivative.hi() - derivative.lo();
   const double floor = 0.05 * profile.back().cost / length + 1e-300;
   for (Sample& sample : profile) sample.cost += floor * (sample.x - derivative.lo());
   return profile;
@@ -93,7 +84,8 @@ bool XAxis::is_monotone(double a, double b) const {
   return true;
 }
 
-bool XAxis::jumps_across(double x, double level) const {
+bool XAxis::jumps_across(double x, double centered) const {
+  const double level = centered + integral_.center();
   const std::vector<double>& borders = derivative_.borders();
   const auto kink = std::lower_bound(borders.begin() + 1, borders.end() - 1, x);
   if (kink == borders.end() - 1 || *kink != x) return false;
@@ -105,7 +97,7 @@ bool XAxis::jumps_across(double x, double level) const {
 
 std::vector<Border> XAxis::first_borders(size_t count) const {
   std::vector<Border> borders;
-  for (const double x : equal_cost_points(integral_, count)) borders.push_back({x, prefix(x)});
+  for (const double x : equal_cost_points(integral_, count)) borders.push_back(border(x));
   return borders;
 }
 

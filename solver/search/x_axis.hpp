@@ -14,9 +14,10 @@ class XAxis : public Axis {
   double lo() const override { return derivative_.lo(); }
   double hi() const override { return derivative_.hi(); }
   Moments prefix(double x) const override { return integral_.at(x); }
+  Border border(double x) const override { return {x, 0.0, prefix(x)}; }
   double swing(double a, double b) const override;
   bool is_monotone(double a, double b) const override;
-  double value(double x) const override { return derivative_.value(x); }
+  double value(double x) const override { return derivative_.value(x) - integral_.center(); }
   double slope(double x) const override { return derivative_.slope(x); }
   double density(double x) const override { return integral_.weight().density(x); }
   bool jumps_across(double x, double level) const override;

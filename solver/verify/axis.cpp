@@ -5,14 +5,17 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "expression/evenness.hpp"
 #include "verify/gauss.hpp"
+#include "verify/resolution.hpp"
 
 namespace fewbit::solver {
 inline namespace verification {
 
 namespace {
 constexpr double kMostParts = 4096;  // of one stretch, to begin with
-}
+constexpr double kFlat = 1e-14;      // of the swing of f'
+}  // namespace
 
 Moments& Moments::operator+=(const Moments& other) {
   mass += other.mass;
@@ -38,13 +41,17 @@ Domain finite_domain(const Problem& problem, const Weight& weight) {
 
 Axis::Axis(const Problem& problem, bool folded)
     : weight_(make_weight(problem.weight)),
+      function_(Expression::parse(problem.function.expression, problem.function.parameters)),
       domain_(finite_domain(problem, *weight_)),
       folded_(folded) {
-  const auto f = Expression::parse(problem.function.expression, problem.function.parameters);
   const double reach = std::max(std::fabs(domain_.lo), std::fabs(domain_.hi));
-  derivative_ = folded ? std::make_unique<Derivative>(f, 0.0, reach)
-                       : std::make_unique<Derivative>(f, domain_.lo, domain_.hi);
+  derivative_ = folded ? std::make_unique<Derivative>(function_, 0.0, reach)
+                       : std::make_unique<Derivative>(function_, domain_.lo, domain_.hi);
   lay_panels();
+}
+
+bool Axis::has_even_derivative() const {
+  return is_even(function_, std::max(std::fabs(domain_.lo), std::fabs(domain_.hi)));
 }
 
 double Axis::density(double x) const {
@@ -82,11 +89,10 @@ void Axis::halve(const Panel& panel, const Moments& whole, int depth) {
       std::fabs(left.mass + right.mass - whole.mass) <= tolerance &&
       std::fabs(left.first + right.first - whole.first) <= tolerance * span_ &&
       std::fabs(left.second + right.second - whole.second) <= tolerance * span_ * span_;
-  // A step far narrower than the panel could hide between the nodes; f' is monotone here, so its
-  // ends tell. Where there is no mass it does not matter.
-  const double swing = std::fabs(derivative_->value(b, piece) - derivative_->value(a, piece));
-  const bool hidden = swing > span_ / 8 && weight_touches(a, b);
-  if (((exact || depth > 14) && !hidden) || depth > 40 || !(a < middle && middle < b)) {
+  // Where there is no mass nothing that hides between the nodes matters.
+  const bool hidden =
+      weight_touches(a, b) && may_hide_a_step(*derivative_, a, b, piece, kFlat * span_);
+  if (((exact || depth > 14) && !hidden) || depth > 60 || !(a < middle && middle < b)) {
     panels_.push_back({a, middle, piece, left});
     panels_.push_back({middle, b, piece, right});
     return;
@@ -144,10 +150,18 @@ void Axis::center_moments() {
   for (const Panel& panel : panels_) total_ += panel.before;
   if (total_.mass > 0.0) center_ += total_.first / total_.mass;
   total_ = {};
+  double squares = 0.0;
   for (Panel& panel : panels_) {
     panel.before = total_;
-    total_ += panel_integral(panel.lo, panel.hi, panel.piece, center_);
+    const Moments here = panel_integral(panel.lo, panel.hi, panel.piece, center_);
+    total_ += here;
+    const double middle = panel.lo + (panel.hi - panel.lo) / 2;
+    const Interval value = derivative_->bounds(middle, middle, panel.piece);
+    const double width = value.upper() - value.lower() +
+                         4e-16 * std::fabs(middle * derivative_->slope(middle, panel.piece));
+    squares += here.mass * width * width;
   }
+  noise_ = std::sqrt(squares);
 }
 
 Moments Axis::upto(double x) const {

@@ -35,9 +35,15 @@ class Axis {
 
   double density(double x) const;
 
+  /// f' is even as far as the domain reaches to either side.
+  bool has_even_derivative() const;
+
   /// Moments of all values about center().
   const Moments& total() const { return total_; }
   double center() const { return center_; }
+
+  /// The root of the integral of w times the square of what rounding may do to f'.
+  double noise() const { return noise_; }
 
   /// Moments about center() over [lo(), x]; the error is a few ulp of total().
   Moments upto(double x) const;
@@ -64,10 +70,12 @@ class Axis {
   Moments panel_integral(double a, double b, size_t piece, double center) const;
 
   std::shared_ptr<const Weight> weight_;
+  Expression function_;
   Domain domain_;
   bool folded_;
   std::unique_ptr<Derivative> derivative_;
   double center_ = 0.0;
+  double noise_ = 0.0;
   double scale_ = 0.0;  ///< mass and
   double span_ = 0.0;   ///< swing of f', for the panels' tolerance
   std::vector<Panel> panels_;

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "verify/gauss.hpp"
+#include "verify/resolution.hpp"
 
 namespace fewbit::solver {
 inline namespace verification {
@@ -15,8 +16,10 @@ namespace {
 /// The error of a table at the nodes of a fine quadrature over [lo, hi].
 class ErrorNodes {
  public:
-  ErrorNodes(const Table& table, const Derivative& f, double lo, double hi, double spread) {
-    std::vector<double> cuts = f.borders();
+  ErrorNodes(const Table& table, const Derivative& f, double lo, double hi, double spread)
+      : size_(std::max(std::fabs(f.min_value()), std::fabs(f.max_value()))) {
+    std::vector<double> cuts;
+    for (const Branch& branch : f.branches()) cuts.push_back(branch.lo);
     for (const double t : table.thresholds) {
       cuts.push_back(t);
       if (table.symmetry == Symmetry::even) cuts.push_back(-t);
@@ -26,13 +29,7 @@ class ErrorNodes {
     std::erase_if(cuts, [&](double x) { return !(x >= lo && x <= hi); });
     std::sort(cuts.begin(), cuts.end());
     for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-      for (double from = cuts[i]; from < cuts[i + 1];) {
-        // f' changes over lengths of about 1 near zero, of a share of |x| far out.
-        const double width = 0.5 * std::min(spread, std::max(1.0, std::fabs(from) / 16));
-        const double to = cuts[i + 1] - from < 1.5 * width ? cuts[i + 1] : from + width;
-        add_panel(table, f, from, to - from);
-        from = to;
-      }
+      if (cuts[i] < cuts[i + 1]) add(table, f, cuts[i], cuts[i + 1], spread);
     }
   }
 
@@ -63,16 +60,54 @@ class ErrorNodes {
     }
   }
 
-  void add_panel(const Table& table, const Derivative& f, double lo, double width) {
-    const GaussRule& rule = gauss_rule();
-    std::array<double, GaussRule::kNodes> x;
-    std::array<double, GaussRule::kNodes> value;
-    for (size_t i = 0; i < x.size(); ++i) x[i] = lo + width * (1.0 + rule.nodes[i]) / 2;
-    f.evaluate(x, f.piece_of(lo + width / 2), value);
-    for (size_t i = 0; i < x.size(); ++i) {
-      nodes_.push_back(
-          {x[i], (expected(table, x[i], value[i]) - value[i]) * rule.weights[i] * width / 2});
+  /// Halves [lo, hi], within one branch, until its nodes tell all that the error and the density of
+  /// a unit do there.
+  void add(const Table& table, const Derivative& f, double lo, double hi, double spread) {
+    const double middle = lo + (hi - lo) / 2;
+    const bool splits = lo < middle && middle < hi;
+    if (splits && !(hi - lo <= spread / 2 && is_settled(f, lo, hi))) {
+      add(table, f, lo, middle, spread);
+      add(table, f, middle, hi, spread);
+      return;
     }
+    const Values x = points(lo, hi);
+    const Values value = values(f, x, lo, hi);
+    for (size_t i = 0; i < x.size(); ++i) {
+      nodes_.push_back({x[i], (expected(table, x[i], value[i]) - value[i]) *
+                                  gauss_rule().weights[i] * (hi - lo) / 2});
+    }
+  }
+
+  using Values = std::array<double, GaussRule::kNodes>;
+
+  static Values points(double lo, double hi) {
+    Values x;
+    for (size_t i = 0; i < x.size(); ++i) {
+      x[i] = lo + (hi - lo) * (1.0 + gauss_rule().nodes[i]) / 2;
+    }
+    return x;
+  }
+
+  static Values values(const Derivative& f, const Values& x, double lo, double hi) {
+    Values value;
+    f.evaluate(x, f.piece_of(lo + (hi - lo) / 2), value);
+    return value;
+  }
+
+  static double mean(const Derivative& f, double lo, double hi) {
+    const Values value = values(f, points(lo, hi), lo, hi);
+    double sum = 0.0;
+    for (size_t i = 0; i < value.size(); ++i) sum += gauss_rule().weights[i] * value[i] / 2;
+    return sum;
+  }
+
+  /// Two halves give the same mean of f', and there is no room for anything between the nodes.
+  bool is_settled(const Derivative& f, double lo, double hi) const {
+    const double middle = lo + (hi - lo) / 2;
+    const double halves = (mean(f, lo, middle) + mean(f, middle, hi)) / 2;
+    const double whole = mean(f, lo, hi);
+    return std::fabs(halves - whole) <= 2e-15 * std::fabs(whole) + 1e-16 * size_ &&
+           !may_hide_a_step(f, lo, hi, f.piece_of(middle), 1e-14 * size_);
   }
 
   static double expected(const Table& table, double x, double value) {
@@ -83,6 +118,7 @@ class ErrorNodes {
     return levels[static_cast<size_t>(table.codes[table.interval_of(x)])];
   }
 
+  double size_;  ///< largest |f'|
   std::vector<Node> nodes_;
 };
 

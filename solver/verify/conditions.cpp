@@ -69,6 +69,8 @@ class IntervalCheck {
       const double accepted =
           slack_ + rounding_[j] / set.mass + size_ * (1e-14 + 1e-15 * total / set.mass);
       residual_ = std::max(residual_, std::fabs(shift) / span_);
+      residual_rounding_ =
+          std::max(residual_rounding_, size_ * (1e-15 + 1e-15 * total / set.mass) / span_);
       findings_.item("levels", j, std::fabs(shift) <= accepted,
                      fmt::format("{} should be {:.2g} higher, {:.2g} accepted",
                                  shortest(table_.levels[j]), shift, accepted));
@@ -101,6 +103,8 @@ class IntervalCheck {
   }
 
   double residual() const { return residual_; }
+  /// What rounding alone may make of it.
+  double residual_rounding() const { return residual_rounding_; }
 
  private:
   double level_of(size_t interval) const {
@@ -143,6 +147,8 @@ class IntervalCheck {
     const double near = 1e-9 * (axis_.hi() - axis_.lo());
     if (miss > accepted && axis_.integrate(s - near, s + near, 0.0).mass == 0.0) return;
     residual_ = std::max(residual_, miss / span_);
+    residual_rounding_ =
+        std::max(residual_rounding_, (1e-15 * size_ + slope_rounding(i + 1)) / span_);
     const double slope = f.slope(s, piece);
     findings_.item("midpoints", i, miss <= accepted,
                    fmt::format("f'({}) is {}, the midpoint of its levels {}; {:.2g} to the side",
@@ -160,6 +166,7 @@ class IntervalCheck {
   std::vector<Moments> sets_;
   std::vector<double> rounding_;
   double residual_ = 0.0;
+  double residual_rounding_ = 0.0;
 };
 
 }  // namespace
@@ -174,6 +181,7 @@ Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Fin
   check.midpoints();
   if (table.problem.form == Form::levels) check.nearest();
   measured.residual = check.residual();
+  measured.rounding = check.residual_rounding();
   return measured;
 }
 

@@ -18,6 +18,10 @@ class Folded final : public Weight {
     return weight_->density(x) + weight_->density(-x);
   }
 
+  double largest_within(double lo, double hi, double radius) const override {
+    return weight_->largest_within(lo, hi, radius) + weight_->largest_within(-hi, -lo, radius);
+  }
+
   Domain support() const override {
     const Domain whole = weight_->support();
     if (whole.lo >= 0.0) return whole;

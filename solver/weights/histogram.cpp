@@ -37,6 +37,10 @@ class Histogram final : public Weight {
     return x >= ends.lo && x <= ends.hi ? densities_[index_.bin_of(x)] : 0.0;
   }
 
+  double largest_within(double lo, double hi, double) const override {
+    return density(0.5 * (lo + hi));
+  }
+
   Domain support() const override { return {index_.edges().front(), index_.edges().back()}; }
 
   std::vector<double> breaks() const override {

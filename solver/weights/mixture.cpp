@@ -52,6 +52,13 @@ class Mixture final : public Weight {
     const double distance = std::fabs(x);
     return factor_ * mean_of_phi(distance / sigma_max_, distance / sigma_min_);
   }
+  /// Each normal's modulus is that of a real number x with x^2 / 2 = q; where q < 0 the narrowest
+  /// one grows most.
+  double largest_within(double lo, double hi, double radius) const override {
+    const double q = least_half_square(least_magnitude(lo, hi), radius);
+    if (q >= 0.0) return density(std::sqrt(2.0 * q));
+    return density(0.0) * std::exp(-q / sigma_min_ / sigma_min_);
+  }
   Domain support() const override {
     return {-kSupportSigmas * sigma_max_, kSupportSigmas * sigma_max_};
   }

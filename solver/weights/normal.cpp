@@ -13,6 +13,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 class Uniform final : public Weight {
  public:
   double density(double) const override { return 1.0; }
+  double largest_within(double, double, double) const override { return 1.0; }
   Domain support() const override { return {-kInfinity, kInfinity}; }
   double scale() const override { return kInfinity; }
   bool is_even() const override { return true; }
@@ -30,6 +31,10 @@ class Normal final : public Weight {
   double density(double x) const override {
     const double z = (x - mean_) / sigma_;
     return peak_ * std::exp(-0.5 * z * z);
+  }
+  double largest_within(double lo, double hi, double radius) const override {
+    const double least = least_magnitude((lo - mean_) / sigma_, (hi - mean_) / sigma_);
+    return peak_ * std::exp(-least_half_square(least, radius / sigma_));
   }
   Domain support() const override {
     return {mean_ - kSupportSigmas * sigma_, mean_ + kSupportSigmas * sigma_};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,10 @@ class Weight {
   virtual ~Weight() = default;
 
   virtual double density(double x) const = 0;
+
+  /// At least |w(z)| for every complex z within `radius` of a point of [lo, hi], where w is
+  /// continued from there; infinite where it cannot be. [lo, hi] lies between neighbouring breaks.
+  virtual double largest_within(double lo, double hi, double radius) const = 0;
 
   /// Ends of the region that matters: outside of it w is zero or so small (less than 1e-20 of the
   /// mass) that nothing there can change a table. May be infinite only for `uniform`.
@@ -34,6 +39,16 @@ class Weight {
   virtual bool is_integrable() const = 0;
 };
 
+inline constexpr int kDensityOrder = 16;
+
+/// [j] is at least |j-th derivative of w| / j! anywhere on [lo, hi], which lies between
+/// neighbouring breaks: Cauchy's estimate on the best one of a few circles.
+std::array<double, kDensityOrder + 1> density_bounds(const Weight& weight, double lo, double hi);
+
+/// The least real part of z^2 / 2 for complex z within `radius` of a real number of magnitude
+/// `least` or more: |exp(-z^2 / 2)| is at most exp of minus that.
+double least_half_square(double least, double radius);
+
 /// The density that `spec` describes; throws Error where parameters are missing, unknown or out of
 /// range, edges do not ascend, or masses are negative, not finite or sum to nothing. Masses are
 /// scaled to sum 1, so counts will do. Sigmas reach from 1e-12 to 1e12, edges to 1e100.
@@ -41,5 +56,8 @@ std::unique_ptr<Weight> make_weight(const WeightSpec& spec);
 
 /// w(x) + w(-x) on x >= 0: the weight of |x|.
 std::unique_ptr<Weight> fold_weight(std::shared_ptr<const Weight> weight);
+
+/// The distance of 0 from [lo, hi].
+double least_magnitude(double lo, double hi);
 
 }  // namespace fewbit::solver

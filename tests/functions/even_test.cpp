@@ -1,6 +1,8 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
-#include "expression/derivative.hpp"
+#include "expression/evenness.hpp"
 #include "functions/registry.hpp"
 
 namespace fewbit::solver {
@@ -8,7 +10,7 @@ namespace fewbit::solver {
 namespace {
 
 bool even(const std::string& function, double lo = -10, double hi = 10) {
-  return Derivative(expression_of(parse_function(function)), lo, hi).is_even();
+  return is_even(expression_of(parse_function(function)), std::max(-lo, hi));
 }
 
 }  // namespace
@@ -35,12 +37,18 @@ TEST(IsEven, FollowsTheParameters) {
 
 TEST(IsEven, SeesAThinDifferenceBetweenTheSides) {
   const Expression f = Expression::parse("where(x > 3.00001, x, where(x < -3, x, 2*x))");
-  EXPECT_FALSE(Derivative(f, -10, 10).is_even());
+  EXPECT_FALSE(is_even(f, 10));
+}
+
+TEST(IsEven, SeesANarrowBumpFarFromZero) {
+  EXPECT_TRUE(is_even(Expression::parse("tanh(1e4*(x - 3.3)) + tanh(1e4*(x + 3.3))"), 10));
+  EXPECT_FALSE(is_even(Expression::parse("tanh(x) + 1e-9*tanh(1e4*(x - 3.3))"), 10));
+  EXPECT_FALSE(is_even(Expression::parse("tanh(x) + 1e-9*tanh(1e3*(x - 31))"), 1e4));
 }
 
 TEST(IsEven, HoldsForExpressionsTypedByAUser) {
-  EXPECT_TRUE(Derivative(Expression::parse("x^3 - 2*x + 1"), -2, 2).is_even());
-  EXPECT_FALSE(Derivative(Expression::parse("x^3 - 2*x^2"), -2, 2).is_even());
+  EXPECT_TRUE(is_even(Expression::parse("x^3 - 2*x + 1"), 2));
+  EXPECT_FALSE(is_even(Expression::parse("x^3 - 2*x^2"), 2));
 }
 
 }  // namespace fewbit::solver

@@ -14,14 +14,14 @@ namespace {
 BorderSet random_borders(unsigned seed, size_t cells) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> unit(0.0, 1.0);
-  BorderSet borders{{0.0, {}}};
+  BorderSet borders{{0.0, 0.0, {}}};
   for (size_t i = 0; i < cells; ++i) {
     const Border& last = borders.back();
     const double width = unit(random) + 0.01;
     const double mass = unit(random);
     const double value = last.position + width * unit(random);
-    borders.push_back(
-        {last.position + width, last.prefix + Moments{mass, mass * value, mass * value * value}});
+    const double end = last.position + width;
+    borders.push_back({end, end, last.prefix + Moments{mass, mass * value, mass * value * value}});
   }
   return borders;
 }
