@@ -41,6 +41,9 @@ enum class Op {
   softplus,
   erf,
   normcdf,
+  sin,
+  cos,
+  atan,
 };
 
 /// One step of the tape: operands are indices of earlier nodes (-1: none).
