@@ -60,7 +60,7 @@ class Cursor {
   std::string name_of_value() {
     skip_space();
     const size_t start = position_;
-    const std::string name = word();
+    std::string name = word();
     if (!name.empty() && peek() == '=' && text_.substr(position_, 2) != "==") {
       ++position_;
       return name;
