@@ -105,6 +105,12 @@ class Differentiator {
                            f_.multiply(f_.call(Kind::tanh, u), f_.call(Kind::sech2, u)));
       case Kind::normpdf:
         return f_.negate(f_.multiply(u, index));
+      case Kind::sin:
+        return f_.call(Kind::cos, u);
+      case Kind::cos:
+        return f_.negate(f_.call(Kind::sin, u));
+      case Kind::atan:
+        return f_.divide(f_.constant(1.0), f_.add(f_.constant(1.0), f_.multiply(u, u)));
       default: {  // erf: 2 / sqrt(pi) e^(-u^2) = 2 sqrt(2) normpdf(sqrt(2) u)
         const int scaled = f_.multiply(f_.constant(1.4142135623730951), u);
         return f_.multiply(f_.constant(2.8284271247461903), f_.call(Kind::normpdf, scaled));

@@ -52,6 +52,12 @@ float call_float(Kind kind, float a) {
       return math::normcdf(a);
     case Kind::normpdf:
       return math::normpdf(a);
+    case Kind::sin:
+      return math::sin(a);
+    case Kind::cos:
+      return math::cos(a);
+    case Kind::atan:
+      return math::atan(a);
     case Kind::gelu:
       return std::isinf(a) ? std::fmax(a, 0.0f) : a * math::normcdf(a);
     default:
@@ -170,6 +176,12 @@ double call_value(Kind kind, double a) {
       return 0.5 * std::erfc(-a / std::sqrt(2.0));
     case Kind::normpdf:
       return std::exp(-0.5 * a * a) * 0.3989422804014327;
+    case Kind::sin:
+      return std::sin(a);
+    case Kind::cos:
+      return std::cos(a);
+    case Kind::atan:
+      return std::atan(a);
     case Kind::gelu:
       return a * call_value(Kind::normcdf, a);
     default:

@@ -49,6 +49,9 @@ enum class Kind {
   erf,
   normcdf,
   normpdf,
+  sin,
+  cos,
+  atan,
   gelu,
 };
 
@@ -121,6 +124,7 @@ class Formula {
   int add_like_terms(int a, int b, double sign);
   int add_to_constant(int a, int b);
   int add_same_condition(int a, int b, Kind kind);
+  int twice_square(int a);
   int complement(int a);
   int complement_negated(int a);
 

@@ -5,6 +5,10 @@
 
 namespace fewbit::codegen {
 
+int Formula::twice_square(int a) {
+  return multiply(constant(2.0), multiply(a, a));
+}
+
 /// 1 + a where that has an accurate form, else -1.
 int Formula::complement(int a) {
   const Term term = (*this)[a];
@@ -18,6 +22,8 @@ int Formula::complement(int a) {
     }
     case Kind::expm1:
       return call(Kind::exp, argument);
+    case Kind::cos:
+      return twice_square(call(Kind::cos, multiply(constant(0.5), argument)));
     default:
       return -1;
   }
@@ -37,6 +43,8 @@ int Formula::complement_negated(int a) {
       return call(Kind::tanh_squared, term.a);
     case Kind::tanh_squared:
       return call(Kind::sech2, term.a);
+    case Kind::cos:
+      return twice_square(call(Kind::sin, multiply(constant(0.5), term.a)));
     default:
       return -1;
   }

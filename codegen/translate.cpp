@@ -45,6 +45,12 @@ int translate_call(Formula& formula, Op op, int a) {
       return formula.call(Kind::softplus, a);
     case Op::erf:
       return formula.call(Kind::erf, a);
+    case Op::sin:
+      return formula.call(Kind::sin, a);
+    case Op::cos:
+      return formula.call(Kind::cos, a);
+    case Op::atan:
+      return formula.call(Kind::atan, a);
     default:
       return formula.call(Kind::normcdf, a);
   }
@@ -109,6 +115,9 @@ int translate_node(Formula& formula, const solver::Node& node, int a, int b, int
     case Op::softplus:
     case Op::erf:
     case Op::normcdf:
+    case Op::sin:
+    case Op::cos:
+    case Op::atan:
     case Op::abs:
       return translate_call(formula, node.op, a);
     default:

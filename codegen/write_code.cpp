@@ -54,6 +54,12 @@ const char* function_name(Kind kind) {
       return "erf";
     case Kind::normcdf:
       return "normcdf";
+    case Kind::sin:
+      return "sin";
+    case Kind::cos:
+      return "cos";
+    case Kind::atan:
+      return "atan";
     case Kind::gelu:
       return "gelu";
     default:
@@ -176,9 +182,10 @@ class Writer {
            !f_.is_constant(f_[index].a, 2.0);
   }
 
-  /// The primitive's full name.
-  std::string primitive(const std::string& name) {
-    if (real_ == Real::single_precision) {
+  /// The primitive's full name. One is enough for a wave or an arc tangent on hosts and devices:
+  /// what these approximate is off by as much at zeros, where it is not small.
+  std::string primitive(const std::string& name, bool is_for_all = false) {
+    if (real_ == Real::single_precision || is_for_all) {
       primitives_.insert(name);
       return "math::" + name;
     }
@@ -269,7 +276,10 @@ class Writer {
     }
     if (term.kind == Kind::abs) return fmt::format("std::fabs({})", argument);
     if (term.kind == Kind::sqrt) return fmt::format("std::sqrt({})", argument);
-    return fmt::format("{}({})", primitive(function_name(term.kind)), argument);
+    const std::string name = function_name(term.kind);
+    const bool is_circular = term.kind >= Kind::sin && term.kind <= Kind::atan;
+    if (is_circular && is_wide()) return fmt::format("std::{}({})", name, argument);
+    return fmt::format("{}({})", primitive(name, is_circular), argument);
   }
 
   const Formula& f_;

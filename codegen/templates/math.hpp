@@ -3,6 +3,7 @@
 
 #include "codegen/templates/math/basic.hpp"
 #include "codegen/templates/math/brief.hpp"
+#include "codegen/templates/math/circular.hpp"
 #include "codegen/templates/math/exp.hpp"
 #include "codegen/templates/math/hyperbolic.hpp"
 #include "codegen/templates/math/log.hpp"

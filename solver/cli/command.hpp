@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace CLI {
 class App;
@@ -25,5 +26,9 @@ Subcommand add_verify(CLI::App& app);
 Subcommand add_report(CLI::App& app);
 Subcommand add_emit(CLI::App& app);
 Subcommand add_tables(CLI::App& app);
+Subcommand add_help(CLI::App& app);
+
+/// Prints the page that `help name` prints; false where there is no such topic.
+bool print_topic(const std::string& name);
 
 }  // namespace fewbit::solver

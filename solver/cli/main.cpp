@@ -22,7 +22,8 @@ constexpr const char* kExamples = R"(Examples:
   fewbit-solve --fn gelu --bits 2 --weight normal:0,1 --objective smoothed:tau=0.83,lambda=1e-3
   fewbit-solve --fn gelu --bits 3 --weight samples:inputs.npy
   fewbit-solve --expr 'x*sigmoid(1.702*x)' --name my_act --bits 3
-  fewbit-solve COMMAND --help                     more about a command)";
+  fewbit-solve COMMAND --help                     more about a command
+  fewbit-solve help expressions                   what --expr understands)";
 
 /// CLI11's messages may have several lines; an error is one.
 std::string first_line(const std::string& text) {
@@ -42,13 +43,15 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
   const Subcommand solve = add_solve(app);
-  const std::array commands{add_list(app),   add_show(app), add_verify(app),
-                            add_report(app), add_emit(app), add_tables(app)};
+  const std::array commands{add_list(app), add_show(app),   add_verify(app), add_report(app),
+                            add_emit(app), add_tables(app), add_help(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw;
-    app.exit(error);  // --help, --version
+    const auto words = app.remaining();
+    if (words.size() == 1 && print_topic(words[0])) return 0;  // --help expressions
+    app.exit(error);                                           // --help, --version
     return 0;
   }
   for (const auto& command : commands) {

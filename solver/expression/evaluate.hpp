@@ -20,13 +20,14 @@ struct Unary {
   T second;
 };
 
-/// `op` from sqrt to normcdf.
+/// `op` from sqrt to atan.
 template <class T>
 Unary<T> unary(Op op, const T& u) {
   using namespace scalar;
-  using scalar::erf, scalar::exp, scalar::expm1, scalar::log, scalar::log1p, scalar::sqrt,
-      scalar::tanh;
-  using std::erf, std::exp, std::expm1, std::log, std::log1p, std::sqrt, std::tanh;
+  using scalar::atan, scalar::cos, scalar::erf, scalar::exp, scalar::expm1, scalar::log,
+      scalar::log1p, scalar::sin, scalar::sqrt, scalar::tanh;
+  using std::atan, std::cos, std::erf, std::exp, std::expm1, std::log, std::log1p, std::sin,
+      std::sqrt, std::tanh;
   switch (op) {
     case Op::sqrt: {
       const T root = sqrt(u);
@@ -64,9 +65,21 @@ Unary<T> unary(Op op, const T& u) {
       const T first = T(kTwoOverSqrtPi) * gauss(u);
       return {erf(u), first, T(-2) * u * first};
     }
-    default: {
+    case Op::normcdf: {
       const T first = T(kInverseSqrtTwoPi) * gauss(T(u * T(kSqrtHalf)));
       return {normcdf(u), first, -u * first};
+    }
+    case Op::sin: {
+      const T value = sin(u);
+      return {value, cos(u), -value};
+    }
+    case Op::cos: {
+      const T value = cos(u);
+      return {value, -sin(u), -value};
+    }
+    default: {
+      const T first = lorentzian(u);
+      return {atan(u), first, T(-2) * u * first * first};
     }
   }
 }

@@ -41,6 +41,9 @@ enum class Op {
   softplus,
   erf,
   normcdf,
+  sin,
+  cos,
+  atan,
 };
 
 /// One step of the tape: operands are indices of earlier nodes (-1: none).
@@ -53,6 +56,9 @@ struct Node {
   int parameter = -1;  ///< index into Expression::parameters()
 };
 
+struct Definition;
+using Library = std::vector<Definition>;
+
 /// f(x) as a tape: nodes in evaluation order, the last one is the result, common subexpressions
 /// shared. A value type.
 class Expression {
@@ -62,6 +68,11 @@ class Expression {
   /// Parses `text` in terms of x and `parameters`. Throws Error whose message shows the text with a
   /// caret under the column that is wrong. `^` binds tighter than unary minus and to the right.
   static Expression parse(std::string_view text, std::vector<Parameter> parameters = {});
+
+  /// The same with functions of `library` (library.hpp): their bodies take the places of the calls,
+  /// so that the tape, and text(), know nothing of it.
+  static Expression parse(std::string_view text, std::vector<Parameter> parameters,
+                          const Library& library);
 
   explicit Expression(std::vector<Node> nodes, std::vector<Parameter> parameters = {});
 

@@ -62,6 +62,12 @@ T gauss(const T& x) {
   return exp(T(-x * x));
 }
 
+/// atan'(x) = 1 / (1 + x^2).
+template <class T>
+T lorentzian(const T& x) {
+  return 1 / (1 + x * x);
+}
+
 // ---- intervals ------------------------------------------------------------------------------
 
 /// libm errs by a few units in the last place at most, subnormal results included.
@@ -151,6 +157,35 @@ inline Interval gauss(const Interval& x) {
                           : std::min(std::abs(x.lower()), std::abs(x.upper()));
   return {std::max(0.0, widen_down(std::exp(-step_up(far * far)))),
           std::min(1.0, widen_up(std::exp(-step_down(near * near))))};
+}
+
+inline Interval atan(const Interval& x) {
+  constexpr double kAboveHalfPi = 0x1.921fb54442d19p+0;
+  return lift_ascending(x, -kAboveHalfPi, kAboveHalfPi, [](double v) { return std::atan(v); });
+}
+inline Interval lorentzian(const Interval& x) {
+  return lift_bell(x, 1.0, [](double v) { return lorentzian(v); });
+}
+
+/// Image of a wave of period 2 pi between -1 and 1 whose peaks are `peak` turns off zero. Peaks and
+/// troughs that may be in x, turns rounded outward, are taken to be: all of them for huge x.
+template <class F>
+Interval lift_wave(const Interval& x, double peak, const F& f) {
+  if (!is_bounded(x)) return {-1.0, 1.0};
+  const Interval turns_per_radian(0x1.45f306dc9c882p-3, 0x1.45f306dc9c883p-3);
+  const Interval turns = x * turns_per_radian - Interval(peak);
+  const auto holds_integer = [](const Interval& t) { return std::ceil(t.lower()) <= t.upper(); };
+  const double a = f(x.lower());
+  const double b = f(x.upper());
+  const bool trough = holds_integer(turns + Interval(0.5));
+  return {trough ? -1.0 : std::max(-1.0, widen_down(std::min(a, b))),
+          holds_integer(turns) ? 1.0 : std::min(1.0, widen_up(std::max(a, b)))};
+}
+inline Interval sin(const Interval& x) {
+  return lift_wave(x, 0.25, [](double v) { return std::sin(v); });
+}
+inline Interval cos(const Interval& x) {
+  return lift_wave(x, 0.0, [](double v) { return std::cos(v); });
 }
 
 /// x^c for a constant c; negative x only for integer c.

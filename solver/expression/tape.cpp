@@ -45,7 +45,8 @@ const std::vector<OpInfo>& function_operations() {
       {Op::sqrt, "sqrt", 1},       {Op::exp, "exp", 1},           {Op::expm1, "expm1", 1},
       {Op::log, "log", 1},         {Op::log1p, "log1p", 1},       {Op::tanh, "tanh", 1},
       {Op::sigmoid, "sigmoid", 1}, {Op::softplus, "softplus", 1}, {Op::erf, "erf", 1},
-      {Op::normcdf, "normcdf", 1},
+      {Op::normcdf, "normcdf", 1}, {Op::sin, "sin", 1},           {Op::cos, "cos", 1},
+      {Op::atan, "atan", 1},
   };
   return operations;
 }

@@ -35,8 +35,13 @@ Interval unary_third(Op op, const Interval& u) {
       return unary(Op::sigmoid, u).second;
     case Op::erf:
       return g.first * (Interval(4.0) * scalar::pow(u, 2.0) - Interval(2.0));
-    default:
+    case Op::normcdf:
       return g.first * (scalar::pow(u, 2.0) - Interval(1.0));
+    case Op::sin:
+    case Op::cos:
+      return -g.first;
+    default:  // atan: u^2 g' = 1 - g'
+      return scalar::pow(g.first, 2.0) * (Interval(6.0) - Interval(8.0) * g.first);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "expression/library.hpp"
 
 namespace fewbit::solver {
 
@@ -98,6 +99,13 @@ std::string range_of(const ParameterInfo& info) {
   return "from " + shortest(info.lo) + " to " + shortest(info.hi);
 }
 
+void check_value(const FunctionInfo& info, const ParameterInfo& parameter, double value) {
+  const bool above = parameter.lo_open ? value > parameter.lo : value >= parameter.lo;
+  if (above && value <= parameter.hi) return;
+  throw Error("function " + info.name + ": " + parameter.name + " = " + shortest(value) +
+              " is out of range (" + range_of(parameter) + ")");
+}
+
 void set_parameter(const FunctionInfo& info, FunctionSpec& spec, std::vector<bool>& seen,
                    std::string_view item) {
   const size_t equals = item.find('=');
@@ -114,21 +122,37 @@ void set_parameter(const FunctionInfo& info, FunctionSpec& spec, std::vector<boo
                 "' (accepted: " + (names.empty() ? "none" : list_of(names)) + ")");
   }
   const double value = parse_number(item.substr(equals + 1), info.name + ":" + name);
-  const bool above = known->lo_open ? value > known->lo : value >= known->lo;
-  if (!above || !(value <= known->hi)) {
-    throw Error("function " + info.name + ": " + name + " = " + shortest(value) +
-                " is out of range (" + range_of(*known) + ")");
-  }
+  check_value(info, *known, value);
   const auto index = static_cast<size_t>(known - info.parameters.begin());
   if (seen[index]) throw Error("function " + info.name + ": " + name + " is given twice");
   seen[index] = true;
   spec.parameters[index].second = value;
 }
 
-void check_together(const FunctionSpec& spec) {
-  if (spec.name != "hardtanh" || spec.parameters[0].second < spec.parameters[1].second) return;
-  throw Error("function hardtanh: min = " + shortest(spec.parameters[0].second) +
-              " is not less than max = " + shortest(spec.parameters[1].second));
+void check_together(const FunctionInfo& info, const std::vector<Expression::Parameter>& values) {
+  if (info.name != "hardtanh" || values[0].second < values[1].second) return;
+  throw Error("function hardtanh: min = " + shortest(values[0].second) +
+              " is not less than max = " + shortest(values[1].second));
+}
+
+void check_values(const FunctionInfo& info, const std::vector<Expression::Parameter>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    check_value(info, info.parameters[i], values[i].second);
+  }
+  check_together(info, values);
+}
+
+std::vector<Expression::Parameter> defaults_of(const FunctionInfo& info) {
+  std::vector<Expression::Parameter> values;
+  for (const ParameterInfo& p : info.parameters) values.emplace_back(p.name, p.initial);
+  return values;
+}
+
+/// What `info` means in an expression that calls it `name`.
+Definition definition_of(const FunctionInfo& info, const std::string& name) {
+  return {name, {"x"}, defaults_of(info), info.expression, [&info](const auto& values) {
+            check_values(info, values);
+          }};
 }
 
 bool is_identifier(std::string_view name) {
@@ -185,18 +209,31 @@ const FunctionInfo& find_function(std::string_view name) {
       (near.empty() ? " (fewbit-solve list shows all)" : " (nearest: " + list_of(near) + ")"));
 }
 
+const Library& function_library() {
+  static const Library library = [] {
+    Library definitions;
+    for (const FunctionInfo& info : kRegistry) {
+      definitions.push_back(definition_of(info, info.name));
+      for (const std::string& alias : info.aliases) {
+        definitions.push_back(definition_of(info, alias));
+      }
+    }
+    return definitions;
+  }();
+  return library;
+}
+
 FunctionSpec parse_function(std::string_view text) {
   const size_t colon = text.find(':');
   const FunctionInfo& info = find_function(text.substr(0, colon));
-  FunctionSpec spec{info.name, {}, info.expression};
-  for (const ParameterInfo& p : info.parameters) spec.parameters.emplace_back(p.name, p.initial);
+  FunctionSpec spec{info.name, defaults_of(info), info.expression};
   std::vector<bool> seen(info.parameters.size());
   for (size_t end = colon; end != std::string_view::npos;) {
     const size_t begin = end + 1;
     end = text.find(',', begin);
     set_parameter(info, spec, seen, text.substr(begin, end - begin));
   }
-  check_together(spec);
+  check_together(info, spec.parameters);
   return spec;
 }
 
@@ -211,7 +248,7 @@ FunctionSpec custom_function(std::string_view name, std::string_view expression)
   if (lookup(name) != nullptr) {
     throw Error("name '" + std::string(name) + "' is a registered function; choose another one");
   }
-  return {std::string(name), {}, Expression::parse(expression).text()};
+  return {std::string(name), {}, Expression::parse(expression, {}, function_library()).text()};
 }
 
 Expression expression_of(const FunctionSpec& spec) {

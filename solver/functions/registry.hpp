@@ -32,13 +32,17 @@ const std::vector<FunctionInfo>& registry();
 /// By name or alias; throws Error naming the nearest names otherwise.
 const FunctionInfo& find_function(std::string_view name);
 
+/// The built-in activations by their names and aliases, for the expressions that users write.
+const Library& function_library();
+
 /// Reads "elu", "elu:alpha=0.5" or "swish:beta=2"; all parameters get values, defaults included.
 /// Throws Error for an unknown function or parameter, or a value out of range (constraints between
 /// parameters included: hardtanh's min < max).
 FunctionSpec parse_function(std::string_view text);
 
 /// A user's own function; throws Error when `name` is no identifier or a registered name, or the
-/// expression does not parse.
+/// expression does not parse. It may call the registry's functions: gelu(2*x), elu(x, alpha=0.5);
+/// their bodies stand in the text of the result.
 FunctionSpec custom_function(std::string_view name, std::string_view expression);
 
 /// The expression of `spec` with its parameters' values.

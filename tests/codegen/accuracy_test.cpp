@@ -1,6 +1,7 @@
-// The committed function code against the expression in double: at most 2 ulp of the result or
-// 2^-24 max(1, |x|) off, whichever is larger, for a device however it approximates. All values of
-// both 16-bit types, floats at a stride, and every float near a kink.
+// The committed function code, and that of functions as users write them, against the expression in
+// double: at most 2 ulp of the result or 2^-24 max(1, |x|) off, whichever is larger, for a device
+// however it approximates. All values of both 16-bit types, floats at a stride, and every float
+// near a kink.
 #include <cmath>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Case {
   float (*activation)(float);
   float (*warp)(float);
   float (*derivative)(float);
+  const char* expression = nullptr;  ///< of a function that is not in the registry
+  bool has_limits = true;            ///< at infinity
 };
 
 void PrintTo(const Case& function, std::ostream* out) {
@@ -39,9 +42,20 @@ const Case kCases[] = {
 #include "generated/registry.inc"
 };
 
-/// The registry's function with its parameters as float has them.
-Expression reference(const std::string& name) {
-  solver::FunctionSpec spec = solver::parse_function(name);
+#define OWN_CASE(name, expression, has_limits) \
+  Case{#name,                                  \
+       generated::name::activation,            \
+       generated::name::warp_activation,       \
+       generated::name::derivative,            \
+       expression,                             \
+       has_limits},
+const Case kOwnCases[] = {FEWBIT_OWN_FUNCTIONS(OWN_CASE)};
+
+/// The function with its parameters as float has them.
+Expression reference(const Case& function) {
+  solver::FunctionSpec spec = function.expression != nullptr
+                                  ? solver::custom_function(function.name, function.expression)
+                                  : solver::parse_function(function.name);
   for (auto& [parameter, value] : spec.parameters) value = static_cast<float>(value);
   return solver::expression_of(spec);
 }
@@ -72,9 +86,10 @@ class Worst {
   void try_at_bits(uint32_t bits) { try_at(math::from_bits(bits)); }
 
   void expect_allowed() const {
-    EXPECT_LE(value_, 1.0) << "f at x = " << value_at_;
-    EXPECT_LE(device_, 1.0) << "f on a device at x = " << device_at_;
-    EXPECT_LE(slope_error_, 1.0) << "f' at x = " << slope_at_;
+    const double allowed = function_.expression == nullptr ? 1.0 : test::kOwnError;
+    EXPECT_LE(value_, allowed) << "f at x = " << value_at_;
+    EXPECT_LE(device_, allowed) << "f on a device at x = " << device_at_;
+    EXPECT_LE(slope_error_, allowed) << "f' at x = " << slope_at_;
   }
 
  private:
@@ -105,7 +120,7 @@ float from_half(uint32_t bits) {
 
 class FunctionCode : public testing::TestWithParam<Case> {
  protected:
-  Expression f_ = reference(GetParam().name);
+  Expression f_ = reference(GetParam());
   Derivative slope_{f_, -10.0, 10.0};
   Worst worst_{GetParam(), f_, slope_};
 };
@@ -154,7 +169,9 @@ TEST_P(FunctionCode, KeepsNan) {
   EXPECT_TRUE(std::isnan(GetParam().derivative(NAN)));
 }
 
-TEST_P(FunctionCode, HasItsLimitsAtInfinity) {
+class FunctionLimits : public FunctionCode {};
+
+TEST_P(FunctionLimits, AreReachedAtInfinity) {
   for (const float side : {-1.0f, 1.0f}) {
     const double far = static_cast<double>(side) * 0x1p+40;
     const double limit = f_.evaluate(far);
@@ -174,6 +191,20 @@ TEST_P(FunctionCode, HasItsLimitsAtInfinity) {
   }
 }
 
+std::vector<Case> own_cases_with_limits() {
+  std::vector<Case> cases;
+  for (const Case& function : kOwnCases) {
+    if (function.has_limits) cases.push_back(function);
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Own, FunctionLimits, testing::ValuesIn(own_cases_with_limits()),
+                         [](const auto& function) { return std::string(function.param.name); });
+INSTANTIATE_TEST_SUITE_P(Registry, FunctionLimits, testing::ValuesIn(kCases),
+                         [](const auto& function) { return std::string(function.param.name); });
+INSTANTIATE_TEST_SUITE_P(Own, FunctionCode, testing::ValuesIn(kOwnCases),
+                         [](const auto& function) { return std::string(function.param.name); });
 INSTANTIATE_TEST_SUITE_P(Registry, FunctionCode, testing::ValuesIn(kCases),
                          [](const auto& function) { return std::string(function.param.name); });
 

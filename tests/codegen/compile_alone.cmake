@@ -12,7 +12,7 @@ set(WORK ${FOLDER}/../alone_${NAME})
 file(MAKE_DIRECTORY ${WORK})
 if(SUFFIX STREQUAL "cuh")
   set(EXTENSION cu)
-  list(FILTER HEADERS INCLUDE REGEX "b3|unbiased|even|half")  # nvcc takes seconds for each
+  list(FILTER HEADERS INCLUDE REGEX "b3|unbiased|even|half|own")  # nvcc takes seconds for each
 else()
   set(EXTENSION cpp)
 endif()

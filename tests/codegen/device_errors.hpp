@@ -2,8 +2,9 @@
 
 #include <cmath>
 
-/// The generated functions, computing on the host as a device would whose approximations are off by
-/// as much as they may be. For programs that see them through this header only.
+/// The generated functions, and those of users as they are generated, computing on the host as a
+/// device would whose approximations are off by as much as they may be. For programs that see them
+/// through this header only.
 namespace fewbit::test {
 
 /// In parts of what is allowed, -1 to 1.
@@ -51,4 +52,14 @@ inline float device_quotient(float a, float b) {
 #define FEWBIT_HOST_RECIPROCAL(x) ::fewbit::test::device_reciprocal(x)
 #define FEWBIT_HOST_QUOTIENT(a, b) ::fewbit::test::device_quotient(a, b)
 
+#include "emitted/own/own_atan.hpp"
+#include "emitted/own/own_bump.hpp"
+#include "emitted/own/own_calls.hpp"
+#include "emitted/own/own_erfc.hpp"
+#include "emitted/own/own_hump.hpp"
+#include "emitted/own/own_logs.hpp"
+#include "emitted/own/own_power.hpp"
+#include "emitted/own/own_snake.hpp"
+#include "emitted/own/own_wave.hpp"
 #include "generated/functions.hpp"
+#include "tests/codegen/own_functions.hpp"

@@ -1,6 +1,7 @@
-// Every function's values on a device, however it approximates. For 16-bit results: all 65,536
-// inputs of both types, default parameters and others, within one unit of the correctly rounded
-// value. For float: those inputs with default parameters; accuracy_test has the floats between.
+// Every function's values on a device, those of users' functions too, however it approximates. For
+// 16-bit results: all 65,536 inputs of both types, default parameters and others, within one unit
+// of the correctly rounded value. For float: those inputs with default parameters; accuracy_test
+// has the floats between.
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -45,6 +46,8 @@ struct Case {
   float (*brief)(float, const Parameters&);
   float (*warp)(float, const Parameters&);
   double (*wide)(double, const Parameters&);
+  bool has_limits = true;  ///< at infinity
+  double error = 1.0;      ///< of what is allowed
 };
 
 void PrintTo(const Case& function, std::ostream* out) {
@@ -59,6 +62,16 @@ const Case kCases[] = {
 #include "generated/registry.inc"
 };
 
+#define OWN_CASE(name, expression, has_limits)         \
+  Case{#name,                                          \
+       Parameters{},                                   \
+       &at<&generated::name::brief_activation, float>, \
+       &at<&generated::name::warp_activation, float>,  \
+       &at<&generated::name::wide_activation, double>, \
+       has_limits,                                     \
+       test::kOwnError},
+const Case kOwnCases[] = {FEWBIT_OWN_FUNCTIONS(OWN_CASE)};
+
 /// Counts up with the value; both zeros are 0.
 int ordinal(uint16_t half) {
   const int magnitude = half & 0x7FFF;
@@ -70,7 +83,7 @@ class DeviceFunction : public testing::TestWithParam<Case> {
   void expect_brief_near(ElementType type, const Parameters& parameters) const {
     for (int bits = 0; bits < 0x10000; ++bits) {
       const float x = kernels::float_from_half(type, static_cast<uint16_t>(bits));
-      if (std::isnan(x)) continue;
+      if (std::isnan(x) || (std::isinf(x) && !GetParam().has_limits)) continue;
       const double expected = GetParam().wide(static_cast<double>(x), parameters);
       const int nearest = ordinal(kernels::nearest_half(type, expected));
       const int allowed = std::isinf(x) ? 0 : 1;
@@ -98,13 +111,14 @@ class DeviceFunction : public testing::TestWithParam<Case> {
     const Parameters& parameters = GetParam().defaults;
     for (int bits = 0; bits < 0x10000; ++bits) {
       const float x = kernels::float_from_half(type, static_cast<uint16_t>(bits));
-      if (std::isnan(x)) continue;
+      if (std::isnan(x) || (std::isinf(x) && !GetParam().has_limits)) continue;
       const double expected = GetParam().wide(static_cast<double>(x), parameters);
       for (const test::DeviceErrors& errors : test::kDeviceErrors) {
         test::device_errors = errors;
         const auto y = static_cast<double>(GetParam().warp(x, parameters));
         if (y == expected || std::fabs(expected) > 3.4e38) continue;
-        ASSERT_LE(std::fabs(y - expected), allowed_error(expected, static_cast<double>(x)))
+        ASSERT_LE(std::fabs(y - expected),
+                  GetParam().error * allowed_error(expected, static_cast<double>(x)))
             << GetParam().name << '(' << x << ") = " << y << ", not " << expected;
       }
     }
@@ -132,6 +146,8 @@ TEST_P(DeviceFunction, KeepsNan) {
   EXPECT_TRUE(std::isnan(GetParam().warp(NAN, GetParam().defaults)));
 }
 
+INSTANTIATE_TEST_SUITE_P(Own, DeviceFunction, testing::ValuesIn(kOwnCases),
+                         [](const auto& function) { return function.param.name; });
 INSTANTIATE_TEST_SUITE_P(Registry, DeviceFunction, testing::ValuesIn(kCases),
                          [](const auto& function) { return function.param.name; });
 

@@ -1,11 +1,14 @@
 // emit_fixture FOLDER: writes the headers that the compile and run tests include, from tables made
-// by hand: every width from 1 to 8 bits, an even table, one with parameters, an unbiased one.
+// by hand: every width from 1 to 8 bits, an even table, one with parameters, an unbiased one, one
+// of a user's function. FOLDER/own/NAME.hpp: users' functions as `emit --lang torch` writes them.
 #include <cstdio>
 #include <exception>
 
 #include "base/file.hpp"
 #include "codegen/emit.hpp"
+#include "codegen/generate.hpp"
 #include "fixtures.hpp"
+#include "own_functions.hpp"
 
 namespace {
 
@@ -36,6 +39,16 @@ void write_all(const std::string& folder) {
   write_both(fewbit::test::make_table("elu:alpha=0.5", Form::levels, {-1.0, 0.0}, {0, 1, 2},
                                       {0.1, 0.3, 1.0}),
              folder, "elu_half");
+  Table own = fewbit::test::ladder(2, Form::levels);
+  own.problem.function = fewbit::solver::custom_function("own_bump", "sin(2*tanh(x))*atan(x)");
+  write_both(own, folder, "own_bump");
+}
+
+void write_own(const std::string& folder, const std::string& name, const char* expression) {
+  Table table = fewbit::test::ladder(2, Form::levels);
+  table.problem.function = fewbit::solver::custom_function(name, expression);
+  const auto files = fewbit::codegen::generate_torch(table);
+  fewbit::write_text_file(folder + "/own/" + name + ".hpp", files.at(name + "/" + name + ".hpp"));
 }
 
 }  // namespace
@@ -44,6 +57,8 @@ int main(int argc, char** argv) {
   try {
     if (argc != 2) return 2;
     write_all(argv[1]);
+#define WRITE_OWN(name, expression, has_limits) write_own(argv[1], #name, expression);
+    FEWBIT_OWN_FUNCTIONS(WRITE_OWN)
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "emit_fixture: error: %s\n", error.what());

@@ -49,6 +49,18 @@ TEST(Formula, ReplacesDifferencesFromOne) {
   EXPECT_EQ(slope_code("x/(1+abs(x))"), "  return math::softsign_slope(x);\n");
 }
 
+TEST(Formula, WritesWavesAndArcTangents) {
+  EXPECT_EQ(value_code("x + sin(x)^2"),
+            "  const float t0 = math::sin(x);\n  return math::fma(t0, t0, x);\n");
+  EXPECT_EQ(slope_code("sin(3*x)"), "  return 3.0f * math::cos(3.0f * x);\n");
+  EXPECT_EQ(slope_code("cos(x)"), "  return -math::sin(x);\n");
+  EXPECT_EQ(slope_code("atan(x)"), "  return 1.0f / math::fma(x, x, 1.0f);\n");
+  EXPECT_EQ(value_code("1 - cos(x)"),
+            "  const float t0 = math::sin(0.5f * x);\n  return 2.0f * (t0 * t0);\n");
+  EXPECT_EQ(value_code("1 + cos(x)"),
+            "  const float t0 = math::cos(0.5f * x);\n  return 2.0f * (t0 * t0);\n");
+}
+
 TEST(Formula, AddsLikeTermsAcrossAConstant) {
   EXPECT_EQ(value_code("x+3+x"), "  return 3.0f + 2.0f * x;\n");
   EXPECT_EQ(value_code("x+(3+x)"), "  return 3.0f + 2.0f * x;\n");
@@ -126,6 +138,12 @@ TEST(WarpFormula, DividesByTheReciprocal) {
   EXPECT_EQ(warp_code("tanh(x)/alpha"),
             "  return math::warp::quotient_by_normal(math::warp::tanh(x), alpha);\n");
   EXPECT_EQ(warp_code("x/(1+abs(x))"), "  return math::warp::quotient(x, 1.0f + std::fabs(x));\n");
+}
+
+TEST(WarpFormula, SharesWavesAndArcTangentsWithTheHost) {
+  EXPECT_EQ(warp_code("cos(x)"), "  return math::cos(x);\n");
+  EXPECT_EQ(brief_code("atan(x)"), "  return math::atan(x);\n");
+  EXPECT_EQ(device_code("sin(x)", Real::double_precision), "  return std::sin(x);\n");
 }
 
 TEST(WarpFormula, ComputesAheadWhatItChooses) {

@@ -120,6 +120,34 @@ TEST(Math, ErfIsWithinTwoUlp) {
             2.0);
 }
 
+TEST(Math, SineAndCosineAreWithinNineTenthsOfAnUlpHoweverLargeTheAngle) {
+  const auto sine = [](double x) { return std::sin(x); };
+  const auto cosine = [](double x) { return std::cos(x); };
+  EXPECT_LE(worst_ulp(math::sin, sine, -3.4e38f, 3.4e38f), 0.9);
+  EXPECT_LE(worst_ulp(math::cos, cosine, -3.4e38f, 3.4e38f), 0.9);
+}
+
+/// The floats that come nearest to multiples of a quarter turn, below 2^20 and above.
+TEST(Math, SineAndCosineKeepTheirZeros) {
+  for (int exponent = -1; exponent < 128; ++exponent) {
+    const double quarter = 1.5707963267948966;
+    for (int i = 0; i < 1000; ++i) {
+      const double turns = std::floor(std::ldexp(1.0 + i / 1000.0, exponent) / quarter);
+      const auto x = static_cast<float>(turns * quarter);
+      const double sine = std::sin(static_cast<double>(x));
+      const double cosine = std::cos(static_cast<double>(x));
+      EXPECT_NEAR(math::sin(x), sine, 0.9 * fewbit::float_ulp(sine)) << x;
+      EXPECT_NEAR(math::cos(-x), cosine, 0.9 * fewbit::float_ulp(cosine)) << x;
+    }
+  }
+}
+
+TEST(Math, AtanIsWithinOneAndAHalfUlp) {
+  EXPECT_LE(worst_ulp(
+                math::atan, [](double x) { return std::atan(x); }, -3.4e38f, 3.4e38f),
+            1.5);
+}
+
 TEST(Math, InfinityGivesTheLimit) {
   const float infinity = INFINITY;
   EXPECT_EQ(math::exp(-infinity), 0.0f);
@@ -132,12 +160,15 @@ TEST(Math, InfinityGivesTheLimit) {
   EXPECT_EQ(math::normcdf(infinity), 1.0f);
   EXPECT_EQ(math::normcdf(-infinity), 0.0f);
   EXPECT_EQ(math::normpdf(infinity), 0.0f);
+  EXPECT_EQ(math::atan(-infinity), -1.5707964f);
+  EXPECT_TRUE(std::isnan(math::sin(infinity)) && std::isnan(math::cos(-infinity)));
 }
 
 TEST(Math, NanStaysNan) {
-  for (float (*function)(float) : {math::exp, math::expm1, math::log, math::log1p, math::sigmoid,
-                                   math::softplus, math::tanh, math::sech2, math::tanhshrink,
-                                   math::normcdf, math::normpdf, math::erf, math::tanh_softplus}) {
+  for (float (*function)(float) :
+       {math::exp, math::expm1, math::log, math::log1p, math::sigmoid, math::softplus, math::tanh,
+        math::sech2, math::tanhshrink, math::normcdf, math::normpdf, math::erf, math::tanh_softplus,
+        math::sin, math::cos, math::atan}) {
     EXPECT_TRUE(std::isnan(function(NAN)));
   }
 }

@@ -53,14 +53,51 @@ void check_unary(const Domain& d) {
 }  // namespace
 
 TEST(IntervalFunctions, ContainTheExactValueAndItsDerivatives) {
-  for (const Domain& d : {Domain{Op::sqrt, 1e-6, 100.0}, Domain{Op::exp, -700.0, 700.0},
-                          Domain{Op::expm1, -30.0, 50.0}, Domain{Op::log, 1e-3, 1e6},
-                          Domain{Op::log1p, -0.999, 1e3}, Domain{Op::tanh, -20.0, 20.0},
-                          Domain{Op::sigmoid, -30.0, 20.0}, Domain{Op::softplus, -30.0, 20.0},
-                          Domain{Op::erf, -5.0, 5.0}, Domain{Op::normcdf, -36.0, 5.0}}) {
+  for (const Domain& d :
+       {Domain{Op::sqrt, 1e-6, 100.0}, Domain{Op::exp, -700.0, 700.0},
+        Domain{Op::expm1, -30.0, 50.0}, Domain{Op::log, 1e-3, 1e6}, Domain{Op::log1p, -0.999, 1e3},
+        Domain{Op::tanh, -20.0, 20.0}, Domain{Op::sigmoid, -30.0, 20.0},
+        Domain{Op::softplus, -30.0, 20.0}, Domain{Op::erf, -5.0, 5.0},
+        Domain{Op::normcdf, -36.0, 5.0}, Domain{Op::sin, -20.0, 20.0}, Domain{Op::cos, -20.0, 20.0},
+        Domain{Op::sin, -1e12, 1e12}, Domain{Op::cos, -1e12, 1e12},
+        Domain{Op::atan, -50.0, 50.0}}) {
     SCOPED_TRACE(static_cast<int>(d.op));
     check_unary(d);
   }
+}
+
+TEST(IntervalFunctions, OfAWaveReachItsPeaksAndTroughsWhereTheyLie) {
+  constexpr double kHalfPi = 1.5707963267948966;
+  for (int k = -1000; k <= 1000; ++k) {
+    const double sign = k % 2 == 0 ? 1.0 : -1.0;
+    const double peak = kHalfPi + 2.0 * kHalfPi * k;  // of sin, or a trough
+    const Interval sine = scalar::sin(Interval(peak - 0.1, peak + 0.2));
+    EXPECT_EQ(sign > 0.0 ? sine.upper() : -sine.lower(), 1.0) << k;
+    EXPECT_NEAR(sign > 0.0 ? sine.lower() : -sine.upper(), std::cos(0.2), 1e-12) << k;
+    const double crest = 2.0 * kHalfPi * k;
+    const Interval cosine = scalar::cos(Interval(crest - 0.1, crest + 0.2));
+    EXPECT_EQ(sign > 0.0 ? cosine.upper() : -cosine.lower(), 1.0) << k;
+    EXPECT_NEAR(sign > 0.0 ? cosine.lower() : -cosine.upper(), std::cos(0.2), 1e-12) << k;
+  }
+}
+
+TEST(IntervalFunctions, OfAWaveAreItsRangeForHugeAndUnboundedArguments) {
+  for (const auto wave : {static_cast<Interval (*)(const Interval&)>(scalar::sin),
+                          static_cast<Interval (*)(const Interval&)>(scalar::cos)}) {
+    for (const Interval& x :
+         {Interval(-4.0, 4.0), Interval(1e17), Interval(1e300), Interval(-1.7e308, 1.7e308),
+          Interval(0.0, INFINITY), whole_line(), Interval(NAN, NAN)}) {
+      EXPECT_EQ(wave(x).lower(), -1.0);
+      EXPECT_EQ(wave(x).upper(), 1.0);
+    }
+  }
+}
+
+TEST(IntervalFunctions, OfAtanStayWithinHalfPi) {
+  const Interval all = scalar::atan(whole_line());
+  EXPECT_GE(all.upper(), 1.5707963267948966);
+  EXPECT_LE(all.upper(), 1.5707963267948968);
+  EXPECT_EQ(all.lower(), -all.upper());
 }
 
 TEST(IntervalFunctions, ContainPowers) {

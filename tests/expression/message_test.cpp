@@ -70,7 +70,7 @@ TEST(ParserMessage, RefusesNumbersThatAreNone) {
   EXPECT_EQ(refusal("."), caret("expected a number", ".", 0));
   EXPECT_EQ(refusal("1.5.2"), caret("unexpected '.' (an operator is missing)", "1.5.2", 3));
   EXPECT_EQ(refusal("0x10"), caret("unexpected 'x' (an operator is missing)", "0x10", 1));
-  EXPECT_EQ(refusal("inf"), caret("unknown name 'inf' (nearest: erf, min)", "inf", 0));
+  EXPECT_EQ(refusal("inf"), caret("unknown name 'inf' (nearest: erf, min, sin)", "inf", 0));
 }
 
 TEST(ParserMessage, ShowsBytesThatArePrintableAndNamesOthers) {

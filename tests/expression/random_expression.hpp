@@ -61,9 +61,9 @@ class RandomExpression {
 
   /// One operation of one operand; what needs a positive one gets softplus or 1 + u^2.
   int grow_once(int a) {
-    const Op op =
-        *rc::gen::element(Op::negate, Op::power, Op::divide, Op::sqrt, Op::log, Op::log1p, Op::exp,
-                          Op::expm1, Op::tanh, Op::sigmoid, Op::softplus, Op::erf, Op::normcdf);
+    const Op op = *rc::gen::element(Op::negate, Op::power, Op::divide, Op::sqrt, Op::log, Op::log1p,
+                                    Op::exp, Op::expm1, Op::tanh, Op::sigmoid, Op::softplus,
+                                    Op::erf, Op::normcdf, Op::sin, Op::cos, Op::atan);
     if (op == Op::power) return tape_.apply(op, a, tape_.constant(*rc::gen::inRange(0, 4)));
     if (op == Op::exp || op == Op::expm1) return tape_.apply(op, tape_.apply(Op::tanh, a));
     const bool positive = op == Op::divide || op == Op::sqrt || op == Op::log || op == Op::log1p;

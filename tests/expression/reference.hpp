@@ -17,7 +17,8 @@ using Wide = boost::multiprecision::number<boost::multiprecision::cpp_bin_float_
 
 template <class T>
 T reference_function(Op op, const T& u) {
-  using std::erf, std::erfc, std::exp, std::log, std::sqrt, std::tanh;
+  using std::atan, std::cos, std::erf, std::erfc, std::exp, std::log, std::sin, std::sqrt,
+      std::tanh;
   switch (op) {
     case Op::sqrt:
       return sqrt(u);
@@ -37,6 +38,12 @@ T reference_function(Op op, const T& u) {
       return log(1 + exp(u));
     case Op::erf:
       return erf(u);
+    case Op::sin:
+      return sin(u);
+    case Op::cos:
+      return cos(u);
+    case Op::atan:
+      return atan(u);
     default:
       return erfc(T(-u * T(sqrt(Wide(0.5))))) / 2;
   }

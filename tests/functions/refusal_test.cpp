@@ -75,7 +75,7 @@ TEST(CustomFunction, RefusesANameThatIsNoIdentifierOrTaken) {
 
 TEST(CustomFunction, RefusesAnExpressionWithACaret) {
   EXPECT_EQ(custom_refusal("act", "x*y"),
-            "expression: unknown name 'y' (nearest: x)\n"
+            "expression: unknown name 'y' (nearest: e, x, pi)\n"
             "  x*y\n"
             "    ^");
 }
