@@ -158,6 +158,19 @@ Orders logistic(const Series& u) {
   return bump(u.m, scalar::logistic_density(u.value).upper(), 0.5, 2.0, y);
 }
 
+/// The derivative of sin or cos at u, as both follow from each other.
+Orders wave(const Series& u, Op op) {
+  Orders sine{};
+  Orders cosine{};
+  sine[0] = magnitude(scalar::sin(u.value));
+  cosine[0] = magnitude(scalar::cos(u.value));
+  for (int k = 1; k <= kTaylorOrder; ++k) {
+    sine[static_cast<size_t>(k)] = chain_term(cosine, u.m, k);
+    cosine[static_cast<size_t>(k)] = chain_term(sine, u.m, k);
+  }
+  return op == Op::sin ? cosine : sine;
+}
+
 Series apply(Op op, const Series& u) {
   const Interval value = unary(op, u.value).value;
   Series result = with_value(value);
@@ -193,6 +206,17 @@ Series apply(Op op, const Series& u) {
       chain(result, bell(u, 2.0, scalar::gauss(u.value)), u.m);
       for (size_t k = 1; k < result.m.size(); ++k) result.m[k] *= scalar::kTwoOverSqrtPi;
       return result;
+    case Op::sin:
+    case Op::cos:
+      chain(result, wave(u, op), u.m);
+      return result;
+    case Op::atan: {
+      const Series one = with_value(Interval(1.0));
+      const Series square = multiply(u, u, scalar::pow(u.value, 2.0));
+      const Series base = add(one, square, one.value + square.value);
+      chain(result, divide(one, base, scalar::lorentzian(u.value)).m, u.m);
+      return result;
+    }
     default:
       chain(result, bell(u, 1.0, scalar::gauss(u.value * Interval(scalar::kSqrtHalf))), u.m);
       for (size_t k = 1; k < result.m.size(); ++k) result.m[k] *= scalar::kInverseSqrtTwoPi;
