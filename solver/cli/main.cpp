@@ -1,4 +1,5 @@
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/error.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/usage.hpp"
 
 namespace {
 
@@ -22,11 +24,24 @@ constexpr const char* kExamples = R"(Examples:
   fewbit-solve --fn gelu --bits 2 --weight normal:0,1 --objective smoothed:tau=0.83,lambda=1e-3
   fewbit-solve --fn gelu --bits 3 --weight samples:inputs.npy
   fewbit-solve --expr 'x*sigmoid(1.702*x)' --name my_act --bits 3
+  fewbit-solve --fn gelu --bits 1-4 -o 'gelu_{bits}.json'    four tables
   fewbit-solve COMMAND --help                     more about a command)";
 
-/// CLI11's messages may have several lines; an error is one.
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
+/// Every command takes --quiet, and so does the program before a command.
+void add_quiet(CLI::App& app, bool& quiet) {
+  const char* help = "No progress, no notes: only what was asked for, and errors";
+  app.add_flag("-q,--quiet", quiet, help);
+  for (CLI::App* command : app.get_subcommands({})) command->add_flag("-q,--quiet", quiet, help);
+}
+
+/// Other options of the default command in front of a command would be ignored.
+void check_order(const CLI::App& app, const CLI::App& command) {
+  for (const auto* option : app.get_options()) {
+    if (option->count() == 0 || option->check_name("--quiet")) continue;
+    throw fewbit::UsageError(option->get_name() +
+                             " does not go before a command: write it after '" +
+                             command.get_name() + "', if it takes it");
+  }
 }
 
 int fail(int code, const std::string& message) {
@@ -44,23 +59,19 @@ int run(int argc, char** argv) {
   const Subcommand solve = add_solve(app);
   const std::array commands{add_list(app),   add_show(app), add_verify(app),
                             add_report(app), add_emit(app), add_tables(app)};
+  bool quiet = false;
+  add_quiet(app, quiet);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw;
+    if (error.get_exit_code() != 0) throw fewbit::UsageError(usage_message(app, error));
     app.exit(error);  // --help, --version
     return 0;
   }
+  set_quiet(quiet);
   for (const auto& command : commands) {
     if (!app.got_subcommand(command.app)) continue;
-    // Options of the default command in front of a subcommand would be ignored.
-    for (const auto* option : app.get_options()) {
-      if (option->count() > 0) {
-        throw fewbit::UsageError(option->get_name() +
-                                 " does not go before a command: write it after '" +
-                                 command.app->get_name() + "', if it takes it");
-      }
-    }
+    check_order(app, *command.app);
     return command.run();
   }
   return solve.run();
@@ -69,12 +80,12 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A reader of standard output that goes away must not end the work half-way.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     const int code = run(argc, argv);
     fewbit::solver::flush_output();
     return code;
-  } catch (const CLI::ParseError& error) {
-    return fail(2, first_line(error.what()) + " (see --help)");
   } catch (const fewbit::UsageError& error) {
     return fail(2, error.what());
   } catch (const std::bad_alloc&) {
