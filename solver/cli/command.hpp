@@ -25,5 +25,6 @@ Subcommand add_verify(CLI::App& app);
 Subcommand add_report(CLI::App& app);
 Subcommand add_emit(CLI::App& app);
 Subcommand add_tables(CLI::App& app);
+Subcommand add_help(CLI::App& app);
 
 }  // namespace fewbit::solver

@@ -9,7 +9,11 @@
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/completion.hpp"
+#include "cli/help_topics.hpp"
+#include "cli/man_page.hpp"
 #include "cli/output.hpp"
+#include "cli/program_model.hpp"
 #include "cli/usage.hpp"
 
 namespace {
@@ -26,6 +30,22 @@ constexpr const char* kExamples = R"(Examples:
   fewbit-solve --expr 'x*sigmoid(1.702*x)' --name my_act --bits 3
   fewbit-solve --fn gelu --bits 1-4 -o 'gelu_{bits}.json'    four tables
   fewbit-solve COMMAND --help                     more about a command)";
+
+/// Options that the installed manual and the completions are made with; --help leaves them out.
+struct Manual {
+  std::string shell;
+  bool page = false;
+
+  void add_to(CLI::App& app) {
+    app.add_option("--completion", shell, "Print the completion for bash, zsh or fish")->group("");
+    app.add_flag("--man", page, "Print the manual page")->group("");
+  }
+  bool asked() const { return page || !shell.empty(); }
+  std::string text(const CLI::App& app) const {
+    const auto program = program_model(app);
+    return page ? man_page(program, help_topics(), FEWBIT_VERSION) : completion_for(shell, program);
+  }
+};
 
 /// Every command takes --quiet, and so does the program before a command.
 void add_quiet(CLI::App& app, bool& quiet) {
@@ -44,6 +64,16 @@ void check_order(const CLI::App& app, const CLI::App& command) {
   }
 }
 
+/// --help TOPIC, --help, --version.
+void answer(CLI::App& app, const CLI::ParseError& error) {
+  const auto words = app.remaining();
+  if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr && !words.empty()) {
+    print(help_on(app, words.front()));
+  } else {
+    app.exit(error);
+  }
+}
+
 int fail(int code, const std::string& message) {
   fmt::print(stderr, "fewbit-solve: error: {}\n", message);
   return code;
@@ -52,20 +82,22 @@ int fail(int code, const std::string& message) {
 int run(int argc, char** argv) {
   CLI::App app("Finds the provably best few-bit step function for an activation's derivative.",
                "fewbit-solve");
-  app.footer(kExamples);
+  app.footer(std::string(kExamples) + "\n\nTopics of fewbit-solve help:\n" + topic_list());
   app.set_version_flag("--version", "fewbit-solve " FEWBIT_VERSION);
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
   const Subcommand solve = add_solve(app);
-  const std::array commands{add_list(app),   add_show(app), add_verify(app),
-                            add_report(app), add_emit(app), add_tables(app)};
+  const std::array commands{add_list(app), add_show(app),   add_verify(app), add_report(app),
+                            add_emit(app), add_tables(app), add_help(app)};
   bool quiet = false;
+  Manual manual;
   add_quiet(app, quiet);
+  manual.add_to(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw fewbit::UsageError(usage_message(app, error));
-    app.exit(error);  // --help, --version
+    answer(app, error);
     return 0;
   }
   set_quiet(quiet);
@@ -74,7 +106,9 @@ int run(int argc, char** argv) {
     check_order(app, *command.app);
     return command.run();
   }
-  return solve.run();
+  if (!manual.asked()) return solve.run();
+  print(manual.text(app));
+  return 0;
 }
 
 }  // namespace

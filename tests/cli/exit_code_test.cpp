@@ -88,7 +88,7 @@ TEST_F(Quiet, LeavesOutNotesButNotWhatWasAskedForNorErrors) {
 }
 
 TEST_F(Quiet, EveryCommandTakesIt) {
-  for (const char* command : {"list", "show", "verify", "report", "emit", "tables"}) {
+  for (const char* command : {"list", "show", "verify", "report", "emit", "tables", "help"}) {
     EXPECT_THAT(run(std::string(command) + " --help").out, testing::HasSubstr("-q,--quiet"));
   }
 }
