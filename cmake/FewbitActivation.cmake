@@ -115,6 +115,7 @@ function(fewbit_add_activation target)
   set(include ${CMAKE_CURRENT_BINARY_DIR}/fewbit_activations)
   set(json ${include}/fewbit/${ARG_NAME}.json)
   set(header ${include}/fewbit/${ARG_NAME}.hpp)
+  file(MAKE_DIRECTORY ${include}/fewbit)
   set(stamp ${include}/${ARG_NAME}.arguments)
   _fewbit_activation_stamp(${stamp} "${arguments};${ARG_LANG}")
   # The solver leaves a file alone that would not change; `touch` tells the build that it is new.

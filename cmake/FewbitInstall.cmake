@@ -17,6 +17,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/solver DESTINATION ${CMAKE_INSTALL_INCLU
 install(EXPORT fewbit-targets NAMESPACE fewbit:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fewbit)
 
+# Where man and the shells look.
+set(manual ${PROJECT_BINARY_DIR}/solver/cli/manual)
+install(FILES ${manual}/fewbit-solve.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${manual}/fewbit-solve.bash RENAME fewbit-solve
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${manual}/_fewbit-solve DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${manual}/fewbit-solve.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 if(TARGET fewbit_runtime)
   # A program that names a libtorch loads that one; others find the one that we were built with.
   set(folders "$ORIGIN" "${FEWBIT_TORCH_FOLDER}/lib")

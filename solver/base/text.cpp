@@ -35,6 +35,10 @@ std::string shortest(double value) {
   return {buffer.data(), end};
 }
 
+std::string counted(size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 double parse_number(std::string_view text, std::string_view what) {
   // from_chars knows no plus sign; "+-1" is no number.
   const bool plus = text.starts_with('+') && !text.starts_with("+-");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@ namespace fewbit {
 /// The shortest decimal that reads back as exactly `value` ("0.1", "-10", "1e-09", "inf", "nan").
 /// Independent of locale.
 std::string shortest(double value);
+
+/// "0 levels", "1 level", "2 levels".
+std::string counted(size_t count, std::string_view noun);
 
 /// Reads all of `text` as one number; throws Error naming `what` otherwise. Accepts inf and -inf,
 /// refuses nan and what overflows or underflows.

@@ -28,7 +28,4 @@ Subcommand add_emit(CLI::App& app);
 Subcommand add_tables(CLI::App& app);
 Subcommand add_help(CLI::App& app);
 
-/// Prints the page that `help name` prints; false where there is no such topic.
-bool print_topic(const std::string& name);
-
 }  // namespace fewbit::solver

@@ -1,60 +1,31 @@
 #include <memory>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
 #include "cli/help_page.hpp"
+#include "cli/help_topics.hpp"
 #include "cli/output.hpp"
 
 namespace fewbit::solver {
 
 namespace {
 
-struct Topic {
-  const char* name;
-  Document (*page)();
-};
-
-constexpr Topic kTopics[] = {{"expressions", expressions_page}};
-
 struct Options {
   std::string topic;
   bool markdown = false;
 };
 
-const Topic* find_topic(const std::string& name) {
-  for (const Topic& topic : kTopics) {
-    if (topic.name == name) return &topic;
+int run(const CLI::App& app, const CLI::App& command, const Options& options) {
+  if (options.markdown && options.topic != "expressions") {
+    throw UsageError("--markdown is for one page: fewbit-solve help expressions --markdown");
   }
-  return nullptr;
-}
-
-/// The help of the program, or of a command of it.
-std::string command_help(const CLI::App& app, const std::string& name) {
-  // App::help would be that of the command which runs, of this one.
-  const auto help = [&](const CLI::App& of, const std::string& called) {
-    return app.get_formatter()->make_help(&of, called, CLI::AppFormatMode::Normal);
-  };
-  if (name.empty()) return help(app, app.get_name());
-  for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == name) return help(*command, app.get_name() + " " + name);
-  }
-  std::string known;
-  for (const Topic& topic : kTopics) known += std::string(topic.name) + ", ";
-  throw UsageError("no help on '" + name + "' (there is some on " + known +
-                   "and on every command)");
-}
-
-int run(const CLI::App& app, const Options& options) {
-  const Topic* topic = find_topic(options.topic);
-  if (options.markdown && topic == nullptr) {
-    throw UsageError("--markdown is for a topic: fewbit-solve help expressions --markdown");
-  }
-  if (topic == nullptr) {
-    print(command_help(app, options.topic));
+  if (options.markdown) {
+    print(to_markdown(expressions_page()));
   } else {
-    print(options.markdown ? to_markdown(topic->page()) : to_terminal(topic->page()));
+    print(options.topic.empty() ? command.help(app.get_name()) : help_on(app, options.topic));
   }
   return 0;
 }
@@ -63,20 +34,15 @@ int run(const CLI::App& app, const Options& options) {
 
 Subcommand add_help(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("help", "Explain a topic (expressions) or a command");
-  command->add_option("topic", options->topic, "A topic, or the name of a command")
-      ->option_text("TOPIC");
-  command->add_flag("--markdown", options->markdown, "The page as docs/ has it");
-  command->footer(R"(Examples:
+  CLI::App* command = app.add_subcommand("help", "Explain a topic or a command");
+  command->add_option("TOPIC", options->topic, "A topic or the name of a command")->type_name("");
+  command->add_flag("--markdown", options->markdown, "The page on expressions as docs/ has it");
+  command->footer("Topics:\n" + topic_list() + R"(
+Examples:
   fewbit-solve help expressions
-  fewbit-solve help emit)");
-  return {command, [&app, options] { return run(app, *options); }};
-}
-
-bool print_topic(const std::string& name) {
-  const Topic* topic = find_topic(name);
-  if (topic != nullptr) print(to_terminal(topic->page()));
-  return topic != nullptr;
+  fewbit-solve help results
+  fewbit-solve help verify)");
+  return {command, [&app, command, options] { return run(app, *command, *options); }};
 }
 
 }  // namespace fewbit::solver

@@ -1,9 +1,11 @@
 #include "cli/parse_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,9 @@
 namespace fewbit::solver {
 
 namespace {
+
+constexpr std::array kForms{Form::intervals, Form::levels, Form::unbiased};
+constexpr std::array kDataTypes{DataType::exact, DataType::fp32, DataType::bf16, DataType::fp16};
 
 [[noreturn]] void refuse(std::string_view option, std::string_view seen,
                          std::string_view accepted) {
@@ -27,13 +32,32 @@ double number(std::string_view text, std::string_view option, std::string_view a
   }
 }
 
-int whole(std::string_view text, int lo, int hi, std::string_view option) {
+/// The whole of `text` as a number from `lo` to `hi`.
+std::optional<int> whole(std::string_view text, int lo, int hi) {
   int value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || end != text.data() + text.size() || value < lo || value > hi) {
-    refuse(option, text, fmt::format("a whole number from {} to {}", lo, hi));
+  const bool good = status == std::errc{} && end == text.data() + text.size();
+  return good && value >= lo && value <= hi ? std::optional(value) : std::nullopt;
+}
+
+/// "3", "1-4", "1,2,8": ascending, each once.
+std::vector<int> sizes(std::string_view text, int lo, int hi, std::string_view option) {
+  std::vector<int> values;
+  for (const std::string& entry : split_list(text, option)) {
+    const std::string_view part = entry;
+    const size_t dash = part.find('-');
+    const auto first = whole(part.substr(0, dash), lo, hi);
+    const auto last = dash == part.npos ? first : whole(part.substr(dash + 1), lo, hi);
+    if (!first || !last || *last < *first) {
+      refuse(option, part,
+             fmt::format("a whole number from {} to {}, a range such as 2-4, or a list such as 2,4",
+                         lo, hi));
+    }
+    for (int value = *first; value <= *last; ++value) values.push_back(value);
   }
-  return value;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
 }
 
 void set_objective_value(Objective& objective, std::string_view entry) {
@@ -65,15 +89,27 @@ std::vector<std::string> split_list(std::string_view text, std::string_view opti
   return parts;
 }
 
+std::vector<std::string> form_names() {
+  std::vector<std::string> names;
+  for (const Form form : kForms) names.emplace_back(to_string(form));
+  return names;
+}
+
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names;
+  for (const DataType dtype : kDataTypes) names.emplace_back(to_string(dtype));
+  return names;
+}
+
 Form parse_form(std::string_view text) {
-  for (const Form form : {Form::intervals, Form::levels, Form::unbiased}) {
+  for (const Form form : kForms) {
     if (text == to_string(form)) return form;
   }
   refuse("--form", text, "intervals, levels or unbiased");
 }
 
 DataType parse_dtype(std::string_view text) {
-  for (const DataType dtype : {DataType::exact, DataType::fp32, DataType::bf16, DataType::fp16}) {
+  for (const DataType dtype : kDataTypes) {
     if (text == to_string(dtype)) return dtype;
   }
   refuse("--dtype", text, "exact, fp32, bf16 or fp16");
@@ -107,27 +143,26 @@ Domain parse_domain(std::string_view text) {
   return domain;
 }
 
-int parse_bits(std::string_view text) {
-  return 1 << whole(text, 1, 8, "--bits");
-}
-
-int parse_levels(std::string_view text) {
-  return whole(text, 2, 256, "--levels");
+void check_objective(std::string_view text, const WeightSpec& weight) {
+  if (weight.units.empty() || text.find("tau=") == std::string_view::npos) return;
+  throw UsageError(fmt::format(
+      "--objective: '{}' names tau, but these samples tell {} apart and each unit's own spread "
+      "takes its place; expected smoothed or smoothed:lambda=L",
+      text, counted(weight.units.size(), "unit")));
 }
 
 std::vector<int> parse_bits_list(std::string_view text) {
-  std::vector<int> levels;
-  for (const auto& part : split_list(text, "--bits")) {
-    const size_t dash = part.find('-');
-    const int first = parse_bits(std::string_view(part).substr(0, dash));
-    const int last =
-        dash == std::string::npos ? first : parse_bits(std::string_view(part).substr(dash + 1));
-    if (last < first) refuse("--bits", part, "bits such as 3, 1-4 or 1,2,4");
-    for (int value = first; value <= last; value *= 2) levels.push_back(value);
-  }
-  std::sort(levels.begin(), levels.end());
-  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+  std::vector<int> levels = sizes(text, 1, 8, "--bits");
+  for (int& value : levels) value = 1 << value;
   return levels;
+}
+
+std::vector<int> parse_levels_list(std::string_view text) {
+  return sizes(text, 2, 256, "--levels");
+}
+
+bool is_list_of_sizes(std::string_view text) {
+  return text.find_first_of(",-") != std::string_view::npos;
 }
 
 }  // namespace fewbit::solver

@@ -7,7 +7,7 @@
 namespace fewbit::solver {
 
 /// One line on standard error that rewrites itself: only on a terminal, only from the first second
-/// on, and gone when the work is done. Calls come one at a time.
+/// on, gone when the work is done, and never with --quiet. Calls come one at a time.
 class Progress {
  public:
   /// `verb`: "solving", "verifying".
@@ -21,7 +21,7 @@ class Progress {
  private:
   std::string verb_;
   std::chrono::steady_clock::time_point start_;
-  bool terminal_;
+  bool shows_;
   bool shown_ = false;
 };
 

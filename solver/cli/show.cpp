@@ -20,11 +20,14 @@ struct Options {
 };
 
 int run(const Options& options) {
+  check_output(options.output);
   const Table table = read_table(options.file);
   if (options.picture) {
     write_output(options.output, table_picture(table));
   } else {
-    write_output(options.output, describe(table, options.output.empty() && wants_colour()));
+    const bool terminal = is_standard_output(options.output);
+    write_output(options.output, terminal ? describe(table, wants_colour(), output_width())
+                                          : describe(table, false));
   }
   return 0;
 }
@@ -34,7 +37,7 @@ int run(const Options& options) {
 Subcommand add_show(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("show", "Print a table from its file, or draw it");
-  command->add_option("FILE", options->file, "A table")->required();
+  command->add_option("FILE", options->file, "A table")->required()->type_name("");
   command->add_flag("--svg", options->picture, "A picture instead of text");
   command->add_option("-o,--output", options->output, "Write here instead of standard output")
       ->type_name("PATH");

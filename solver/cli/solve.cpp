@@ -3,19 +3,15 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "cli/command.hpp"
-#include "cli/output.hpp"
 #include "cli/parse_options.hpp"
+#include "cli/progress.hpp"
+#include "cli/solve_output.hpp"
 #include "functions/registry.hpp"
-#include "report/describe.hpp"
-#include "report/names.hpp"
+#include "report/parallel.hpp"
 #include "report/study.hpp"
-#include "report/table_svg.hpp"
-#include "table/json.hpp"
 #include "weights/parse.hpp"
 
 namespace fewbit::solver {
@@ -33,9 +29,7 @@ struct Options {
   std::string weight = "uniform";
   std::string domain;
   std::string dtype = "exact";
-  std::string output;
-  std::string picture;
-  bool json = false;
+  SolveOutput output;
 };
 
 /// What is wrong with a function's text is wrong with the command line.
@@ -62,41 +56,49 @@ FunctionSpec function_of(const Options& options) {
   return usage([&] { return custom_function(options.name, options.expression); });
 }
 
-int size_of(const Options& options) {
+/// The most levels of each table.
+std::vector<int> sizes_of(const Options& options) {
   if (options.bits.empty() == options.levels.empty()) {
-    throw UsageError(options.bits.empty() ? "give --bits 1..8 or --levels 2..256"
+    throw UsageError(options.bits.empty() ? "no size given; expected --bits (1 to 8, or a range or "
+                                            "list: 1-4) or --levels (2 to 256, likewise)"
                                           : "--bits and --levels exclude each other");
   }
-  return options.bits.empty() ? parse_levels(options.levels) : parse_bits(options.bits);
+  return options.bits.empty() ? parse_levels_list(options.levels) : parse_bits_list(options.bits);
 }
 
+/// All but the size.
 Problem problem_of(const Options& options) {
   Problem problem;
   problem.function = function_of(options);
-  problem.levels = size_of(options);
   problem.form = parse_form(options.form);
   problem.objective = parse_objective(options.objective);
   problem.dtype = parse_dtype(options.dtype);
   if (!options.domain.empty()) problem.domain = parse_domain(options.domain);
   // Last, because it may read a large file.
   problem.weight = parse_weight(options.weight);
+  check_objective(options.objective, problem.weight);
   if (options.domain.empty()) problem.domain = default_domain(problem.weight);
   return problem;
 }
 
+std::vector<Table> solve_all_sizes(const Problem& problem, const std::vector<int>& levels) {
+  std::vector<Table> tables(levels.size());
+  Progress progress("solving");
+  const auto work = [&](size_t i) {
+    Problem one = problem;
+    one.levels = levels[i];
+    tables[i] = solve(one);
+  };
+  parallel_for(levels.size(), work, [&](size_t done, size_t total) { progress(done, total); });
+  return tables;
+}
+
 int run(const Options& options) {
-  const Table table = solve(problem_of(options));
-  if (!options.picture.empty()) write_text_file(options.picture, table_picture(table));
-  if (!options.output.empty()) write_table(table, options.output);
-  if (options.json) {
-    print(to_json(table));
-  } else if (options.output.empty()) {
-    print(describe(table, wants_colour()));
-  } else {
-    print(fmt::format("{}: {}, {}, error {}, {}\n", options.output,
-                      function_name(table.problem.function), size_name(table),
-                      short_number(table.error), gap_name(table)));
-  }
+  const std::vector<int> levels = sizes_of(options);
+  SolveOutput output = options.output;
+  output.list = is_list_of_sizes(options.bits + options.levels);
+  check_solve_output(output, levels);
+  write_solved(output, solve_all_sizes(problem_of(options), levels));
   return 0;
 }
 
@@ -111,8 +113,8 @@ Subcommand add_solve(CLI::App& app) {
   add("--fn", "FUNCTION", to.function, "Built-in function, with parameters: gelu, elu:alpha=0.5");
   add("--expr", "EXPRESSION", to.expression, "A function of your own in terms of x");
   add("--name", "NAME", to.name, "What to call it");
-  add("--bits", "N", to.bits, "Bits per stored code, 1 to 8");
-  add("--levels", "K", to.levels, "Instead of --bits: any number of levels, 2 to 256");
+  add("--bits", "SIZES", to.bits, "Bits per stored code, 1 to 8; several tables: 1-4 or 1,2,4");
+  add("--levels", "SIZES", to.levels, "Instead of --bits, 2 to 256; several tables: 3-6 or 3,5,9");
   add("--form", "FORM", to.form, "levels (default), intervals or unbiased");
   add("--objective", "OBJECTIVE", to.objective,
       "squared (default) or smoothed[:tau=0.83,lambda=1e-3]");
@@ -121,9 +123,10 @@ Subcommand add_solve(CLI::App& app) {
       "samples:FILE");
   add("--domain", "LO,HI", to.domain, "Ends may be inf; default -10,10, for data its own range");
   add("--dtype", "TYPE", to.dtype, "Thresholds for exact (default), fp32, bf16 or fp16");
-  app.add_flag("--json", to.json, "Print the table as JSON");
-  add("-o,--output", "PATH", to.output, "Write the table as JSON to this file");
-  add("--svg", "PATH", to.picture, "Write a picture of the table to this file");
+  app.add_flag("--json", to.output.json, "JSON instead of text; with -o to that file alone");
+  add("-o,--output", "PATH", to.output.table,
+      "Write the table as JSON, - for standard output; several: gelu_{bits}.json");
+  add("--svg", "PATH", to.output.picture, "Write a picture of the table, likewise");
   return {&app, [options] { return run(*options); }};
 }
 

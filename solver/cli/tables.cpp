@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -44,8 +45,9 @@ Files solve_shipped() {
       const Table table = solve(problems[i], {.time_limit = kNoHurry});
       solved[i] = {shipped_path(table), to_json(table)};
     } catch (const Error& error) {
-      throw Error(fmt::format("{}, {}, {} levels: {}", problems[i].function.name,
-                              variant_name(problems[i]), problems[i].levels, error.what()));
+      throw Error(
+          fmt::format("{}, {}, {}: {}", problems[i].function.name, variant_name(problems[i]),
+                      counted(static_cast<size_t>(problems[i].levels), "level"), error.what()));
     }
   };
   parallel_for(problems.size(), work, [&](size_t done, size_t total) { progress(done, total); });
@@ -95,24 +97,39 @@ Changes compare(const fs::path& folder, const Files& files) {
   return changes;
 }
 
+void tell(const std::string& text) {
+  if (!is_quiet()) print(text);
+}
+
+/// The folder itself may be new, the one that it is in not; checking needs one that is there.
+void check_folder(const Options& options) {
+  std::error_code status;
+  const fs::path folder = options.folder;
+  if (fs::is_directory(folder, status)) return;
+  if (options.check) throw Error("there is no such folder", options.folder);
+  check_output(options.folder);
+  if (fs::exists(folder, status)) throw Error("is not a folder", options.folder);
+}
+
 int run(const Options& options) {
+  check_folder(options);
   const fs::path folder = options.folder;
   const Files files = solve_shipped();
   const Changes changes = compare(folder, files);
   for (const auto& path : changes.written) {
     if (!options.check) write_text_file((folder / path).string(), files.at(path));
-    print((options.check ? "differs  " : "written  ") + path + "\n");
+    tell((options.check ? "differs  " : "written  ") + path + "\n");
   }
   for (const auto& path : changes.stale) {
     if (!options.check) fs::remove(folder / path);
-    print((options.check ? "stale    " : "removed  ") + path + "\n");
+    tell((options.check ? "stale    " : "removed  ") + path + "\n");
   }
   const size_t count = changes.written.size() + changes.stale.size();
-  print(fmt::format("{} tables, {} {}\n", files.size(), count,
-                    options.check ? "not current" : "changed"));
+  tell(fmt::format("{}, {} {}\n", counted(files.size(), "table"), count,
+                   options.check ? "not current" : "changed"));
   if (!options.check || count == 0) return 0;
-  throw Error(fmt::format("{} of the files are not current: run fewbit-solve tables -o {}", count,
-                          options.folder),
+  throw Error(fmt::format("{} of the files {} not current: run fewbit-solve tables -o {}", count,
+                          count == 1 ? "is" : "are", options.folder),
               options.folder);
 }
 
@@ -125,7 +142,9 @@ Subcommand add_tables(CLI::App& app) {
       ->required()
       ->type_name("FOLDER");
   command->add_flag("--check", options->check, "Write nothing; fail where a file would change");
-  command->footer(R"(Writes only what changed and removes tables that are no longer shipped.
+  command->footer(
+      R"(Writes only what changed and removes tables that are no longer shipped. FOLDER is made
+where it does not exist; the folder that it is in must.
 Examples:
   fewbit-solve tables -o tables
   fewbit-solve tables -o tables --check)");

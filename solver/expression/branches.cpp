@@ -63,41 +63,40 @@ class BranchFinder {
 
   void add(const Leaf& leaf) {
     if (!leaves_.empty() && leaves_.back().direction == leaf.direction) {
-      extend_last(leaf);
+      leaves_.back().hi = leaf.hi;
+      leaves_.back().undirected += leaf.undirected;
     } else {
       leaves_.push_back(leaf);
     }
   }
 
-  void extend_last(const Leaf& leaf) {
-    leaves_.back().hi = leaf.hi;
-    leaves_.back().undirected += leaf.undirected;
-  }
 
-  /// A short flat stretch, as around a turning point, joins its neighbour: within it f' moves by
-  /// less than rounding.
+  /// A short flat stretch, as around a turning point, is shared by its neighbours, so that a turning
+  /// point in its middle is found exactly: within it f' moves by less than rounding.
   void absorb_slivers(double width) {
     std::vector<Leaf> raw;
     raw.swap(leaves_);
-    double pending = NAN;  // where a sliver without a left neighbour starts
+    double start = NAN;  // of the next branch, where a sliver is in front of it
     double undirected = 0.0;
     for (Leaf leaf : raw) {
       const bool sliver = leaf.direction == 0 && leaf.hi - leaf.lo < 1e-5 * width && raw.size() > 1;
-      if (sliver && !leaves_.empty()) {
-        extend_last(leaf);
-      } else if (sliver) {
-        if (std::isnan(pending)) pending = leaf.lo;
+      if (sliver) {
+        if (std::isnan(start)) start = leaves_.empty() ? leaf.lo : 0.5 * (leaf.lo + leaf.hi);
         undirected += leaf.undirected;
-      } else {
-        if (!std::isnan(pending)) leaf.lo = std::exchange(pending, NAN);
-        leaf.undirected += std::exchange(undirected, 0.0);
-        add(leaf);
+        if (leaves_.empty()) continue;
+        leaves_.back().hi = start;
+        leaves_.back().undirected += leaf.undirected;
+        continue;
       }
+      if (!std::isnan(start)) leaf.lo = std::exchange(start, NAN);
+      leaf.undirected += std::exchange(undirected, 0.0);
+      add(leaf);
     }
     if (leaves_.empty()) {
       leaves_.push_back(
           {{raw.front().lo, raw.back().hi, 0.0, 0.0, 0, raw.front().piece}, undirected});
     }
+    leaves_.back().hi = raw.back().hi;
   }
 
   void close(const Leaf& leaf) {

@@ -53,8 +53,9 @@ std::string header(const Table& table) {
   if (problem.dtype != DataType::exact) {
     text += fmt::format(", thresholds for {}", to_string(problem.dtype));
   }
-  text += fmt::format("\n{}, {} thresholds{}\n", size_name(table), table.thresholds.size(),
-                      table.symmetry == Symmetry::even ? " on |x|" : "");
+  text +=
+      fmt::format("\n{}, {}{}\n", size_name(table), counted(table.thresholds.size(), "threshold"),
+                  table.symmetry == Symmetry::even ? " on |x|" : "");
   return text;
 }
 
@@ -119,11 +120,13 @@ std::string proof(const Table& table) {
   }
   text += fmt::format("{:<18}{}\n", "smoothed bias", short_number(table.smoothed_bias));
   if (smoothed) {
+    // Where the data tell units apart tau is not used.
+    const bool units = !table.problem.weight.units.empty();
     text += fmt::format(
-        "A local optimum of the smoothed objective (tau {}, lambda {}); only the squared optimum "
-        "is "
+        "A local optimum of the smoothed objective ({}, lambda {}); only the squared optimum is "
         "proven.\n",
-        shortest(table.problem.objective.tau), shortest(table.problem.objective.lambda));
+        units ? "each unit's own spread" : "tau " + shortest(table.problem.objective.tau),
+        shortest(table.problem.objective.lambda));
   }
   return text;
 }
@@ -150,10 +153,21 @@ double rms_error(const Table& table) {
   return mass > 0.0 ? std::sqrt(table.error / mass) : 0.0;
 }
 
-std::string describe(const Table& table, bool colour) {
+std::string describe(const Table& table, bool colour, int width) {
   const char* legend = table.codes.empty() ? "f'(x)" : "f'(x) thin, the table bold";
   return header(table) + "\n" + body(table) + "\n" + proof(table) + beside_default(table) + "\n" +
-         legend + "\n" + terminal_plot(sample_curve(table, 480), colour);
+         legend + "\n" + terminal_plot(sample_curve(table, 480), colour, width);
+}
+
+std::string compare(const std::vector<Table>& tables) {
+  std::string text = fmt::format("  {:<22} {:>10} {:>15} {:>15} {:>15}\n", "", "thresholds",
+                                 "error", "relative gap", "smoothed bias");
+  for (const Table& table : tables) {
+    text += fmt::format("  {:<22} {:>10} {:>15} {:>15} {:>15}\n", size_name(table),
+                        table.thresholds.size(), short_number(table.error),
+                        short_number(table.relative_gap, 3), short_number(table.smoothed_bias));
+  }
+  return text;
 }
 
 }  // namespace reporting

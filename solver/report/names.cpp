@@ -21,8 +21,8 @@ std::string function_name(const FunctionSpec& function) {
 
 std::string weight_name(const WeightSpec& weight) {
   if (!weight.masses.empty()) {
-    std::string text = fmt::format("{} of {} bins", weight.kind, weight.masses.size());
-    if (!weight.units.empty()) text += fmt::format(", {} units", weight.units.size());
+    std::string text = weight.kind + " of " + counted(weight.masses.size(), "bin");
+    if (!weight.units.empty()) text += ", " + counted(weight.units.size(), "unit");
     return text;
   }
   std::string text = weight.kind;
@@ -43,10 +43,10 @@ std::string variant_name(const Problem& problem) {
 }
 
 std::string size_name(const Table& table) {
-  const int bits = table.bits();
-  std::string text = fmt::format("{} bit{}", bits, bits == 1 ? "" : "s");
+  const auto bits = static_cast<size_t>(table.bits());
+  const std::string text = counted(bits, "bit");
   if (table.levels.size() == size_t{1} << bits) return text;
-  return fmt::format("{} levels in {}", table.levels.size(), text);
+  return counted(table.levels.size(), "level") + " in " + text;
 }
 
 std::string short_number(double value, int digits) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,11 +15,10 @@ inline namespace reporting {
 
 namespace {
 
-constexpr int kColumns = 60;
 constexpr int kRows = 15;
-constexpr int kWide = kColumns * 2;  // braille: 2 x 4 dots in a character
-constexpr int kHigh = kRows * 4;
+constexpr int kHigh = kRows * 4;  // braille: 2 x 4 dots in a character
 constexpr int kMargin = 8;
+constexpr int kLeast = 40;
 
 constexpr const char* kCurveColour = "\033[36m";
 constexpr const char* kStepColour = "\033[33m";
@@ -26,11 +26,14 @@ constexpr const char* kPlain = "\033[0m";
 
 class Canvas {
  public:
+  explicit Canvas(int columns)
+      : columns_(columns), cells_(static_cast<size_t>(columns) * static_cast<size_t>(kRows)) {}
+
   void dot(int x, int y, bool step) {
-    if (x < 0 || x >= kWide || y < 0 || y >= kHigh) return;
+    if (x < 0 || x >= 2 * columns_ || y < 0 || y >= kHigh) return;
     static constexpr std::array<std::array<uint8_t, 2>, 4> kBits{
         {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
-    auto& cell = cells_[static_cast<size_t>(y / 4 * kColumns + x / 2)];
+    auto& cell = cells_[static_cast<size_t>(y / 4 * columns_ + x / 2)];
     cell.dots |= kBits[static_cast<size_t>(y % 4)][static_cast<size_t>(x % 2)];
     cell.step = cell.step || step;
   }
@@ -38,8 +41,8 @@ class Canvas {
   std::string row(int y, bool colour) const {
     std::string text;
     const char* ink = kPlain;
-    for (int x = 0; x < kColumns; ++x) {
-      const Cell& cell = cells_[static_cast<size_t>(y * kColumns + x)];
+    for (int x = 0; x < columns_; ++x) {
+      const Cell& cell = cells_[static_cast<size_t>(y * columns_ + x)];
       const char* wanted = cell.dots == 0 ? ink : cell.step ? kStepColour : kCurveColour;
       if (colour && wanted != ink) text += wanted;
       ink = wanted;
@@ -61,19 +64,20 @@ class Canvas {
             static_cast<char>(0x80 | (dots & 0x3F))};
   }
 
-  std::array<Cell, size_t{kColumns} * kRows> cells_{};
+  int columns_;
+  std::vector<Cell> cells_;
 };
 
 class Plot {
  public:
-  explicit Plot(const Curve& curve) : curve_(curve) {
+  Plot(const Curve& curve, int columns) : curve_(curve), wide_(2 * columns) {
     const double room = 0.04 * std::max(curve.y_max - curve.y_min, 1e-300);
     bottom_ = curve.y_min - room;
     top_ = curve.y_max + room;
   }
 
   int column(double x) const {
-    return static_cast<int>(std::lround((x - curve_.lo) / (curve_.hi - curve_.lo) * (kWide - 1)));
+    return static_cast<int>(std::lround((x - curve_.lo) / (curve_.hi - curve_.lo) * (wide_ - 1)));
   }
   int line(double y) const {
     return static_cast<int>(std::lround((top_ - y) / (top_ - bottom_) * (kHigh - 1)));
@@ -107,6 +111,7 @@ class Plot {
 
  private:
   const Curve& curve_;
+  int wide_;
   double bottom_;
   double top_;
 };
@@ -118,9 +123,10 @@ std::string trimmed(std::string line) {
 
 }  // namespace
 
-std::string terminal_plot(const Curve& curve, bool colour) {
-  const Plot plot(curve);
-  Canvas canvas;
+std::string terminal_plot(const Curve& curve, bool colour, int width) {
+  const int columns = std::max(width, kLeast) - kMargin - 2;
+  const Plot plot(curve, columns);
+  Canvas canvas(columns);
   plot.draw_curve(canvas);
   plot.draw_steps(canvas);
   std::string text;
@@ -128,14 +134,17 @@ std::string terminal_plot(const Curve& curve, bool colour) {
     text += trimmed(plot.label(row) + " ┤" + canvas.row(row, colour));
   }
   std::string axis = std::string(kMargin, ' ') + " └";
-  for (int i = 0; i < kColumns; ++i)
-    axis += i == 0 || i == kColumns / 2 || i == kColumns - 1 ? "┴" : "─";
+  for (int i = 0; i < columns; ++i) {
+    axis += i == 0 || i == columns / 2 || i == columns - 1 ? "┴" : "─";
+  }
   text += axis + "\n";
   const std::string left = short_number(curve.lo, 3);
   const std::string middle = short_number((curve.lo + curve.hi) / 2, 3);
   const std::string right = short_number(curve.hi, 3);
-  text += trimmed(std::string(kMargin + 2, ' ') +
-                  fmt::format("{:<20}{:^20}{:>20}", left, middle, right));
+  const int side = columns / 3;
+  text +=
+      trimmed(std::string(kMargin + 2, ' ') + fmt::format("{:<{}}{:^{}}{:>{}}", left, side, middle,
+                                                          columns - 2 * side, right, side));
   return text;
 }
 

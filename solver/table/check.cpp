@@ -109,7 +109,7 @@ class Checker {
     if (size < 2 || size > 256) fail("size", std::to_string(size) + " is not from 2 to 256");
     const size_t least = table_.problem.form == Form::unbiased ? 2 : 1;
     if (levels.size() < least || levels.size() > static_cast<size_t>(size)) {
-      fail("levels", std::to_string(levels.size()) + " levels, but from " + std::to_string(least) +
+      fail("levels", counted(levels.size(), "level") + ", but from " + std::to_string(least) +
                          " to " + std::to_string(size) + " are possible");
     }
     ascending(levels, "levels");

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "table/check.hpp"
 #include "table/json.hpp"
 #include "table/json_guard.hpp"
@@ -220,8 +221,9 @@ Table from_json(std::string_view text, const std::string& file) {
   check_table(table, file);
   const int bits = root.at("bits").integer();
   if (bits != table.bits()) {
-    root.at("bits").fail(std::to_string(bits) + ", but " + std::to_string(table.levels.size()) +
-                         " levels take " + std::to_string(table.bits()));
+    root.at("bits").fail(std::to_string(bits) + ", but " + counted(table.levels.size(), "level") +
+                         (table.levels.size() == 1 ? " takes " : " take ") +
+                         std::to_string(table.bits()));
   }
   return table;
 }

@@ -19,8 +19,10 @@ struct Finding {
 /// conditions, the lower bound by its own branch and bound, smoothed bias.
 std::vector<Finding> verify_table(const Table& table);
 
-/// Reads, checks the canonical text byte by byte and verifies; throws Error for an unreadable file.
-std::vector<Finding> verify_file(const std::string& path);
+/// Reads and verifies; the first finding is about the text, byte by byte: "canonical", or how it
+/// differs. It holds where white space alone differs, unless `canonical` insists. Throws Error for
+/// an unreadable file.
+std::vector<Finding> verify_file(const std::string& path, bool canonical = false);
 
 }  // namespace verification
 }  // namespace fewbit::solver

@@ -88,4 +88,10 @@ TEST(Error, PutsFileAndFieldBeforeTheMessage) {
   EXPECT_STREQ(Error("is bad").what(), "is bad");
 }
 
+TEST(Counted, OneIsSingular) {
+  EXPECT_EQ(counted(0, "level"), "0 levels");
+  EXPECT_EQ(counted(1, "level"), "1 level");
+  EXPECT_EQ(counted(2, "level"), "2 levels");
+}
+
 }  // namespace fewbit

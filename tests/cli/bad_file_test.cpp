@@ -56,6 +56,25 @@ TEST_F(BadFile, ChangedTableFailsVerification) {
   EXPECT_EQ(outcome.err, "fewbit-solve: error: 1 of 2 files failed\n");
 }
 
+TEST_F(BadFile, WhiteSpaceIsAcceptedUnlessTheCanonicalTextIsAskedFor) {
+  ASSERT_EQ(run("--fn silu --bits 2 -o table.json").code, 0);
+  std::string text = read("table.json");
+  for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at)) {
+    text.replace(at, 1, "\r\n\t");
+    at += 3;
+  }
+  write("spaced.json", text);
+  const Outcome any = run("verify spaced.json table.json");
+  EXPECT_EQ(any.code, 0);
+  EXPECT_EQ(any.out,
+            "ok      spaced.json; text: differs from the canonical text of this table in white "
+            "space alone\nok      table.json\n");
+  const Outcome insisting = run("verify --canonical spaced.json table.json");
+  EXPECT_EQ(insisting.code, 1);
+  EXPECT_THAT(insisting.out, testing::StartsWith("FAILED  spaced.json; text: differs"));
+  EXPECT_THAT(insisting.out, testing::EndsWith("ok      table.json\n"));
+}
+
 TEST_F(BadFile, RefusedCallsLeaveTheOldFile) {
   write("old.json", "old");
   run("--fn gelu --bits 99 -o old.json");

@@ -29,6 +29,22 @@ TEST_F(BadInput, LevelsOutsideTwoTo256AreUsage) {
   expect_refused("--fn gelu --levels 257", 2, "256");
 }
 
+TEST_F(BadInput, ListsOfSizesThatAreNoneAreUsage) {
+  for (const char* bits : {"3-1", "1-9", "1,,2", "1-", "-", ",", "1-2-3", "1, 2"}) {
+    expect_refused("--fn gelu --bits '" + std::string(bits) + "'", 2, "--bits");
+  }
+  expect_refused("--fn gelu --levels 5-2", 2,
+                 "'5-2' is not accepted; expected a whole number from 2 to 256, a range such as");
+}
+
+TEST_F(BadInput, TauIsRefusedWhereUnitsBringTheirOwnSpread) {
+  const std::string solve = "--fn gelu --bits 1 --weight samples:" FEWBIT_SOURCE_DIR
+                            "/tests/data/gelu_inputs_step700_block2.npy --objective smoothed";
+  expect_refused(solve + ":tau=0.5", 2, "these samples tell 384 units apart");
+  EXPECT_THAT(run(solve + ":lambda=1e-3").out,
+              HasSubstr("smoothed objective (each unit's own spread, lambda 0.001)"));
+}
+
 TEST_F(BadInput, BitsAndLevelsExcludeEachOther) {
   expect_refused("--fn gelu --bits 3 --levels 8", 2, "exclude each other");
   expect_refused("--fn gelu", 2, "--bits");
@@ -75,8 +91,15 @@ TEST_F(BadInput, ConstantDerivativeHasNoTable) {
 }
 
 TEST_F(BadInput, UnknownOptionsAndCommandsAreUsage) {
-  expect_refused("--fn gelu --bitz 3", 2, "--bitz");
-  expect_refused("solve", 2, "solve");
+  expect_refused("--fn gelu --bitz 3", 2,
+                 "unknown option '--bitz'; nearest: --bits (see fewbit-solve --help)");
+  expect_refused(
+      "report --bitz=3", 2,
+      "report: unknown option '--bitz'; nearest: --bits (see fewbit-solve report --help)");
+  expect_refused("solve", 2, "unknown command 'solve'; accepted: list, show, verify, report, emit");
+  expect_refused("show a b", 2, "show: 'b' is one word too many");
+  expect_refused("--bits 2 --fn", 2, "--fn: no value given, expected one");
+  expect_refused("--fn gelu --fn silu", 2, "--fn: given more than once, accepted once");
   expect_refused("show", 2, "FILE");
   expect_refused("--fn gelu list", 2, "--fn");
   expect_refused("report --fn gelu -o x.pdf", 2, "md, csv or html");

@@ -1,6 +1,9 @@
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+
+#include <unistd.h>
 
 #include "table/json.hpp"
 #include "tests/cli/program.hpp"
@@ -33,17 +36,80 @@ TEST_F(Output, PlaceThatCannotBeWrittenIsNamed) {
   EXPECT_TRUE(std::filesystem::is_directory(path("folder")));
 }
 
-TEST_F(Output, FileHoldsWhatJsonPrints) {
-  const Outcome outcome = run("--fn gelu --bits 3 --json -o deep/folder/table.json");
+TEST_F(Output, JsonGoesToTheFileAlone) {
+  const std::string json = run("--fn gelu --bits 3 --json").out;
+  const Outcome outcome = run("--fn gelu --bits 3 --json -o table.json");
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_EQ(read("deep/folder/table.json"), outcome.out);
-  EXPECT_EQ(solver::to_json(solver::read_table(path("deep/folder/table.json"))), outcome.out);
+  EXPECT_EQ(outcome.out + outcome.err, "");
+  EXPECT_EQ(read("table.json"), json);
+  EXPECT_EQ(solver::to_json(solver::read_table(path("table.json"))), json);
+}
+
+TEST_F(Output, DashIsStandardOutputAndNothingElseIsOnIt) {
+  EXPECT_EQ(run("--fn gelu --bits 3 -o -").out, run("--fn gelu --bits 3 --json").out);
+  ASSERT_EQ(run("--fn gelu --bits 3 -o table.json --svg a.svg").code, 0);
+  EXPECT_EQ(run("--fn gelu --bits 3 --svg -").out, read("a.svg"));
+  EXPECT_EQ(run("--fn gelu --bits 3 -o other.json --svg -").out, read("a.svg"));
+  EXPECT_EQ(run("show table.json --svg -o -").out, read("a.svg"));
+  EXPECT_FALSE(exists("-"));
+  expect_refused("--fn gelu --bits 3 -o - --svg -", 2, "standard output is taken by -o -");
+  expect_refused("--fn gelu --bits 3 --json --svg -", 2, "standard output is taken by --json");
+}
+
+TEST_F(Output, TwoOutputsInOnePlaceAreRefused) {
+  expect_refused("--fn gelu --bits 3 -o a --svg a", 2, "'a' is what another output is written to");
+  EXPECT_FALSE(exists("a"));
+}
+
+TEST_F(Output, MissingFolderIsAnErrorAndNotMade) {
+  ASSERT_EQ(run("--fn gelu --bits 3 -o table.json").code, 0);
+  for (const char* command :
+       {"--fn gelu --bits 2 -o new/x", "--fn gelu --bits 2 --svg new/x", "show table.json -o new/x",
+        "emit table.json -o new/x", "report --table1 -o new/x.md", "tables -o new/x"}) {
+    expect_refused(command, 1, "the folder 'new' does not exist");
+  }
+  EXPECT_FALSE(exists("new"));
+  expect_refused("--fn gelu --bits 2 -o table.json/x", 1, "'table.json' is not a folder");
+}
+
+// 256 intervals take their whole second; what cannot be written is told at once.
+TEST_F(Output, PlaceIsCheckedBeforeTheWork) {
+  const auto start = std::chrono::steady_clock::now();
+  expect_refused("--fn gelu --bits 8 --form intervals -o new/x", 1, "new/x");
+  expect_refused("--fn gelu --bits 8 --form intervals --svg new/x -o x", 1, "new/x");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(900));
+  EXPECT_FALSE(exists("x"));
+}
+
+TEST_F(Output, FolderWithoutPermissionIsNamed) {
+  if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write everywhere";
+  std::filesystem::create_directory(path("locked"));
+  std::filesystem::permissions(path("locked"), std::filesystem::perms::owner_read);
+  expect_refused("--fn gelu --bits 2 -o locked/x", 1, "locked/x: cannot write: Permission denied");
 }
 
 TEST_F(Output, WritesNoTemporaryFilesBeside) {
+  std::filesystem::create_directory(path("folder"));
   ASSERT_EQ(run("--fn gelu --bits 3 -o folder/table.json").code, 0);
   const std::filesystem::directory_iterator files(path("folder"));
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST_F(Output, PlotTakesTheWidthThatColumnsNames) {
+  const auto widest = [&](const std::string& columns) {
+    const std::string command =
+        "COLUMNS=" + columns + " '" FEWBIT_SOLVE "' --fn gelu --bits 2 >" + path("plot");
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    const std::string text = read("plot");
+    const size_t axis = text.find("└");
+    // Eight columns of labels, one blank, and three bytes for each character of the axis.
+    return 9 + (text.find('\n', axis) - axis) / 3;
+  };
+  EXPECT_EQ(widest("50"), 50);
+  EXPECT_EQ(widest("100"), 100);
+  EXPECT_EQ(widest("1"), 40);
+  EXPECT_EQ(widest("100000"), 160);
+  for (const char* none : {"''", "x", "-5", "12x"}) EXPECT_EQ(widest(none), 80);
 }
 
 TEST_F(Output, ShowPrintsWhatSolvingPrinted) {

@@ -40,6 +40,9 @@ TEST_F(Tables, WritesOnlyWhatChangedAndRemovesWhatIsStale) {
 
 TEST_F(Tables, NeedsAFolder) {
   expect_refused("tables", 2, "output");
+  expect_refused("tables -o none --check", 1, "none: there is no such folder");
+  write("file", "");
+  expect_refused("tables -o file", 1, "file: is not a folder");
 }
 
 }  // namespace fewbit

@@ -21,6 +21,12 @@ configure() {
 
 cp -r "$consumer" "$scratch/consumer"
 step install cmake --install "$build" --prefix "$scratch/prefix"
+for file in man/man1/fewbit-solve.1 bash-completion/completions/fewbit-solve \
+  zsh/site-functions/_fewbit-solve fish/vendor_completions.d/fewbit-solve.fish; do
+  [ -s "$scratch/prefix/share/$file" ] || fail "not installed: share/$file"
+done
+step 'print the manual' "$scratch/prefix/bin/fewbit-solve" --man
+[ "$output" = "$(cat "$scratch/prefix/share/man/man1/fewbit-solve.1")" ] || fail 'another manual'
 configure
 step build cmake --build "$tree"
 step 'run the consumer' "$tree/consumer"

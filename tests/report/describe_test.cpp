@@ -71,6 +71,32 @@ TEST(TerminalPlot, HasFifteenRowsAndTwoOfAxis) {
   EXPECT_THAT(text, Not(HasSubstr(" \n")));
 }
 
+TEST(TerminalPlot, FillsTheWidthAndNoMore) {
+  const Curve curve = sample_curve(solved("silu", 8), 480);
+  for (const int width : {40, 80, 160}) {
+    const std::string text = terminal_plot(curve, false, width);
+    const size_t axis = text.find("└");
+    // Eight columns of labels and a blank; each character of the axis has three bytes.
+    EXPECT_EQ(9 + (text.find('\n', axis) - axis) / 3, width);
+  }
+  EXPECT_EQ(terminal_plot(curve, false, 3), terminal_plot(curve, false, 40));
+}
+
+TEST(Names, OneIsSingular) {
+  Table table;
+  table.levels = {0.5};
+  EXPECT_EQ(size_name(table), "1 level in 1 bit");
+  table.levels = {0.0, 0.5, 1.0};
+  EXPECT_EQ(size_name(table), "3 levels in 2 bits");
+}
+
+TEST(Describe, SizesStandBesideEachOther) {
+  const std::string text = compare({solved("gelu", 2), solved("gelu", 8)});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_THAT(text, HasSubstr("\n  1 bit "));
+  EXPECT_THAT(text, HasSubstr("\n  3 bits "));
+}
+
 TEST(RmsError, IsTheRootOfTheMeanOverTheDomain) {
   const Table table = solved("gelu", 8);
   EXPECT_NEAR(rms_error(table), std::sqrt(table.error / 20.0), 1e-9);

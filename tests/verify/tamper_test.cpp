@@ -109,9 +109,25 @@ TEST(VerifyFile, ComparesTheTextByteByByte) {
   std::string text = to_json(table);
   text.insert(text.find("\"bits\""), " ");
   write_text_file(path, text);
-  const Finding finding = verify_file(path).front();
+  const Finding finding = verify_file(path, true).front();
   EXPECT_EQ(finding.claim, "text");
   EXPECT_FALSE(finding.holds);
+  EXPECT_TRUE(verify_file(path).front().holds);
+  EXPECT_EQ(finding.detail, "differs from the canonical text of this table in white space alone");
+}
+
+TEST(VerifyFile, RefusesANumberThatIsSpelledInAnotherWay) {
+  const Table table =
+      slow_table(make_problem("x*normcdf(x)", Form::levels, 2), {0, 1}, Symmetry::none);
+  const std::string path = testing::TempDir() + "verify_spelling_test.json";
+  std::string text = to_json(table);
+  const size_t place = text.find("\"domain\": [-10,");
+  ASSERT_NE(place, text.npos);
+  text.insert(place + 14, ".0");
+  write_text_file(path, text);
+  const Finding finding = verify_file(path).front();
+  EXPECT_FALSE(finding.holds);
+  EXPECT_EQ(finding.detail, "differs from the canonical text of this table");
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "table/table.hpp"
+
+namespace fewbit::solver {
+
+/// Where the tables of one call go. A path may hold {bits} and {levels}: what was asked for, bits
+/// of a code and number of levels.
+struct SolveOutput {
+  std::string table;    ///< -o
+  std::string picture;  ///< --svg
+  bool json = false;
+  bool list = false;  ///< a list of sizes was asked for: JSON on standard output is an array
+};
+
+/// For use before solving: throws UsageError where several outputs meet in one place, Error where a
+/// file cannot be written.
+void check_solve_output(const SolveOutput& output, const std::vector<int>& levels);
+
+/// Writes the files; prints the JSON, the picture, or the tables as text with what was written.
+void write_solved(const SolveOutput& output, const std::vector<Table>& tables);
+
+}  // namespace fewbit::solver
