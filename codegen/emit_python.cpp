@@ -140,7 +140,9 @@ Values language_values(bool is_triton) {
     return {
         {"NEEDS", "PyTorch 2.8 or newer"},
         {"DTYPES", "float32, float64, float16 or bfloat16"},
-        {"PRECISION", "It is computed in float32, for float64 in that."},
+        {"PRECISION",
+         "It is computed in float32, for float64 in\nthat, but for the bounds of its branches, "
+         "which are float32 numbers."},
         {"EXAMPLE_DEVICE", ""},
         {"IMPORTS", "\nimport torch\nfrom torch import Tensor\n"},
         {"CONSTANTS", "_DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)\n"}};
@@ -180,7 +182,6 @@ std::string emit_python(const Table& table, Language language, const std::string
   values.merge(random_values(is_unbiased(table), is_triton));
   values.merge(language_values(is_triton));
   values["SUMMARY"] = summary_text(table, "    ");
-  if (values["NAMESPACE_NOTE"] != "") values["NAMESPACE_NOTE"] += "\n";
   values["EXAMPLE_BYTES"] = std::to_string((1000 * table.bits() + 127) / 128 * 16);
   values["LAST_LEVEL"] = std::to_string(table.levels.size() - 1);
   values["CONSTANTS"] += levels_text(table);
