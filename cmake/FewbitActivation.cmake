@@ -4,7 +4,8 @@
 #   [DTYPE exact|fp32|bf16|fp16] [LANG cpp|cuda] [TORCH])
 #
 # Solves the activation while TARGET is built and lets it `#include "fewbit/my_act.hpp"`, one header
-# that needs nothing else. The table is kept beside it as fewbit/my_act.json. Both are made again
+# that needs nothing else; all of it is in namespace fewbit_my_act_b3, for as many bits as BITS or
+# LEVELS ask for. The table is kept beside it as fewbit/my_act.json. Both are made again
 # only when an argument, the weight's file or the solver itself changed. Relative files are taken
 # from the calling CMakeLists.txt. An INTERFACE library as TARGET hands the header to its users.
 #
@@ -111,6 +112,7 @@ function(fewbit_add_activation target)
   if(NOT DEFINED ARG_LANG)
     set(ARG_LANG cpp)
   endif()
+  _fewbit_activation_bits(bits)
 
   set(include ${CMAKE_CURRENT_BINARY_DIR}/fewbit_activations)
   set(json ${include}/fewbit/${ARG_NAME}.json)
@@ -126,6 +128,7 @@ function(fewbit_add_activation target)
     COMMENT "Solving ${ARG_NAME}" VERBATIM)
   add_custom_command(OUTPUT ${header}
     COMMAND fewbit::fewbit-solve emit ${json} --lang ${ARG_LANG} -o ${header}
+      --namespace fewbit_${ARG_NAME}_b${bits}
     COMMAND ${CMAKE_COMMAND} -E touch ${header}
     DEPENDS ${json}
     COMMENT "Writing fewbit/${ARG_NAME}.hpp" VERBATIM)
@@ -139,6 +142,20 @@ function(fewbit_add_activation target)
   if(ARG_TORCH)
     _fewbit_activation_torch(${target} ${scope} ${ARG_NAME} ${include})
   endif()
+endfunction()
+
+# BITS, or the bits of a code where LEVELS are asked for.
+function(_fewbit_activation_bits result)
+  set(bits ${ARG_BITS})
+  if(NOT DEFINED ARG_BITS)
+    set(bits 1)
+    set(most 2)
+    while(most LESS ARG_LEVELS)
+      math(EXPR bits "${bits} + 1")
+      math(EXPR most "${most} * 2")
+    endwhile()
+  endif()
+  set(${result} ${bits} PARENT_SCOPE)
 endfunction()
 
 # Declares how what TORCH compiles is generated from the table; its files come back in `result`.

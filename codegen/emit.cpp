@@ -1,110 +1,117 @@
 #include "codegen/emit.hpp"
 
-#include <limits>
+#include <cstdint>
 
-#include "codegen/function_code.hpp"
-#include "codegen/literal.hpp"
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/identifier.hpp"
+#include "codegen/emit_parts.hpp"
 #include "codegen/table_text.hpp"
-#include "codegen/templates.hpp"
 #include "functions/registry.hpp"
+#include "table/json.hpp"
 
 namespace fewbit::codegen {
 
 namespace {
 
-using solver::Form;
-using solver::Symmetry;
 using solver::Table;
-using Values = std::map<std::string, std::string>;
 
-void add_table(Values& values, const Table& table) {
-  const int bits = table.bits();
-  values["BITS"] = std::to_string(bits);
-  values["LEVEL_COUNT"] = std::to_string(table.levels.size());
-  values["CODE_MASK"] = std::to_string((1 << bits) - 1);
-  values["LEVELS"] = comma_list(hex_literals(float_levels(table)), 6);
-  values["LEVELS_DECIMAL"] = decimal_comment("levels", table.levels, 2);
+bool is_python(Language language) {
+  return language == Language::torch || language == Language::triton;
 }
 
-/// From threshold to threshold without branches, or, for a long list, halving it again and again.
-std::string search_text(const Table& table, size_t threshold_count) {
-  std::vector<int> codes = table.codes;
-  codes.resize(threshold_count + 1, codes.back());
-  std::vector<std::string> items;
-  std::vector<std::string> steps;
-  for (size_t i = 0; i < codes.size(); ++i) {
-    items.push_back(std::to_string(codes[i]));
-    if (i > 0) steps.push_back(std::to_string(codes[i] - codes[i - 1]));
-  }
-  return render(threshold_count > 32 ? "search_binary.in" : "search_linear.in",
-                {{"THRESHOLD_COUNT", std::to_string(threshold_count)},
-                 {"FIRST_CODE", std::to_string(codes[0])},
-                 {"STEPS", comma_list(steps, 6)},
-                 {"CODES", comma_list(items, 6)}});
+/// 64-bit FNV-1a (Fowler, Noll, Vo), its upper 48 bits.
+std::string digest(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return fmt::format("{:012x}", hash >> 16);
 }
 
-std::string encode_text(const Table& table) {
-  if (table.problem.form == Form::unbiased) return render("encode_unbiased.in", {});
-  const bool is_even = table.symmetry == Symmetry::even;
-  std::vector<float> thresholds = float_thresholds(table);
-  // An array has at least one element.
-  if (thresholds.empty()) thresholds.push_back(std::numeric_limits<float>::infinity());
-  return render("encode_thresholds.in",
-                {{"OF_X", is_even ? " of |x|" : ""},
-                 {"POSITION", is_even ? "x < 0.0f ? -x : x" : "x"},
-                 {"THRESHOLDS_DECIMAL", decimal_comment("thresholds", table.thresholds, 2)},
-                 {"THRESHOLDS", comma_list(hex_literals(thresholds), 6)},
-                 {"SEARCH", search_text(table, thresholds.size())}});
+[[noreturn]] void refuse_namespace(const std::string& name, const std::string& reason) {
+  throw Error("'" + name + "' " + reason);
 }
 
-/// How forward is told the random numbers' seed; nothing for tables with thresholds.
-Values random_values(bool is_unbiased) {
-  if (!is_unbiased) {
-    return {{"RANDOM_PARAMETERS", ""},
-            {"RANDOM_SETUP", ""},
-            {"RANDOM_ARGUMENT", ""},
-            {"RANDOM_PASS", ""},
-            {"RANDOM_NOTE", ""}};
-  }
-  return {{"RANDOM_PARAMETERS", ", uint64_t seed, uint64_t offset"},
-          {"RANDOM_SETUP", "  Random random(seed);\n"},
-          {"RANDOM_ARGUMENT", ", random.uniform(offset + i)"},
-          {"RANDOM_PASS", ", seed, offset"},
-          {"RANDOM_NOTE",
-           " Element i draws random number offset + i of the\n"
-           "/// stream `seed`: take another seed for every tensor and step."}};
+/// The names go into code and comments.
+void check_names(const Table& table) {
+  const solver::FunctionSpec& function = table.problem.function;
+  const auto check = [](const std::string& name, const std::string& field) {
+    if (!is_identifier(name)) throw Error("'" + name + "' is no identifier", "", field);
+  };
+  check(function.name, "function.name");
+  for (const auto& [name, value] : function.parameters) check(name, "function.parameters");
 }
 
-std::string summary_text(const Table& table, const std::string& expression) {
-  std::string text = "//   f(x) = " + expression + "\n";
-  for (const std::string& line : table_summary(table)) text += "//   " + line + "\n";
-  return text;
-}
+constexpr const char* kDefaultNote =
+    "The namespace is named after function, form, bits and a digest of the table's JSON text, so\n"
+    "that tables that differ can be used side by side; `emit --namespace NAME` takes another.\n";
 
 }  // namespace
 
-std::string emit_header(const Table& table, Language language) {
-  const bool is_cuda = language == Language::cuda;
+void check_namespace(const std::string& name, Language language) {
+  size_t begin = 0;
+  for (size_t end = 0; end != std::string::npos; begin = end + 2) {
+    end = name.find("::", begin);
+    const std::string part =
+        name.substr(begin, end == std::string::npos ? std::string::npos : end - begin);
+    if (end != std::string::npos && is_python(language)) {
+      refuse_namespace(name, "is nested, torch.library takes one identifier");
+    }
+    if (!is_identifier(part)) {
+      refuse_namespace(
+          name,
+          "is no identifier" + std::string(is_python(language) ? "" : " or several joined by ::"));
+    }
+    if (is_cpp_keyword(part)) refuse_namespace(name, "holds '" + part + "', a keyword of C++");
+    if (begin == 0 && part == "std") refuse_namespace(name, "is the standard library's");
+  }
+}
+
+std::string default_namespace(const Table& table, Language language) {
+  const char* form = solver::to_string(table.problem.form);
+  const std::string suffix = language == Language::cuda     ? "_cuda"
+                             : language == Language::triton ? "_triton"
+                                                            : "";
+  return fmt::format("fewbit_{}_{}_b{}_{}{}", table.problem.function.name,
+                     table.problem.objective.smoothed ? "smoothed" : form, table.bits(),
+                     digest(solver::to_json(table)), suffix);
+}
+
+std::string summary_text(const Table& table, const std::string& start) {
   const solver::Expression expression = solver::expression_of(table.problem.function);
-  FunctionCode function = write_function(expression, Parameters::folded);
-  Values values = random_values(table.problem.form == Form::unbiased);
-  values["LOOPS"] = render(is_cuda ? "loops_cuda.in" : "loops_cpp.in", values);
-  add_table(values, table);
-  // Device code keeps an array out of each thread's own memory only where it is static.
-  values["DECODE_KIND"] = is_cuda ? "inline" : "constexpr";
-  values["ARRAY_KIND"] = is_cuda ? "static constexpr" : "constexpr";
-  values["TITLE"] = function_title(table) + ", " + values["BITS"] +
-                    (table.bits() == 1 ? " bit" : " bits") +
-                    ": a few-bit derivative in one header.";
-  values["SUMMARY"] = summary_text(table, table.problem.function.expression);
-  values["INCLUDES"] =
-      std::string(is_cuda ? "#include <cuda_runtime.h>\n\n" : "") +
-      "#include <cmath>\n#include <cstddef>\n#include <cstdint>\n#include <cstring>\n";
-  values["NAMESPACE"] = "fewbit_" + table.problem.function.name + "_b" + values["BITS"];
-  values["MATH"] = math_sections(function.primitives);
-  values["FUNCTION"] = function.text;
-  values["ENCODE"] = encode_text(table);
-  return render("header.in", values);
+  std::string text = start + "f(x) = " + expression.text() + "\n";
+  for (const std::string& line : table_summary(table)) text += start + line + "\n";
+  return text;
+}
+
+Values common_values(const Table& table, Language language, const std::string& name_space) {
+  const std::string bits = std::to_string(table.bits());
+  return {{"LICENCE", "SPDX-License-Identifier: Apache-2.0"},
+          {"OWNER",
+           "It belongs to whoever had it emitted; the text that all such files share is fewbit's, "
+           "under\n"
+           "the licence above.\n"},
+          {"TITLE", function_title(table) + ", " + bits + (table.bits() == 1 ? " bit" : " bits")},
+          {"BITS", bits},
+          {"CODE_MASK", std::to_string((1 << table.bits()) - 1)},
+          {"LEVEL_COUNT", std::to_string(table.levels.size())},
+          {"NAMESPACE", name_space},
+          {"NAMESPACE_NOTE", name_space == default_namespace(table, language) ? kDefaultNote : ""}};
+}
+
+std::vector<size_t> halving_steps(size_t count) {
+  std::vector<size_t> steps;
+  for (; count > 1; count -= steps.back()) steps.push_back(count / 2);
+  steps.push_back(1);
+  return steps;
+}
+
+std::string emit_code(const Table& table, Language language, const std::string& name_space) {
+  check_names(table);
+  if (!name_space.empty()) check_namespace(name_space, language);
+  const std::string& name = name_space.empty() ? default_namespace(table, language) : name_space;
+  if (is_python(language)) return emit_python(table, language, name);
+  return emit_header(table, language, name);
 }
 
 }  // namespace fewbit::codegen

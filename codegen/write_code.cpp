@@ -67,23 +67,6 @@ const char* function_name(Kind kind) {
   }
 }
 
-const char* comparison_sign(Kind kind) {
-  switch (kind) {
-    case Kind::less:
-      return " < ";
-    case Kind::less_equal:
-      return " <= ";
-    case Kind::greater:
-      return " > ";
-    case Kind::greater_equal:
-      return " >= ";
-    case Kind::equal:
-      return " == ";
-    default:
-      return " != ";
-  }
-}
-
 class Writer {
  public:
   Writer(const Formula& formula, std::set<std::string>& primitives, Real real)
@@ -142,7 +125,7 @@ class Writer {
 
   std::string binary(const Term& term, const char* sign, Rank left, Rank right) {
     const std::string first = write(term.a, left);
-    return first + sign + write(term.b, right);
+    return fmt::format("{} {} {}", first, sign, write(term.b, right));
   }
 
   Text write_term(int index) {
@@ -226,14 +209,14 @@ class Writer {
           is_add ? write(term.b, kConditional) : fmt::format("-{}", write(term.b, kPrimary));
       return {fused(f_[term.a], "", addend), kPrimary};
     }
-    return {binary(term, is_add ? " + " : " - ", kSum, kProduct), kSum};
+    return {binary(term, is_add ? "+" : "-", kSum, kProduct), kSum};
   }
 
   /// A function's value already is some ulp off: a constant before it that is no float comes in two
   /// parts.
   Text write_product(const Term& term) {
     if (rounding_rest(term.a) == 0.0 || f_[term.b].kind < Kind::sqrt) {
-      return {binary(term, " * ", kProduct, kPrefix), kProduct};
+      return {binary(term, "*", kProduct, kPrefix), kProduct};
     }
     const double value = f_[term.a].value;
     float high = static_cast<float>(value);
@@ -246,7 +229,7 @@ class Writer {
 
   /// For a device by the reciprocal, which is a constant of the kernel unless it depends on x.
   Text write_quotient(const Term& term) {
-    if (!is_for_device()) return {binary(term, " / ", kProduct, kPrefix), kProduct};
+    if (!is_for_device()) return {binary(term, "/", kProduct, kPrefix), kProduct};
     const bool varies = f_.depends_on_variable(term.b);
     if (varies || real_ == Real::warp) {
       const std::string name = primitive(varies ? "quotient" : "quotient_by_normal");
@@ -304,6 +287,27 @@ void gather(const Formula& formula, int index, std::set<int>& seen, std::set<int
 std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives,
                        Real real) {
   return Writer(formula, primitives, real).body(result);
+}
+
+std::string call_name(Kind kind) {
+  return kind == Kind::sqrt ? "sqrt" : function_name(kind);
+}
+
+const char* comparison_sign(Kind kind) {
+  switch (kind) {
+    case Kind::less:
+      return "<";
+    case Kind::less_equal:
+      return "<=";
+    case Kind::greater:
+      return ">";
+    case Kind::greater_equal:
+      return ">=";
+    case Kind::equal:
+      return "==";
+    default:
+      return "!=";
+  }
 }
 
 std::set<int> used_parameters(const Formula& formula, int result) {

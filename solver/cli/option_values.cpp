@@ -33,7 +33,7 @@ const std::map<std::string, std::vector<std::string>>& words() {
       {"--objective", {"squared", "smoothed"}},
       {"--weight", {"uniform", "normal", "mixture"}},
       {"--dtype", dtype_names()},
-      {"--lang", {"cpp", "cuda"}},
+      {"--lang", {"cpp", "cuda", "torch", "triton"}},
       {"--format", {"md", "csv", "html"}},
       {"--completion", {"bash", "zsh", "fish"}},
       {"TOPIC", topic_names()},

@@ -131,16 +131,4 @@ TEST_F(Output, PipesCarryNoColourAndNoProgress) {
   EXPECT_EQ(run("--fn gelu --bits 3").out.find('\033'), std::string::npos);
 }
 
-TEST_F(Output, EmitWritesAHeaderForEachLanguage) {
-  ASSERT_EQ(run("--fn gelu --bits 3 -o table.json").code, 0);
-  const Outcome cpp = run("emit table.json");
-  const Outcome cuda = run("emit table.json --lang cuda");
-  EXPECT_EQ(cpp.code, 0);
-  EXPECT_THAT(cpp.out, HasSubstr("fewbit_gelu_b3"));
-  EXPECT_THAT(cuda.out, HasSubstr("__global__"));
-  ASSERT_EQ(run("emit table.json -o gelu.hpp").code, 0);
-  EXPECT_EQ(read("gelu.hpp"), cpp.out);
-  expect_refused("emit table.json --lang rust", 2, "cpp or cuda");
-}
-
 }  // namespace fewbit

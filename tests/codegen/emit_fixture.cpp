@@ -1,53 +1,97 @@
-// emit_fixture FOLDER: writes the headers that the compile and run tests include, from tables made
-// by hand: every width from 1 to 8 bits, an even table, one with parameters, an unbiased one, one
-// of a user's function. FOLDER/own/NAME.hpp: users' functions as `emit --lang torch` writes them.
+// emit_fixture FOLDER: writes the files that the compile and run tests take, in every language,
+// from tables made by hand: every width from 1 to 8 bits, the last that is compared threshold by
+// threshold and the first that is not, an even table, one with parameters, an unbiased one, two
+// that were fitted to different data, one of a user's function; and every function of the registry
+// for Python. FOLDER/own/NAME.hpp: users' functions as fewbit_add_activation(TORCH) writes them.
 #include <cstdio>
 #include <exception>
+#include <sstream>
 
 #include "base/file.hpp"
 #include "codegen/emit.hpp"
 #include "codegen/generate.hpp"
 #include "fixtures.hpp"
+#include "functions/registry.hpp"
 #include "own_functions.hpp"
 
 namespace {
 
+using fewbit::codegen::emit_code;
 using fewbit::codegen::Language;
 using fewbit::solver::Form;
 using fewbit::solver::Table;
 
-void write_both(const Table& table, const std::string& folder, const std::string& name) {
-  fewbit::write_text_file(folder + "/" + name + ".hpp",
-                          fewbit::codegen::emit_header(table, Language::cpp));
-  fewbit::write_text_file(folder + "/" + name + ".cuh",
-                          fewbit::codegen::emit_header(table, Language::cuda));
+/// The example of a header's comment as a program of its own; that for CUDA with all three types.
+std::string example_program(const std::string& header) {
+  std::istringstream lines(header);
+  std::string line;
+  while (std::getline(lines, line) && line != "// Example:") {
+  }
+  std::string includes;
+  std::string body;
+  while (std::getline(lines, line) && (line == "//" || line.starts_with("//   "))) {
+    if (line == "//") continue;
+    (line.starts_with("//   #") ? includes : body) += line.substr(5) + "\n";
+  }
+  std::string blocks = "{\n" + body + "}\n";
+  for (const char* type : {"float", "__nv_bfloat16"}) {
+    const size_t place = body.find("__half *x");
+    if (place == std::string::npos) break;
+    blocks += "{\n" + std::string(body).replace(place, 6, type) + "}\n";
+  }
+  return includes + "int main() {\n" + blocks + "}\n";
 }
 
-void write_all(const std::string& folder) {
-  for (int bits = 1; bits <= 8; ++bits) {
-    const Table table = fewbit::test::ladder(bits, Form::levels);
-    write_both(table, folder, "gelu_b" + std::to_string(bits));
+void write_header(const Table& table, Language language, const std::string& path,
+                  const std::string& name_space) {
+  const std::string text = emit_code(table, language, name_space);
+  fewbit::write_text_file(path, text);
+  fewbit::write_text_file(path + ".example", example_program(text));
+}
+
+void write_python(const Table& table, const std::string& path) {
+  fewbit::write_text_file(path + "_torch.py", emit_code(table, Language::torch));
+  fewbit::write_text_file(path + "_triton.py", emit_code(table, Language::triton));
+}
+
+void write_tables(const std::string& folder) {
+  for (const auto& [name, table] : fewbit::test::emitted_tables()) {
+    const std::string path = folder + "/" + name;
+    write_header(table, Language::cpp, path + ".hpp", "emitted::" + name);
+    write_header(table, Language::cuda, path + ".cuh", "emitted_cuda::" + name);
+    write_python(table, path);
   }
-  write_both(fewbit::test::repeating_levels_b3(), folder, "gelu_repeats");
-  Table unbiased = fewbit::test::ladder(2, Form::unbiased);
-  unbiased.problem.function = fewbit::solver::parse_function("silu");
-  write_both(unbiased, folder, "silu_unbiased");
-  Table even = fewbit::test::make_table("tanh", Form::levels, {0.4, 0.9, 1.7}, {3, 2, 1, 0},
-                                        {0.02, 0.3, 0.6, 0.95});
-  even.symmetry = fewbit::solver::Symmetry::even;
-  write_both(even, folder, "tanh_even");
-  write_both(fewbit::test::make_table("elu:alpha=0.5", Form::levels, {-1.0, 0.0}, {0, 1, 2},
-                                      {0.1, 0.3, 1.0}),
-             folder, "elu_half");
-  Table own = fewbit::test::ladder(2, Form::levels);
-  own.problem.function = fewbit::solver::custom_function("own_bump", "sin(2*tanh(x))*atan(x)");
-  write_both(own, folder, "own_bump");
+}
+
+/// Two layers' tables of one function with the namespaces that they get by default, and one of them
+/// twice; layers.hpp gives them short names.
+void write_layers(const std::string& folder) {
+  std::string names;
+  for (int layer = 0; layer < 2; ++layer) {
+    Table table = fewbit::test::gelu_levels_b3();
+    table.levels[0] -= 0.001 * layer;
+    const std::string stem = "layer" + std::to_string(layer);
+    write_header(table, Language::cpp, folder + "/" + stem + ".hpp", "");
+    write_header(table, Language::cuda, folder + "/" + stem + ".cuh", "");
+    write_python(table, folder + "/" + stem);
+    names += "#include \"" + stem + ".hpp\"\nnamespace " + stem + " = " +
+             fewbit::codegen::default_namespace(table, Language::cpp) + ";\n";
+    if (layer == 0) write_header(table, Language::cpp, folder + "/layer0_again.hpp", "");
+  }
+  fewbit::write_text_file(folder + "/layers.inc", names + "#include \"layer0_again.hpp\"\n");
+}
+
+/// Unbiased, so that the files hold f and f'.
+void write_functions(const std::string& folder) {
+  for (const auto& info : fewbit::solver::registry()) {
+    const Table table =
+        fewbit::test::make_table(info.name, Form::unbiased, {}, {}, {-0.5, 0.0, 0.5, 1.5});
+    write_python(table, folder + "/functions/" + info.name);
+  }
 }
 
 void write_own(const std::string& folder, const std::string& name, const char* expression) {
-  Table table = fewbit::test::ladder(2, Form::levels);
-  table.problem.function = fewbit::solver::custom_function(name, expression);
-  const auto files = fewbit::codegen::generate_torch(table);
+  const auto files = fewbit::codegen::generate_torch(fewbit::test::own_table(name, expression));
   fewbit::write_text_file(folder + "/own/" + name + ".hpp", files.at(name + "/" + name + ".hpp"));
 }
 
@@ -56,7 +100,9 @@ void write_own(const std::string& folder, const std::string& name, const char* e
 int main(int argc, char** argv) {
   try {
     if (argc != 2) return 2;
-    write_all(argv[1]);
+    write_tables(argv[1]);
+    write_layers(argv[1]);
+    write_functions(argv[1]);
 #define WRITE_OWN(name, expression, has_limits) write_own(argv[1], #name, expression);
     FEWBIT_OWN_FUNCTIONS(WRITE_OWN)
     return 0;

@@ -14,18 +14,24 @@
 #include "emitted/gelu_b6.hpp"
 #include "emitted/gelu_b7.hpp"
 #include "emitted/gelu_b8.hpp"
+#include "emitted/gelu_l17.hpp"
+#include "emitted/gelu_l18.hpp"
 #include "emitted/gelu_repeats.hpp"
+#include "emitted/layers.inc"
+#include "emitted/relu_constant.hpp"
+#include "emitted/silu_edges.hpp"
 #include "emitted/tanh_even.hpp"
 #include "fixtures.hpp"
+#include "tests/codegen/element_types.hpp"
 
 namespace fewbit {
 
 namespace {
 
-using solver::Form;
 using solver::Table;
 
 struct Emitted {
+  const char* name;
   size_t bits;
   unsigned (*encode)(float);
   float (*decode)(unsigned);
@@ -36,28 +42,20 @@ struct Emitted {
 };
 
 void PrintTo(const Emitted& header, std::ostream* out) {
-  *out << header.bits << " bits";
+  *out << header.name;
 }
 
-#define EMITTED(space)                                                                \
+#define EMITTED(name)                                                                 \
   Emitted {                                                                           \
-    space::kBits, space::encode, space::decode, space::activation, space::code_bytes, \
-        space::forward, space::backward                                               \
+#name, emitted::name::kBits, emitted::name::encode, emitted::name::decode,        \
+        emitted::name::activation, emitted::name::code_bytes, emitted::name::forward, \
+        emitted::name::backward                                                       \
   }
-const Emitted kWidths[] = {EMITTED(fewbit_gelu_b1), EMITTED(fewbit_gelu_b2),
-                           EMITTED(fewbit_gelu_b3), EMITTED(fewbit_gelu_b4),
-                           EMITTED(fewbit_gelu_b5), EMITTED(fewbit_gelu_b6),
-                           EMITTED(fewbit_gelu_b7), EMITTED(fewbit_gelu_b8)};
-
-/// Bit by bit, knowing nothing but the format's definition.
-unsigned read_code(const std::vector<uint8_t>& stream, size_t bits, size_t element) {
-  unsigned code = 0;
-  for (size_t bit = 0; bit < bits; ++bit) {
-    const size_t position = element * bits + bit;
-    code |= ((stream[position / 8] >> (position % 8)) & 1u) << bit;
-  }
-  return code;
-}
+const Emitted kHeaders[] = {EMITTED(gelu_b1),  EMITTED(gelu_b2),       EMITTED(gelu_b3),
+                            EMITTED(gelu_b4),  EMITTED(gelu_b5),       EMITTED(gelu_b6),
+                            EMITTED(gelu_b7),  EMITTED(gelu_b8),       EMITTED(gelu_l17),
+                            EMITTED(gelu_l18), EMITTED(tanh_even),     EMITTED(gelu_repeats),
+                            EMITTED(elu_half), EMITTED(relu_constant), EMITTED(silu_edges)};
 
 std::vector<float> inputs(size_t count) {
   std::vector<float> x(count);
@@ -80,23 +78,23 @@ void expect_codes(const Emitted& header, const Table& table) {
   }
 }
 
-class EmittedWidth : public testing::TestWithParam<Emitted> {
+class EmittedHeader : public testing::TestWithParam<Emitted> {
  protected:
-  Table table_ = test::ladder(static_cast<int>(GetParam().bits), Form::levels);
+  Table table_ = test::emitted_table(GetParam().name);
 };
 
-TEST_P(EmittedWidth, EncodesAsTheTableDoes) {
+TEST_P(EmittedHeader, EncodesAsTheTableDoes) {
   expect_codes(GetParam(), table_);
 }
 
-TEST_P(EmittedWidth, DecodesEveryCodeAsItsLevel) {
+TEST_P(EmittedHeader, DecodesEveryCodeAsItsLevel) {
   for (size_t code = 0; code < table_.levels.size(); ++code) {
     EXPECT_EQ(GetParam().decode(static_cast<unsigned>(code)),
               static_cast<float>(table_.levels[code]));
   }
 }
 
-TEST_P(EmittedWidth, WritesADenseStreamWithAZeroTail) {
+TEST_P(EmittedHeader, WritesADenseStreamWithAZeroTail) {
   for (size_t count = 0; count <= 130; ++count) {
     const std::vector<float> x = inputs(count);
     const size_t bytes = GetParam().code_bytes(count);
@@ -105,7 +103,7 @@ TEST_P(EmittedWidth, WritesADenseStreamWithAZeroTail) {
     std::vector<uint8_t> codes(bytes + 8, 0xa5);
     GetParam().forward(x.data(), y.data(), codes.data(), count);
     for (size_t i = 0; i < count; ++i) {
-      ASSERT_EQ(read_code(codes, GetParam().bits, i), GetParam().encode(x[i]));
+      ASSERT_EQ(test::read_code(codes, GetParam().bits, i), GetParam().encode(x[i]));
       ASSERT_EQ(y[i], GetParam().activation(x[i]));
     }
     for (size_t bit = count * GetParam().bits; bit < bytes * 8; ++bit) {
@@ -115,7 +113,7 @@ TEST_P(EmittedWidth, WritesADenseStreamWithAZeroTail) {
   }
 }
 
-TEST_P(EmittedWidth, BackwardMultipliesByTheLevel) {
+TEST_P(EmittedHeader, BackwardMultipliesByTheLevel) {
   for (size_t count = 0; count <= 130; ++count) {
     const std::vector<float> x = inputs(count);
     std::vector<float> y(count);
@@ -124,35 +122,29 @@ TEST_P(EmittedWidth, BackwardMultipliesByTheLevel) {
     GetParam().forward(x.data(), y.data(), codes.data(), count);
     GetParam().backward(gradient.data(), codes.data(), gradient.data(), count);
     for (size_t i = 0; i < count; ++i) {
-      const float level = GetParam().decode(read_code(codes, GetParam().bits, i));
+      const float level = GetParam().decode(test::read_code(codes, GetParam().bits, i));
       ASSERT_EQ(gradient[i], 1.5f * level);
     }
     ASSERT_EQ(gradient[count], 1.5f) << "past the end";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OneToEightBits, EmittedWidth, testing::ValuesIn(kWidths),
-                         [](const auto& width) { return std::to_string(width.param.bits); });
+INSTANTIATE_TEST_SUITE_P(AllTables, EmittedHeader, testing::ValuesIn(kHeaders),
+                         [](const auto& header) { return std::string(header.param.name); });
 
-TEST(EmittedEven, ComparesTheMagnitude) {
-  Table table =
-      test::make_table("tanh", Form::levels, {0.4, 0.9, 1.7}, {3, 2, 1, 0}, {0.02, 0.3, 0.6, 0.95});
-  table.symmetry = solver::Symmetry::even;
-  expect_codes(EMITTED(fewbit_tanh_b2), table);
-}
-
-TEST(EmittedLevels, MayRepeatACode) {
-  expect_codes(EMITTED(fewbit_quick_gelu_b3), test::repeating_levels_b3());
+TEST(EmittedLayers, HaveTheirOwnCodesInOneTranslationUnit) {
+  EXPECT_NE(layer0::decode(0), layer1::decode(0));
+  EXPECT_EQ(layer0::decode(1), layer1::decode(1));
 }
 
 TEST(EmittedParameters, AreThoseOfTheTable) {
-  EXPECT_NEAR(fewbit_elu_b2::activation(-1.0f), 0.5f * std::expm1(-1.0f), 1e-7f);
-  EXPECT_NEAR(fewbit_elu_b2::derivative(-1.0f), 0.5f * std::exp(-1.0f), 1e-7f);
+  EXPECT_NEAR(emitted::elu_half::activation(-1.0f), 0.5f * std::expm1(-1.0f), 1e-7f);
+  EXPECT_NEAR(emitted::elu_half::derivative(-1.0f), 0.5f * std::exp(-1.0f), 1e-7f);
 }
 
 TEST(EmittedCode, BeyondTheLevelsDecodesAsTheLast) {
-  EXPECT_EQ(fewbit_elu_b2::kLevels, 3u);
-  EXPECT_EQ(fewbit_elu_b2::decode(3), 1.0f);
+  EXPECT_EQ(emitted::elu_half::kLevels, 3u);
+  EXPECT_EQ(emitted::elu_half::decode(3), 1.0f);
 }
 
 }  // namespace

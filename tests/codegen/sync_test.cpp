@@ -96,10 +96,10 @@ struct Comma : std::numpunct<char> {
 TEST(Generate, IsTheSameInEveryLocale) {
   const std::vector<solver::Table> tables = {test::gelu_levels_b3()};
   const Files files = generate_files(tables);
-  const std::string header = emit_header(tables[0], Language::cuda);
+  const std::string header = emit_code(tables[0], Language::cuda);
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
   EXPECT_EQ(generate_files(tables), files);
-  EXPECT_EQ(emit_header(tables[0], Language::cuda), header);
+  EXPECT_EQ(emit_code(tables[0], Language::cuda), header);
   std::locale::global(before);
 }
 

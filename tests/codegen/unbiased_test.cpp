@@ -11,7 +11,7 @@ namespace fewbit {
 
 namespace {
 
-namespace silu = fewbit_silu_b2;
+namespace silu = emitted::silu_unbiased;
 
 TEST(Philox, MatchesThePublishedVectors) {
   uint32_t words[4];
