@@ -117,8 +117,8 @@ Subcommand add_solve(CLI::App& app) {
   add("--objective", "OBJECTIVE", to.objective,
       "squared (default) or smoothed[:tau=0.83,lambda=1e-3]");
   add("--weight", "WEIGHT", to.weight,
-      "uniform (default), normal:MEAN,SIGMA, mixture:SIGMA_MIN,SIGMA_MAX, histogram:FILE, "
-      "samples:FILE");
+      "uniform (default), normal:MEAN,SIGMA, mixture:SIGMA_MIN,SIGMA_MAX, laplace:MEAN,SCALE, "
+      "student-t:MEAN,SCALE,DEGREES, histogram:FILE, samples:FILE");
   add("--domain", "LO,HI", to.domain, "Ends may be inf; default -10,10, for data its own range");
   add("--dtype", "TYPE", to.dtype, "Thresholds for exact (default), fp32, bf16 or fp16");
   app.add_flag("--json", to.json, "Print the table as JSON");

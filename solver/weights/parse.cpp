@@ -13,14 +13,18 @@ namespace fewbit::solver {
 
 namespace {
 
-struct Pair {
+/// A kind that takes numbers, and what they are where none is given.
+struct Density {
   std::string_view kind;
-  std::array<std::string_view, 2> names;
-  std::array<double, 2> defaults;
+  std::vector<NamedValue> parameters;
 };
 
-constexpr std::array kPairs = {Pair{"normal", {"mean", "sigma"}, {0.0, 1.0}},
-                               Pair{"mixture", {"sigma_min", "sigma_max"}, {0.0625, 4.0}}};
+const std::array<Density, 4> kDensities = {{
+    {"normal", {{"mean", 0.0}, {"sigma", 1.0}}},
+    {"mixture", {{"sigma_min", 0.0625}, {"sigma_max", 4.0}}},
+    {"laplace", {{"mean", 0.0}, {"scale", 1.0}}},
+    {"student-t", {{"mean", 0.0}, {"scale", 1.0}, {"degrees", 3.0}}},
+}};
 
 std::vector<std::string_view> split_at_commas(std::string_view text) {
   std::vector<std::string_view> fields;
@@ -32,23 +36,23 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
   return fields;
 }
 
-WeightSpec parse_pair(const Pair& pair, std::string_view fields, bool given) {
+WeightSpec parse_density(const Density& density, std::string_view fields, bool given) {
   WeightSpec spec;
-  spec.kind = pair.kind;
-  auto values = pair.defaults;
+  spec.kind = density.kind;
+  spec.parameters = density.parameters;
   if (given) {
     const auto parts = split_at_commas(fields);
-    if (parts.size() != values.size()) {
+    if (parts.size() != spec.parameters.size()) {
+      std::string names;
+      for (const auto& [name, value] : spec.parameters) names += (names.empty() ? "" : ",") + name;
       throw Error("weight " + spec.kind + ": got " + std::to_string(parts.size()) +
-                  " values, accepted is " + spec.kind + ":" + std::string(pair.names[0]) + "," +
-                  std::string(pair.names[1]));
+                  (parts.size() == 1 ? " value" : " values") + ", accepted is " + spec.kind + ":" +
+                  names);
     }
-    for (size_t i = 0; i < values.size(); ++i) {
-      values[i] = parse_number(parts[i], "weight " + spec.kind + ": " + std::string(pair.names[i]));
+    for (size_t i = 0; i < parts.size(); ++i) {
+      auto& [name, value] = spec.parameters[i];
+      value = parse_number(parts[i], "weight " + spec.kind + ": " + name);
     }
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    spec.parameters.emplace_back(pair.names[i], values[i]);
   }
   make_weight(spec);
   return spec;
@@ -67,10 +71,10 @@ WeightSpec parse_weight(std::string_view text) {
   const bool given = colon != std::string_view::npos;
   const std::string_view kind = text.substr(0, colon);
   const std::string_view rest = given ? text.substr(colon + 1) : std::string_view{};
-  for (const Pair& pair : kPairs) {
-    if (kind != pair.kind) continue;
+  for (const Density& density : kDensities) {
+    if (kind != density.kind) continue;
     try {
-      return parse_pair(pair, rest, given);
+      return parse_density(density, rest, given);
     } catch (const Error& error) {
       throw UsageError(error.what());
     }
@@ -83,14 +87,16 @@ WeightSpec parse_weight(std::string_view text) {
 }
 
 std::string unknown_weight(std::string_view kind) {
-  const std::vector<std::string> kinds = {"uniform", "normal", "mixture", "histogram", "samples"};
+  const std::vector<std::string> kinds = {"uniform",   "normal",    "mixture", "laplace",
+                                          "student-t", "histogram", "samples"};
   std::string message = "unknown weight '" + std::string(kind) + "'";
   std::string nearest;
   for (const auto& name : nearest_names(kind, kinds))
     nearest += (nearest.empty() ? "" : ", ") + name;
   if (!nearest.empty()) message += ", nearest: " + nearest;
   return message +
-         "; accepted: uniform, normal:MEAN,SIGMA, mixture:MIN,MAX, histogram:FILE, samples:FILE";
+         "; accepted: uniform, normal:MEAN,SIGMA, mixture:MIN,MAX, laplace:MEAN,SCALE, "
+         "student-t:MEAN,SCALE,DEGREES, histogram:FILE, samples:FILE";
 }
 
 }  // namespace fewbit::solver

@@ -76,6 +76,8 @@ TEST_F(Solve, SmoothedTablesOfAllKindsVerify) {
            "--fn hardswish --bits 3 --weight normal:0.5,2 --objective smoothed:tau=0.3"s,
            "--fn tanh --levels 5 --weight normal:0,1 --domain=-1,4 --objective smoothed"s,
            "--fn selu --bits 2 --weight histogram:counts.csv --objective smoothed"s,
+           "--fn gelu --bits 2 --weight laplace:0.3,0.5 --objective smoothed"s,
+           "--fn silu --bits 2 --weight student-t:-0.2,1,6 --objective smoothed"s,
            "--fn tanh --bits 3 --objective smoothed --weight " + inputs,
            "--fn gelu --bits 3 --weight normal:0,1 --dtype bf16 --objective smoothed"s,
            bumpy + " --bits 3 --weight normal:0,1 --objective smoothed",

@@ -15,6 +15,10 @@ TEST(ParseWeight, KnowsEveryKindWithAndWithoutValues) {
   EXPECT_EQ(parse_weight("normal:-0.5,2"), normal_spec(-0.5, 2.0));
   EXPECT_EQ(parse_weight("mixture"), mixture_spec(0.0625, 4.0));
   EXPECT_EQ(parse_weight("mixture:0.5,1e1"), mixture_spec(0.5, 10.0));
+  EXPECT_EQ(parse_weight("laplace"), pair_spec("laplace", {"mean", 0.0}, {"scale", 1.0}));
+  EXPECT_EQ(parse_weight("laplace:1,0.5"), pair_spec("laplace", {"mean", 1.0}, {"scale", 0.5}));
+  EXPECT_EQ(parse_weight("student-t"), student_t_spec(0.0, 1.0, 3.0));
+  EXPECT_EQ(parse_weight("student-t:1,2,0.5"), student_t_spec(1.0, 2.0, 0.5));
 }
 
 TEST(ParseWeight, ReadsFilesWhoseNamesHoldColonsAndCommas) {
@@ -34,7 +38,9 @@ TEST(ParseWeight, RefusesWrongTextAsUsage) {
 TEST(ParseWeight, SaysWhatIsAccepted) {
   EXPECT_EQ(refusal("normal:1,2,3"), "weight normal: got 3 values, accepted is normal:mean,sigma");
   EXPECT_EQ(refusal("mixture:1"),
-            "weight mixture: got 1 values, accepted is mixture:sigma_min,sigma_max");
+            "weight mixture: got 1 value, accepted is mixture:sigma_min,sigma_max");
+  EXPECT_EQ(refusal("student-t:0,1"),
+            "weight student-t: got 2 values, accepted is student-t:mean,scale,degrees");
   EXPECT_EQ(refusal("normal:0,big"), "weight normal: sigma: 'big' is not a number");
   EXPECT_EQ(refusal("uniform:3"), "weight uniform: takes no values, got '3'");
   EXPECT_EQ(refusal("samples"), "weight samples: needs a file, as in samples:FILE");

@@ -43,6 +43,12 @@ inline WeightSpec mixture_spec(double low, double high) {
   return pair_spec("mixture", {"sigma_min", low}, {"sigma_max", high});
 }
 
+inline WeightSpec student_t_spec(double mean, double scale, double degrees) {
+  WeightSpec spec = pair_spec("student-t", {"mean", mean}, {"scale", scale});
+  spec.parameters.emplace_back("degrees", degrees);
+  return spec;
+}
+
 inline WeightSpec histogram_spec(std::vector<double> edges, std::vector<double> masses) {
   WeightSpec spec;
   spec.kind = "histogram";
