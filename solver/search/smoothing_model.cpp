@@ -148,6 +148,11 @@ std::vector<SmoothingNode> histogram_nodes(const WeightSpec& weight, double tau)
   if (shrink < 1e-8) return {{mean, spread, 1.0}};
   std::vector<double> edges = weight.edges;
   for (double& edge : edges) edge = mean + shrink * (edge - mean);
+  // A bin around a single number is as narrow as doubles allow: drawn together it would vanish, and
+  // its mass with it.
+  for (size_t i = 1; i < edges.size(); ++i) {
+    edges[i] = std::max(edges[i], std::nextafter(edges[i - 1], edges.back() + 1.0));
+  }
   std::vector<SmoothingNode> nodes;
   for (const MassPoint& point : gauss_points(edges, weight.masses, spread)) {
     nodes.push_back({point.position, spread, point.mass / mass});

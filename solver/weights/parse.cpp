@@ -1,7 +1,8 @@
 #include "weights/parse.hpp"
 
 #include <array>
-#include <vector>
+#include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -64,9 +65,51 @@ std::string file_name(std::string_view kind, std::string_view rest) {
                    ":FILE");
 }
 
-}  // namespace
+constexpr std::string_view kSamples = "samples";
 
-WeightSpec parse_weight(std::string_view text) {
+bool is_samples(std::string_view text) {
+  return text.substr(0, text.find(':')) == kSamples;
+}
+
+/// The names of sample files, none where the weight is another one.
+std::vector<std::string> sample_files(const std::vector<std::string>& weights) {
+  std::vector<std::string> files;
+  for (const std::string& weight : weights) {
+    if (!is_samples(weight)) continue;
+    const size_t colon = weight.find(':');
+    const bool given = colon != std::string::npos;
+    files.push_back(file_name(kSamples, given ? std::string_view(weight).substr(colon + 1) : ""));
+  }
+  if (weights.size() > 1 && files.size() < weights.size()) {
+    throw UsageError("several weights: only samples:FILE may be given more than once");
+  }
+  return files;
+}
+
+double parse_clip(const std::string& text) {
+  if (text.empty()) return 1.0;
+  double clip = 0.0;
+  try {
+    clip = parse_number(text, "--clip");
+  } catch (const Error&) {
+    clip = 0.0;
+  }
+  if (clip > 0.5 && clip <= 1.0) return clip;
+  throw UsageError("--clip: '" + text +
+                   "' is not accepted; expected a quantile above 0.5, up to 1, "
+                   "such as 0.999");
+}
+
+std::optional<SampleFormat> parse_format(const std::string& text) {
+  if (text.empty()) return {};
+  try {
+    return parse_sample_format(text);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--") + error.what());
+  }
+}
+
+WeightSpec parse_one(std::string_view text) {
   const size_t colon = text.find(':');
   const bool given = colon != std::string_view::npos;
   const std::string_view kind = text.substr(0, colon);
@@ -80,10 +123,35 @@ WeightSpec parse_weight(std::string_view text) {
     }
   }
   if (kind == "histogram") return read_histogram_file(file_name(kind, rest));
-  if (kind == "samples") return read_samples_file(file_name(kind, rest));
   if (kind != "uniform") throw UsageError(unknown_weight(kind));
   if (given) throw UsageError("weight uniform: takes no values, got '" + std::string(rest) + "'");
   return {};
+}
+
+}  // namespace
+
+ParsedWeight parse_weight(const WeightArguments& arguments) {
+  const double clip = parse_clip(arguments.clip);
+  const auto format = parse_format(arguments.sample_format);
+  const auto files = sample_files(arguments.weights);
+  ParsedWeight weight;
+  if (!files.empty()) {
+    weight.samples = std::make_shared<Samples>(files, format);
+    FittedSamples fitted = fit_samples(*weight.samples, clip);
+    weight.spec = std::move(fitted.weight);
+    weight.summary = fitted.summary;
+    return weight;
+  }
+  for (const auto& [option, value] : {std::pair{"--clip", &arguments.clip},
+                                      std::pair{"--sample-format", &arguments.sample_format}}) {
+    if (!value->empty()) throw UsageError(std::string(option) + ": needs --weight samples:FILE");
+  }
+  if (!arguments.weights.empty()) weight.spec = parse_one(arguments.weights.front());
+  return weight;
+}
+
+WeightSpec parse_weight(std::string_view text) {
+  return parse_weight(WeightArguments{{std::string(text)}, {}, {}}).spec;
 }
 
 std::string unknown_weight(std::string_view kind) {

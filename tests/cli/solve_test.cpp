@@ -88,6 +88,34 @@ TEST_F(Solve, SmoothedTablesOfAllKindsVerify) {
   }
 }
 
+TEST_F(Solve, SamplesComeFromSeveralFilesOrStandardInput) {
+  write("a,b.csv", "1,2,3,-1,-2");
+  write("c.csv", "0.5 0.25 -3");
+  write("all.csv", "1,2,3,-1,-2,0.5,0.25,-3");
+  const std::string solve = "--fn gelu --bits 1 --json ";
+  const std::string expected = run(solve + "--weight samples:all.csv").out;
+  EXPECT_NE(expected, "");
+  EXPECT_EQ(run(solve + "--weight samples:a,b.csv --weight samples:c.csv").out, expected);
+  EXPECT_EQ(run(solve + "--weight samples:- < all.csv").out, expected);
+  expect_refused("--fn gelu --bits 1 --weight samples:all.csv --weight normal", 2,
+                 "only samples:FILE may be given more than once");
+}
+
+TEST_F(Solve, ClipsSamplesAndWarnsOfOutliers) {
+  std::string samples;
+  for (int i = 0; i < 2000; ++i) samples += std::to_string(0.001 * i - 1.0) + "\n";
+  write("samples.csv", samples + "1e6\n");
+  const std::string solve = "--fn gelu --bits 1 -o table.json --weight samples:samples.csv";
+  EXPECT_EQ(run(solve).err,
+            "fewbit-solve: warning: the farthest 0.1 % of the samples carry 99 % of the sum of "
+            "squares about the median (they reach from -1 to 1e+06): --clip 0.999 leaves them "
+            "out\n");
+  const Outcome clipped = run(solve + " --clip 0.999");
+  EXPECT_EQ(clipped.code, 0);
+  EXPECT_EQ(clipped.err, "");
+  EXPECT_EQ(solver::from_json(read("table.json")).problem.domain, (solver::Domain{-0.998, 0.998}));
+}
+
 TEST_F(Solve, StepFunctionHasItsExactTable) {
   EXPECT_THAT(run("--fn relu --bits 1").out, HasSubstr("squared error     0 (rms 0)"));
 }

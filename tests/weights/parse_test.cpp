@@ -47,5 +47,40 @@ TEST(ParseWeight, SaysWhatIsAccepted) {
   EXPECT_NE(refusal("unifrom").find("nearest: uniform"), std::string::npos);
 }
 
+TEST(ParseWeight, JoinsSeveralSampleFiles) {
+  const auto first = write_temporary("first.csv", "1,2,3");
+  const auto second = write_temporary("second,or.csv", "4,9");
+  const auto all = write_temporary("all.csv", "1,2,3,4,9");
+  const auto parsed =
+      parse_weight(WeightArguments{{"samples:" + first, "samples:" + second}, {}, {}});
+  EXPECT_EQ(parsed.spec, parse_weight("samples:" + all));
+  EXPECT_EQ(parsed.summary.count, 5u);
+  std::vector<double> again;
+  parsed.samples->for_each_block([&](std::span<const double> block) {
+    again.insert(again.end(), block.begin(), block.end());
+  });
+  EXPECT_EQ(again, (std::vector<double>{1, 2, 3, 4, 9}));
+}
+
+TEST(ParseWeight, RefusesOptionsThatDoNotFit) {
+  const auto refused = [](const WeightArguments& arguments) {
+    return message_of([&] { parse_weight(arguments); });
+  };
+  const auto file = "samples:" + write_temporary("some.csv", "1,2,3");
+  EXPECT_EQ(refused({{file, "normal"}, {}, {}}),
+            "several weights: only samples:FILE may be given more than once");
+  EXPECT_EQ(refused({{"normal"}, {}, "0.99"}), "--clip: needs --weight samples:FILE");
+  EXPECT_EQ(refused({{}, "csv", {}}), "--sample-format: needs --weight samples:FILE");
+  for (const char* clip : {"0.5", "1.1", "nan", "many", "-1", "0"}) {
+    EXPECT_EQ(refused({{file}, {}, clip}), "--clip: '" + std::string(clip) +
+                                               "' is not accepted; expected a quantile above 0.5, "
+                                               "up to 1, such as 0.999");
+  }
+  EXPECT_EQ(refused({{file}, "pt", {}}),
+            "--sample-format: 'pt' is none of npy, npy:bf16, csv, raw, raw:f16, raw:bf16, raw:f32, "
+            "raw:f64");
+  EXPECT_EQ(refused({{file}, "csv", "0.9"}), "no error");
+}
+
 }  // namespace
 }  // namespace fewbit::solver
