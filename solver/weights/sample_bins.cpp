@@ -1,9 +1,8 @@
 #include "weights/sample_bins.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
+#include "weights/densities.hpp"
 #include "weights/samples.hpp"
 
 namespace fewbit::solver {
@@ -11,19 +10,8 @@ inline namespace sampling {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// What is left of a bin on either side of its samples is cut off where it exceeds this share.
 constexpr double kSlack = 0.25;
-/// Around zero doubles are finer than bins may be.
-constexpr double kLeastWidth = 2e-100;
-
-double just_below(double x) {
-  return std::min(std::nextafter(x, -kInfinity), x - kLeastWidth);
-}
-
-double just_above(double x) {
-  return std::max(std::nextafter(x, kInfinity), x + kLeastWidth);
-}
 
 /// Neighbouring cells together, as many as a bin may hold.
 std::vector<SampleCell> groups_of(const std::vector<SampleCell>& cells, const Fineness& fineness) {
@@ -48,41 +36,29 @@ std::vector<SampleCell> groups_of(const std::vector<SampleCell>& cells, const Fi
 
 /// The gap between two neighbours is shared out where it is short beside both.
 bool share_gap(const SampleCell& left, const SampleCell& right) {
+  if (left.is_single() || right.is_single()) return false;
   const double narrower = std::min(left.greatest - left.least, right.greatest - right.least);
   return right.least - left.greatest <= kSlack * narrower;
 }
 
 SampleBins hug(const std::vector<SampleCell>& groups) {
   SampleBins bins;
-  const SampleCell& first = groups.front();
-  double end = first.greatest;
-  bins.edges.push_back(first.least);
-  if (first.is_single()) {
-    end = just_above(first.least);
-    // The next double is a sample too: it would fall into the first one's bin.
-    if (groups.size() > 1 && groups[1].least <= end) {
-      bins.edges.back() = just_below(first.least);
-      end = first.least;
-    }
-  }
+  const double least = groups.front().least;
+  const double greatest = groups.back().greatest;
+  bins.edges.push_back(std::max(std::min(least, mark_of(least)), -kLargestInput));
   for (size_t i = 0; i < groups.size(); ++i) {
     bins.counts.push_back(groups[i].count);
     if (i + 1 == groups.size()) break;
-    const SampleCell& next = groups[i + 1];
-    if (share_gap(groups[i], next)) {
-      end += 0.5 * (next.least - end);
-      bins.edges.push_back(std::min(end, just_below(next.least)));
+    const double end = above_mark(mark_of(groups[i].greatest));
+    const double begin = below_mark(mark_of(groups[i + 1].least));
+    if (begin <= end || share_gap(groups[i], groups[i + 1])) {
+      bins.edges.push_back(end + 0.5 * (begin - end));
     } else {
-      const double begin = just_below(next.least);
-      bins.edges.push_back(end);
-      if (begin - end >= kLeastWidth) {
-        bins.edges.push_back(begin);
-        bins.counts.push_back(0);
-      }
+      bins.edges.insert(bins.edges.end(), {end, begin});
+      bins.counts.push_back(0);
     }
-    end = next.greatest;
   }
-  bins.edges.push_back(end);
+  bins.edges.push_back(std::min(std::max(greatest, mark_of(greatest)), kLargestInput));
   return bins;
 }
 

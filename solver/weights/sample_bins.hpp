@@ -14,8 +14,9 @@ struct SampleBins {
 
 /// Puts cells, as SampleCells leaves them, together to bins (see Fineness), at most kMostSampleBins
 /// of them: where there would be more, all become coarser. A bin hugs its samples where a good part
-/// of it would be empty, and a number that is alone in its bin has one that ends there and begins
-/// at the double before (for the least number of all: that begins there).
+/// of it would be empty; a number that is alone has the doubles around its mark. The first bin
+/// begins at the least and the last one ends at the greatest sample, or at their marks where these
+/// are farther out.
 SampleBins bins_of(const std::vector<SampleCell>& cells, size_t total);
 
 }  // namespace sampling

@@ -27,14 +27,33 @@ constexpr double kEndRanks = 64.0;
 constexpr SampleCell kEmpty = {std::numeric_limits<double>::infinity(),
                                -std::numeric_limits<double>::infinity(), 0};
 
-/// Whole numbers in the order of the doubles, 0 and -0 alike.
+constexpr std::uint64_t kZero = std::uint64_t{1} << 63;
+
+/// Whole numbers in the order of the doubles, 0 and -0 alike, x and -x equally far from kZero.
 std::uint64_t key_of(double value) {
-  const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);
-  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
-  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+  const auto size = std::bit_cast<std::uint64_t>(std::fabs(value));
+  return std::signbit(value) ? kZero - size : kZero + size;
+}
+
+double value_of(std::uint64_t key) {
+  return key < kZero ? -std::bit_cast<double>(kZero - key) : std::bit_cast<double>(key - kZero);
 }
 
 }  // namespace
+
+double mark_of(double sample) {
+  if (std::fabs(sample) < kLeastSample) return 0.0;
+  // Halfway goes down, as a bin's upper end belongs to it.
+  return value_of((key_of(sample) + kMarkStep / 2 - 1) / kMarkStep * kMarkStep);
+}
+
+double below_mark(double mark) {
+  return mark == 0.0 ? -0.5 * kLeastSample : value_of(key_of(mark) - kMarkStep / 2);
+}
+
+double above_mark(double mark) {
+  return mark == 0.0 ? 0.5 * kLeastSample : value_of(key_of(mark) + kMarkStep / 2);
+}
 
 Bulk bulk_of(const std::vector<SampleCell>& cells) {
   double total = 0.0;
@@ -102,10 +121,9 @@ size_t SampleCells::part_of(std::uint64_t key) const {
 
 void SampleCells::add(std::span<const double> block) {
   for (const double sample : block) {
-    const double value = std::fabs(sample) < kLeastSample ? 0.0 : sample;
-    SampleCell& part = parts_[part_of(key_of(value))];
-    part.least = std::min(part.least, value);
-    part.greatest = std::max(part.greatest, value);
+    SampleCell& part = parts_[part_of(key_of(mark_of(sample)))];
+    part.least = std::min(part.least, sample);
+    part.greatest = std::max(part.greatest, sample);
     ++part.count;
   }
   seen_ += block.size();
@@ -155,11 +173,12 @@ std::vector<std::uint64_t> SampleCells::finer_starts(const std::vector<char>& co
   const size_t cuts = std::clamp(kCutsInAll / many, kFewestCuts, kMostCuts);
   std::vector<std::uint64_t> starts;
   for (size_t i = 0; i < cells_.size(); ++i) {
-    const std::uint64_t first = key_of(cells_[i].least);
+    const std::uint64_t first = key_of(mark_of(cells_[i].least));
+    const std::uint64_t last = key_of(mark_of(cells_[i].greatest));
     starts.push_back(first);
     if (!coarse[i]) continue;
-    const std::uint64_t step = (key_of(cells_[i].greatest) - first) / cuts + 1;
-    for (std::uint64_t key = first + step; key <= key_of(cells_[i].greatest); key += step) {
+    const std::uint64_t step = (last - first) / cuts + 1;
+    for (std::uint64_t key = first + step; key <= last; key += step) {
       starts.push_back(key);
     }
   }

@@ -10,14 +10,28 @@
 namespace fewbit::solver {
 inline namespace sampling {
 
-/// The samples of one stretch of the axis: how many, and between which two of them.
+/// Samples closer to zero than this count as zero: bins have to be wider than 1e-100.
+inline constexpr double kLeastSample = 1e-80;
+
+/// Samples count as the nearest of these marks: every 512th double, and 0. A bin around one number
+/// is as wide as that: the outermost points of a quadrature rule, twice halved, still lie inside.
+/// All numbers of 16 and 32 bits are marks.
+inline constexpr std::uint64_t kMarkStep = 512;
+
+double mark_of(double sample);
+
+/// Halfway to the marks below and above a mark.
+double below_mark(double mark);
+double above_mark(double mark);
+
+/// The samples of one stretch of the axis: how many, and the ends of them.
 struct SampleCell {
   double least;
   double greatest;
   size_t count;
 
-  /// All samples are the same number.
-  bool is_single() const { return least == greatest; }
+  /// All samples count as one number.
+  bool is_single() const { return mark_of(least) == mark_of(greatest); }
 };
 
 /// Where most samples are: the shortest stretch that holds half of them. A value that is repeated
@@ -65,8 +79,8 @@ class SampleCells {
   const std::vector<SampleCell>& cells() const { return cells_; }
   size_t total() const { return total_; }
 
-  /// The least and the greatest sample that are left when on either side (1 - clip) total() of
-  /// them, rounded down, are taken away.
+  /// The least and the greatest sample that are left when on either side (1 - clip)
+  /// total() of them, rounded down, are taken away.
   Domain clipped_ends() const;
 
  private:
@@ -85,9 +99,6 @@ class SampleCells {
   size_t total_ = 0;
   size_t seen_ = 0;
 };
-
-/// Samples closer to zero than this count as zero: bins have to be wider than 1e-100.
-inline constexpr double kLeastSample = 1e-80;
 
 }  // namespace sampling
 }  // namespace fewbit::solver

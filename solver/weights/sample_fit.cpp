@@ -41,7 +41,7 @@ Cells clipped(const Cells& cells, const Domain& ends) {
   for (const SampleCell& cell : cells) {
     const SampleCell inside = {std::clamp(cell.least, ends.lo, ends.hi),
                                std::clamp(cell.greatest, ends.lo, ends.hi), cell.count};
-    if (!result.empty() && result.back().greatest >= inside.least) {
+    if (!result.empty() && mark_of(result.back().greatest) >= mark_of(inside.least)) {
       result.back().count += inside.count;
       result.back().greatest = inside.greatest;
     } else {
@@ -51,13 +51,12 @@ Cells clipped(const Cells& cells, const Domain& ends) {
   return result;
 }
 
-void check_spread(const Cells& cells, const std::string& name) {
-  const double least = cells.front().least;
-  const double greatest = cells.back().greatest;
+void check_spread(const Domain& ends, const std::string& name) {
+  const auto [least, greatest] = ends;
   const double rounding =
       std::max(std::fabs(least), std::fabs(greatest)) * std::numeric_limits<double>::epsilon();
-  // Fewer doubles between the ends than a histogram may have bins: f' has but one value there.
-  const double needed = static_cast<double>(kMostSampleBins);
+  // Hardly more marks between the ends than the core has bins: f' has but one value there.
+  const double needed = static_cast<double>(kSampleBins * kMarkStep) / 8.0;
   if (greatest - least > needed * std::max(rounding, 1.0 / kLargestInput)) return;
   throw Error(
       "has no spread: all samples lie from " + shortest(least) + " to " + shortest(greatest), name);
@@ -137,7 +136,7 @@ FittedSamples fit_samples(Samples& samples, double clip) {
   const Domain ends = sorted.clipped_ends();
   if (clip < 1.0) samples.clip(ends);
   const Cells cells = clipped(sorted.cells(), ends);
-  check_spread(cells, samples.name());
+  check_spread(ends, samples.name());
 
   FittedSamples result;
   result.summary = summary_of(cells, total);

@@ -13,6 +13,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
+constexpr auto kStep = static_cast<double>(kMarkStep);
+
 struct Sorted {
   Numbers samples;  ///< ascending
   std::vector<SampleCell> cells;
@@ -67,16 +69,18 @@ void check_promises(const Sorted& sorted, const SampleBins& bins) {
     const size_t rank = std::min(before + count, fineness.total - before);
     first = last;
     const double width = bins.edges[i + 1] - bins.edges[i];
-    if (least == greatest) {
-      // One number: its bin is as narrow as doubles allow.
+    if (mark_of(least) == mark_of(greatest)) {
+      // One number: its bin is as narrow as quadrature allows, 512 doubles.
       const double gap = std::nextafter(std::fabs(least), 1e101) - std::fabs(least);
-      RC_ASSERT(width <= std::max(gap, 2.1e-100));
+      RC_ASSERT(width <= std::max(kStep * gap, 1e-80));
+      const bool at_end = i == 0 || i + 1 == bins.counts.size();
+      RC_ASSERT(width >= (at_end ? 0.24 : 0.49) * kStep * gap);
       continue;
     }
     RC_ASSERT(static_cast<double>(count) <= fineness.most());
     // The slack on either side is at most a quarter of what the samples take.
     RC_ASSERT(greatest - least <= fineness.widest(least, greatest, rank));
-    RC_ASSERT(width <= 1.5 * (greatest - least) + 1e-15 * std::fabs(greatest));
+    RC_ASSERT(width <= 1.5 * (greatest - least) + 2.0 * kStep * 0x1p-52 * std::fabs(greatest));
   }
   RC_ASSERT(first == sorted.samples.end());
 }
@@ -86,7 +90,9 @@ TEST(SampleBins, KeepTheirPromisesForNastyData) {
     const auto seed = *rc::gen::arbitrary<unsigned>();
     const auto count = *rc::gen::element<size_t>(3, 40, 1000, 5000, 60000);
     const Sorted sorted = sort_all(nasty_samples(seed, count));
-    RC_PRE(sorted.samples.front() < sorted.samples.back());
+    const double low = sorted.samples.front();
+    const double high = sorted.samples.back();
+    RC_PRE(high - low > 1e-10 * std::max(-low, high));
     const SampleBins bins = bins_of(sorted.cells, count);
     RC_ASSERT(bins.counts.size() <= kMostSampleBins);
     check_promises(sorted, bins);
@@ -118,10 +124,24 @@ TEST(SampleCells, CountEverySampleOnceInOrder) {
   EXPECT_EQ(before, sorted.samples.size());
 }
 
+TEST(Marks, AreFiveHundredDoublesApart) {
+  for (const double mark : {1.0, -1.0, 0.75, -3.0, double{0.1F}, 1e-80}) {
+    const double up = mark_of(std::nextafter(mark, 1e9));
+    EXPECT_EQ(up, mark_of(mark)) << mark;
+    EXPECT_EQ(mark_of(below_mark(mark)), mark_of(below_mark(mark) - 1e-18 * std::fabs(mark)));
+    EXPECT_LT(mark_of(below_mark(mark_of(mark))), mark_of(mark)) << "belongs to the mark below";
+    EXPECT_EQ(mark_of(above_mark(mark_of(mark))), mark_of(mark));
+  }
+  EXPECT_EQ(mark_of(double{-0.1F}), double{-0.1F});
+  EXPECT_EQ(above_mark(1.0), 1.0 + 256 * 0x1p-52);
+  EXPECT_EQ(below_mark(-1.0), -1.0 - 256 * 0x1p-52);
+  EXPECT_EQ(below_mark(1.0), 1.0 - 256 * 0x1p-53);
+}
+
 TEST(SampleCells, TakeNumbersNextToZeroForZero) {
   const Sorted sorted = sort_all({1e-90, -1e-300, 0.0, 1.0, -0.0});
   ASSERT_EQ(sorted.cells.size(), 2u);
-  EXPECT_EQ(sorted.cells[0].greatest, 0.0);
+  EXPECT_EQ(sorted.cells[0].greatest, 1e-90);
   EXPECT_EQ(sorted.cells[0].count, 4u);
 }
 

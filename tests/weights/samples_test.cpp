@@ -37,7 +37,8 @@ TEST(Samples, MassesEqualANaiveCount) {
   EXPECT_TRUE(rc::check([] {
     const auto integers = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-4000, 4000));
     Numbers samples;
-    for (const int value : integers) samples.push_back(value * (value % 50 == 0 ? 1e3 : 1e-3));
+    for (const int value : integers)
+      samples.push_back(value * (value % 50 == 0 ? 0x1p10 : 0x1p-10));
     RC_PRE(!samples.empty());
     const double low = *std::min_element(samples.begin(), samples.end());
     const double high = *std::max_element(samples.begin(), samples.end());
@@ -77,7 +78,7 @@ TEST(Samples, KeepTheirBinsWhateverOneOutlierIs) {
     const auto spec = histogram_of(samples);
     EXPECT_LE(spec.masses.size(), plain.masses.size() + 20) << outlier;
     EXPECT_LE(width_around(spec, 0.3), 0.01) << outlier;
-    EXPECT_LE(width_around(spec, outlier), 1e-15 * std::fabs(outlier)) << outlier;
+    EXPECT_LE(width_around(spec, outlier), 1e-13 * std::fabs(outlier)) << outlier;
     const bool low = outlier < 0.0;
     EXPECT_NEAR(low ? spec.masses.front() : spec.masses.back(), 1.0 / 20000.0, 1e-12);
     EXPECT_EQ(low ? spec.masses[1] : spec.masses.rbegin()[1], 0.0) << "nothing between";
@@ -90,11 +91,11 @@ TEST(Samples, GiveRepeatedValuesBinsOfTheirOwn) {
   for (size_t i = 1000; i < 9000; ++i) samples[i] = 0.0;
   const auto spec = histogram_of(samples);
   EXPECT_EQ(spec.masses.front(), 0.05);
-  EXPECT_LE(width_around(spec, -1e9), 2e-7);
+  EXPECT_LE(spec.edges[1] - spec.edges[0], 1e-4);
   const auto zero = std::lower_bound(spec.edges.begin(), spec.edges.end(), 0.0);
-  EXPECT_EQ(*zero, 0.0);
+  EXPECT_EQ(*zero, 0.5e-80);
   EXPECT_EQ(spec.masses[static_cast<size_t>(zero - spec.edges.begin()) - 1], 0.4);
-  EXPECT_LE(width_around(spec, 0.0), 1e-99);
+  EXPECT_EQ(width_around(spec, 0.0), 1e-80);
   EXPECT_LE(width_around(spec, 1.0), 0.03);
   EXPECT_EQ(message_of([&] { make_weight(spec); }), "no error");
 }
@@ -109,11 +110,12 @@ TEST(Samples, OfFewValuesAreTheseValues) {
   EXPECT_EQ(spec.edges.back(), 3.0);
 }
 
-TEST(Samples, ThatAreNeighbouringDoublesStayApart) {
+TEST(Samples, ThatAreNeighbouringDoublesCountAsOneNumber) {
   Numbers samples = {0.0, 2.0};
-  for (double x = 1.0; samples.size() < 20; x = std::nextafter(x, 2.0)) samples.push_back(x);
+  for (double x = 1.0; samples.size() < 10; x = std::nextafter(x, 2.0)) samples.push_back(x);
   const auto spec = histogram_of(samples);
-  EXPECT_EQ(std::count(spec.masses.begin(), spec.masses.end(), 1.0 / 20), 20);
+  EXPECT_EQ(std::count(spec.masses.begin(), spec.masses.end(), 0.8), 1);
+  EXPECT_EQ(spec.masses.size(), 5u);
 }
 
 TEST(Samples, BeyondAQuantileCountAsIt) {
