@@ -70,7 +70,7 @@ std::unique_ptr<ByteSource> file_source(const std::string& path) {
   return std::make_unique<OwningSource>(std::move(in), path);
 }
 
-std::unique_ptr<ByteSource> piped_source(std::istream& in, std::string name, size_t limit) {
+std::unique_ptr<ByteSource> piped_source(std::istream& in, const std::string& name, size_t limit) {
   std::string bytes;
   std::vector<char> block(size_t{1} << 16);
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {

@@ -41,7 +41,7 @@ std::unique_ptr<ByteSource> stream_source(std::istream& in, std::string name);
 std::unique_ptr<ByteSource> file_source(const std::string& path);
 
 /// All that `in` (standard input, a pipe) holds. Throws Error for more than `limit` bytes.
-std::unique_ptr<ByteSource> piped_source(std::istream& in, std::string name,
+std::unique_ptr<ByteSource> piped_source(std::istream& in, const std::string& name,
                                          size_t limit = kMostPipedBytes);
 
 /// The array `key` (its entry is KEY.npy) of an .npz archive, inflated while it is read. Without a

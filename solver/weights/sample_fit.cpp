@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "weights/densities.hpp"
@@ -18,7 +20,6 @@ namespace fewbit::solver {
 namespace {
 
 constexpr double kLeastUnitSpread = 1e-6;
-constexpr double kFewShare = 1e-3;
 /// From here on the farthest thousandth is worth a word; a Laplace has 0.045.
 constexpr double kTooMuchForFew = 0.5;
 
@@ -93,7 +94,7 @@ double middle_of(const SampleCell& cell) {
 }
 
 /// The part of the sum of squares about the median that the farthest few carry.
-double share_of_few(const Cells& cells, double median, size_t total) {
+double share_of_few(const Cells& cells, double median, size_t count_of_few) {
   std::vector<std::pair<double, double>> squares;  // with their counts
   double sum = 0.0;
   for (const SampleCell& cell : cells) {
@@ -103,7 +104,7 @@ double share_of_few(const Cells& cells, double median, size_t total) {
     sum += distance * distance * count;
   }
   std::sort(squares.begin(), squares.end(), std::greater<>());
-  double few = std::max(1.0, kFewShare * static_cast<double>(total));
+  auto few = static_cast<double>(count_of_few);
   double carried = 0.0;
   for (const auto& [square, count] : squares) {
     const double taken = std::min(few, count);
@@ -124,7 +125,8 @@ SampleSummary summary_of(const Cells& cells, size_t total) {
     before += cell.count;
     summary.median = middle_of(cell);
   }
-  summary.share_of_few = share_of_few(cells, summary.median, total);
+  summary.few = std::max<size_t>(1, total / 1000);
+  summary.share_of_few = share_of_few(cells, summary.median, summary.few);
   return summary;
 }
 
@@ -152,18 +154,22 @@ FittedSamples fit_samples(Samples& samples, double clip) {
 }
 
 std::vector<std::string> sample_warnings(const SampleSummary& summary) {
+  // Of fewer than 20 samples one is no few.
+  if (summary.count < 20) return {};
   std::vector<std::string> lines;
   if (summary.share_of_few > kTooMuchForFew) {
-    const auto percent = static_cast<int>(std::floor(100.0 * summary.share_of_few));
-    lines.push_back("the farthest 0.1 % of the samples carry " + std::to_string(percent) +
-                    " % of the sum of squares about the median (they reach from " +
-                    shortest(summary.least) + " to " + shortest(summary.greatest) +
-                    "): --clip 0.999 leaves them out");
+    const char* clip = "0.999";
+    if (summary.count < 1000) clip = summary.count < 100 ? "0.95" : "0.99";
+    lines.push_back(
+        fmt::format("{} of {} samples carry {:.0f} % of the sum of squares about the "
+                    "median (samples reach from {} to {}): --clip {} limits them",
+                    summary.few, summary.count, std::floor(100 * summary.share_of_few),
+                    shortest(summary.least), shortest(summary.greatest), clip));
   }
   if (summary.looks_transposed) {
-    lines.push_back(
-        "the array has many more columns than rows and its rows differ, as units do: "
-        "rows are taken for samples, columns for units; is it transposed?");
+    lines.emplace_back(
+        "the array has many more columns than rows and its rows differ, as units "
+        "do: rows are taken for samples, columns for units; is it transposed?");
   }
   return lines;
 }

@@ -96,10 +96,12 @@ struct SampleSummary {
   double least = 0.0;
   double greatest = 0.0;
   double median = 0.0;  ///< as the bins tell it
-  /// Of the sum of squared distances from the median: what the thousandth part of the samples (at
-  /// least one) that is farthest away carries. A normal has 0.012, a Cauchy about 1.
+  /// The thousandth part of the samples, at least one.
+  size_t few = 0;
+  /// Of the sum of squared distances from the median: what the `few` that are farthest away carry.
+  /// A normal has 0.012, a Cauchy about 1.
   double share_of_few = 0.0;
-  bool looks_transposed = false;  ///< see Transposition
+  bool looks_transposed = false;  ///< see UnitMoments::looks_transposed
 };
 
 struct FittedSamples {
@@ -117,7 +119,7 @@ struct FittedSamples {
 FittedSamples fit_samples(Samples& samples, double clip = 1.0);
 
 /// Lines for the user, without end of line: few values carry most of the squared weight; the array
-/// looks transposed. None where all is well.
+/// looks transposed. None where all is well, or where there are fewer than 20 samples.
 std::vector<std::string> sample_warnings(const SampleSummary& summary);
 
 }  // namespace fewbit::solver

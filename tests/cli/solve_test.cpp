@@ -107,9 +107,8 @@ TEST_F(Solve, ClipsSamplesAndWarnsOfOutliers) {
   write("samples.csv", samples + "1e6\n");
   const std::string solve = "--fn gelu --bits 1 -o table.json --weight samples:samples.csv";
   EXPECT_EQ(run(solve).err,
-            "fewbit-solve: warning: the farthest 0.1 % of the samples carry 99 % of the sum of "
-            "squares about the median (they reach from -1 to 1e+06): --clip 0.999 leaves them "
-            "out\n");
+            "fewbit-solve: warning: 2 of 2001 samples carry 99 % of the sum of squares about the "
+            "median (samples reach from -1 to 1e+06): --clip 0.999 limits them\n");
   const Outcome clipped = run(solve + " --clip 0.999");
   EXPECT_EQ(clipped.code, 0);
   EXPECT_EQ(clipped.err, "");

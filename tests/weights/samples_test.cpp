@@ -7,6 +7,7 @@
 
 #include <rapidcheck.h>
 
+#include "base/text.hpp"
 #include "tests/weights/support.hpp"
 
 namespace fewbit::solver {
@@ -159,8 +160,14 @@ TEST(Samples, WarnWhenFewCarryMostOfTheSquares) {
   EXPECT_GT(summary_of(samples).share_of_few, 0.99);
   const auto lines = sample_warnings(summary_of(samples));
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(lines[0].substr(0, 81),
-            "the farthest 0.1 % of the samples carry 99 % of the sum of squares about the medi");
+  EXPECT_EQ(lines[0],
+            "20 of 20000 samples carry 99 % of the sum of squares about the median (samples "
+            "reach from " +
+                shortest(summary_of(samples).least) + " to 10000): --clip 0.999 limits them");
+  samples.resize(50);
+  EXPECT_NE(sample_warnings(summary_of(samples)).at(0).find("--clip 0.95 "), std::string::npos);
+  samples.resize(19);
+  EXPECT_TRUE(sample_warnings(summary_of(samples)).empty());
 }
 
 TEST(Samples, KeepTheirResolutionFarFromZero) {
