@@ -1,6 +1,7 @@
 # fewbit_add_activation(TARGET NAME my_act EXPR "x*sigmoid(1.702*x)" BITS b | LEVELS k
 #   [FORM levels|intervals|unbiased] [OBJECTIVE squared|smoothed[:tau=...,lambda=...]]
-#   [WEIGHT uniform|normal:M,S|mixture:A,B|histogram:FILE|samples:FILE] [DOMAIN lo,hi]
+#   [WEIGHT uniform|normal:M,S|mixture:A,B|laplace:M,S|student-t:M,S,D|histogram:FILE|samples:FILE]
+#   [DOMAIN lo,hi]
 #   [DTYPE exact|fp32|bf16|fp16] [LANG cpp|cuda] [TORCH])
 #
 # Solves the activation while TARGET is built and lets it `#include "fewbit/my_act.hpp"`, one header
@@ -63,8 +64,8 @@ function(_fewbit_activation_check_all)
   _fewbit_activation_check(OBJECTIVE "${ARG_OBJECTIVE}" "squared|smoothed(:.+)?"
     "squared, smoothed[:tau=...,lambda=...]")
   _fewbit_activation_check(WEIGHT "${ARG_WEIGHT}"
-    "uniform|(normal|mixture)(:.+)?|(histogram|samples):.+"
-    "uniform, normal:M,S, mixture:A,B, histogram:FILE, samples:FILE")
+    "uniform|(normal|mixture|laplace|student-t)(:.+)?|(histogram|samples):.+"
+    "uniform, normal:M,S, mixture:A,B, laplace:M,S, student-t:M,S,D, histogram:FILE, samples:FILE")
   _fewbit_activation_check(DOMAIN "${ARG_DOMAIN}" "[^,]+,[^,]+" "LO,HI")
   _fewbit_activation_check(DTYPE "${ARG_DTYPE}" "exact|fp32|bf16|fp16" "exact, fp32, bf16, fp16")
   _fewbit_activation_check(LANG "${ARG_LANG}" "cpp|cuda" "cpp, cuda")
@@ -94,12 +95,13 @@ function(fewbit_add_activation target)
   set(weight_file)
   if(ARG_WEIGHT MATCHES "^(histogram|samples):(.+)$")
     set(kind ${CMAKE_MATCH_1})
-    cmake_path(ABSOLUTE_PATH CMAKE_MATCH_2 OUTPUT_VARIABLE weight_file)
+    cmake_path(ABSOLUTE_PATH CMAKE_MATCH_2 OUTPUT_VARIABLE weight_path)
+    string(REGEX REPLACE "(\\.npz):.*$" "\\1" weight_file "${weight_path}")  # ARCHIVE.npz:KEY
     get_source_file_property(generated ${weight_file} GENERATED)
     if(NOT EXISTS ${weight_file} AND NOT generated)
       _fewbit_activation_fail("WEIGHT file is missing: ${weight_file}")
     endif()
-    set(ARG_WEIGHT "${kind}:${weight_file}")
+    set(ARG_WEIGHT "${kind}:${weight_path}")
   endif()
   # One word each, so that a value may start with a minus sign.
   set(arguments "--expr=${ARG_EXPR}" --name=${ARG_NAME})

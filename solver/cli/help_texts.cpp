@@ -40,9 +40,17 @@ const char* const kWeightsText =
   mixture:MIN,MAX          normal distributions around 0 of every sigma from MIN to
                            MAX, their logarithms evenly spread; for one table that
                            serves many layers. mixture alone is mixture:0.0625,4.
+  laplace:MEAN,SCALE       sharper at the mean, with longer tails: exp(-|x - MEAN| / SCALE).
+  student-t:MEAN,SCALE,DEGREES   tails that fall like a power; 1 degree is Cauchy's.
   histogram:FILE           counts of your own, one bin a line.
   samples:FILE             inputs of your own; the table is fitted to them. What the
-                           default table does on the same inputs is printed too.
+                           default table does on the same inputs is printed too, and
+                           what the error is on the samples themselves. Once more for
+                           each further file; FILE.npz:KEY; - is standard input.
+
+--clip 0.999 counts samples beyond that quantile as the quantile, on both sides.
+--sample-format says what a file's name does not: npy, npy:bf16, csv, raw, raw:f16,
+raw:bf16, raw:f64.
 
 --domain LO,HI bounds the integral: -10,10, and for data the range of the data. Ends
 may be inf where the weight can be integrated (any but uniform).
@@ -108,9 +116,10 @@ const char* const kFilesText = R"(Written
 
 Read
   histogram:FILE   CSV: left end, right end and count of a bin in each line.
-  samples:FILE     .npy (float32 or float64, any shape), .csv or text (numbers between
-                   commas, blanks or line ends), .f32 or .raw (little-endian float32
-                   and nothing else). By the ending of the name.
+  samples:FILE     .npy and .npz:KEY (float16, bfloat16, float32 or float64, any shape and
+                   byte order), .csv or text (numbers between commas, blanks or line
+                   ends), .f32 or .raw (little-endian float32 and nothing else). By the
+                   ending of the name, or as --sample-format says.
   Lines of CSV that begin with # and a first line of headings are skipped.
 
 Examples:

@@ -31,7 +31,7 @@ const std::map<std::string, std::vector<std::string>>& words() {
       {"--bits", {"1", "2", "3", "4", "5", "6", "7", "8"}},
       {"--form", form_names()},
       {"--objective", {"squared", "smoothed"}},
-      {"--weight", {"uniform", "normal", "mixture"}},
+      {"--weight", {"uniform", "normal", "mixture", "laplace", "student-t"}},
       {"--dtype", dtype_names()},
       {"--lang", {"cpp", "cuda", "torch", "triton"}},
       {"--format", {"md", "csv", "html"}},

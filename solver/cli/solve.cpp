@@ -3,9 +3,11 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/parse_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/solve_output.hpp"
@@ -26,7 +28,7 @@ struct Options {
   std::string levels;
   std::string form = "levels";
   std::string objective = "squared";
-  std::string weight = "uniform";
+  WeightArguments weight;
   std::string domain;
   std::string dtype = "exact";
   SolveOutput output;
@@ -74,8 +76,12 @@ Problem problem_of(const Options& options) {
   problem.objective = parse_objective(options.objective);
   problem.dtype = parse_dtype(options.dtype);
   if (!options.domain.empty()) problem.domain = parse_domain(options.domain);
-  // Last, because it may read a large file.
-  problem.weight = parse_weight(options.weight);
+  // Last, because it may read large files.
+  const ParsedWeight weight = parse_weight(options.weight);
+  for (const auto& line : sample_warnings(weight.summary)) {
+    if (!is_quiet()) fmt::print(stderr, "fewbit-solve: warning: {}\n", line);
+  }
+  problem.weight = weight.spec;
   check_objective(options.objective, problem.weight);
   if (options.domain.empty()) problem.domain = default_domain(problem.weight);
   return problem;
@@ -118,9 +124,17 @@ Subcommand add_solve(CLI::App& app) {
   add("--form", "FORM", to.form, "levels (default), intervals or unbiased");
   add("--objective", "OBJECTIVE", to.objective,
       "squared (default) or smoothed[:tau=0.83,lambda=1e-3]");
-  add("--weight", "WEIGHT", to.weight,
-      "uniform (default), normal:MEAN,SIGMA, mixture:SIGMA_MIN,SIGMA_MAX, histogram:FILE, "
-      "samples:FILE");
+  app.add_option("--weight", to.weight.weights,
+                 "uniform (default), normal:MEAN,SIGMA, mixture:SIGMA_MIN,SIGMA_MAX, "
+                 "laplace:MEAN,SCALE, student-t:MEAN,SCALE,DEGREES, histogram:FILE, samples:FILE "
+                 "(again for more files; FILE.npz:KEY; - is standard input)")
+      ->type_name("WEIGHT")
+      ->expected(-1)
+      ->allow_extra_args(false);  // one value each time
+  add("--clip", "QUANTILE", to.weight.clip,
+      "Samples beyond this quantile count as it, on both sides: 0.999");
+  add("--sample-format", "FORMAT", to.weight.sample_format,
+      "npy, npy:bf16, csv, raw, raw:f16, raw:bf16 or raw:f64, whatever the file is called");
   add("--domain", "LO,HI", to.domain, "Ends may be inf; default -10,10, for data its own range");
   add("--dtype", "TYPE", to.dtype, "Thresholds for exact (default), fp32, bf16 or fp16");
   app.add_flag("--json", to.output.json, "JSON instead of text; with -o to that file alone");

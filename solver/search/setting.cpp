@@ -58,8 +58,8 @@ void check_domain(const Domain& domain, const Weight& weight) {
   }
   if ((std::isinf(domain.lo) || std::isinf(domain.hi)) && !weight.is_integrable()) {
     throw Error("domain: " + text_of(domain) +
-                " is infinite, which needs an integrable weight (normal, mixture, histogram, "
-                "samples)");
+                " is infinite, which needs a weight whose mass lies within 1e100: any but uniform "
+                "and student-t of a few tenths of a degree");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,6 +77,53 @@ std::vector<SmoothingNode> mixture_nodes(const WeightSpec& weight, double tau, d
   return nodes;
 }
 
+/// A Laplace and a student-t density are normals whose sigma is random. With t = log(sigma / scale)
+///   laplace    (sigma / scale)^2 / 2 is exponential:    density of t ~ exp(2 t - e^(2 t) / 2)
+///   student-t  degrees (scale / sigma)^2 is chi-square: density of t ~ exp(-n t - n e^(-2 t) / 2)
+struct LogSigma {
+  double degrees;  ///< of student-t; 0 for laplace
+
+  double log_density(double t) const {
+    if (degrees > 0.0) return -degrees * (t + 0.5 * std::exp(-2.0 * t));
+    return 2.0 * t - 0.5 * std::exp(2.0 * t);
+  }
+  double mode() const { return degrees > 0.0 ? 0.0 : 0.5 * std::numbers::ln2; }
+};
+
+// The step of the equidistant rule over t that leaves exp(-tail). Density and b^2 are analytic
+// where |Im t| < pi / 4, and on the line Im t = y the density has grown by cos(2 y)^(-n / 2) at
+// most (laplace: as n = 2): the error is that times exp(-2 pi y / step), least at step = 2 pi / (n
+// tan(2 y)).
+double log_sigma_step(double degrees, double tail) {
+  double lo = 0.0;
+  double hi = 0.25 * std::numbers::pi;
+  for (int i = 0; i < 60; ++i) {
+    const double y = 0.5 * (lo + hi);
+    const double fall = degrees * (y * std::tan(2.0 * y) + 0.5 * std::log(std::cos(2.0 * y)));
+    (fall < tail ? lo : hi) = y;
+  }
+  return 2.0 * std::numbers::pi / (degrees * std::tan(2.0 * hi));
+}
+
+void append_scale_mixture(const LogSigma& law, double mean, double scale, double tau, double tail,
+                          std::vector<SmoothingNode>& out) {
+  const double step = log_sigma_step(law.degrees > 0.0 ? law.degrees : 2.0, tail);
+  const double peak = law.log_density(law.mode());
+  std::vector<std::pair<double, double>> sigmas;  // with their masses
+  double total = 0.0;
+  for (const int direction : {-1, 1}) {
+    for (int i = direction < 0 ? 1 : 0;; ++i) {
+      const double t = law.mode() + direction * i * step;
+      const double mass = std::exp(law.log_density(t) - peak);
+      if (mass < std::exp(-tail)) break;
+      sigmas.emplace_back(scale * std::exp(t), mass);
+      total += mass;
+    }
+  }
+  std::sort(sigmas.begin(), sigmas.end());
+  for (const auto& [sigma, mass] : sigmas) append_normal(mean, sigma, tau, mass / total, tail, out);
+}
+
 std::vector<SmoothingNode> histogram_nodes(const WeightSpec& weight, double tau) {
   if (weight.edges.size() < 2 || weight.masses.size() + 1 != weight.edges.size()) {
     throw Error(fmt::format("weight histogram: {} edges for {} masses", weight.edges.size(),
@@ -100,6 +148,11 @@ std::vector<SmoothingNode> histogram_nodes(const WeightSpec& weight, double tau)
   if (shrink < 1e-8) return {{mean, spread, 1.0}};
   std::vector<double> edges = weight.edges;
   for (double& edge : edges) edge = mean + shrink * (edge - mean);
+  // A bin around a single number is as narrow as doubles allow: drawn together it would vanish, and
+  // its mass with it.
+  for (size_t i = 1; i < edges.size(); ++i) {
+    edges[i] = std::max(edges[i], std::nextafter(edges[i - 1], edges.back() + 1.0));
+  }
   std::vector<SmoothingNode> nodes;
   for (const MassPoint& point : gauss_points(edges, weight.masses, spread)) {
     nodes.push_back({point.position, spread, point.mass / mass});
@@ -123,6 +176,29 @@ std::vector<SmoothingNode> unit_nodes(const WeightSpec& weight) {
   return nodes;
 }
 
+/// Whether inputs have a second moment: what a unit's scatter is measured by.
+bool has_spread(const WeightSpec& weight) {
+  if (weight.kind == "student-t") return parameter(weight, "degrees") > 2.0;
+  return weight.kind != "uniform";
+}
+
+std::vector<SmoothingNode> nodes_by_kind(const WeightSpec& weight, double tau, double tail) {
+  if (weight.kind == "mixture") return mixture_nodes(weight, tau, tail);
+  if (weight.kind == "histogram") {
+    return weight.units.empty() ? histogram_nodes(weight, tau) : unit_nodes(weight);
+  }
+  std::vector<SmoothingNode> nodes;
+  const double mean = parameter(weight, "mean");
+  if (weight.kind == "normal") {
+    append_normal(mean, positive_parameter(weight, "sigma"), tau, 1.0, tail, nodes);
+  } else {
+    const bool student = weight.kind == "student-t";
+    const LogSigma law{student ? positive_parameter(weight, "degrees") : 0.0};
+    append_scale_mixture(law, mean, positive_parameter(weight, "scale"), tau, tail, nodes);
+  }
+  return nodes;
+}
+
 }  // namespace
 
 std::vector<SmoothingNode> smoothing_nodes(const WeightSpec& weight, double tau, bool fallback,
@@ -131,23 +207,17 @@ std::vector<SmoothingNode> smoothing_nodes(const WeightSpec& weight, double tau,
     throw Error(fmt::format("tau is {}, accepted are {} to 1", shortest(tau), kSmallestTau), {},
                 "objective");
   }
-  std::vector<SmoothingNode> nodes;
-  if (weight.kind == "normal") {
-    append_normal(parameter(weight, "mean"), positive_parameter(weight, "sigma"), tau, 1.0, tail,
-                  nodes);
-  } else if (weight.kind == "mixture") {
-    nodes = mixture_nodes(weight, tau, tail);
-  } else if (weight.kind == "histogram") {
-    nodes = weight.units.empty() ? histogram_nodes(weight, tau) : unit_nodes(weight);
-  } else if (fallback) {
-    append_normal(0.0, 1.0, tau, 1.0, tail, nodes);
-  } else {
+  if (has_spread(weight)) return nodes_by_kind(weight, tau, tail);
+  if (!fallback) {
     throw Error(
-        fmt::format("the smoothed objective needs to know how units scatter: weight {} does "
-                    "not say, accepted are normal, mixture, histogram and samples",
+        fmt::format("the smoothed objective needs to know how units scatter: weight {} does not "
+                    "say, accepted are normal, mixture, laplace, student-t with more than 2 "
+                    "degrees, histogram and samples",
                     weight.kind),
         {}, "weight");
   }
+  std::vector<SmoothingNode> nodes;
+  append_normal(0.0, 1.0, tau, 1.0, tail, nodes);
   return nodes;
 }
 

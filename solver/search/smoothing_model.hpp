@@ -27,13 +27,17 @@ struct StepFunction {
 /// How single units scatter under a weight of the whole layer; masses sum to 1.
 ///   normal     unit means ~ N(mean, sigma^2 (1 - tau^2)), spread tau sigma
 ///   mixture    the same for every sigma, averaged over log sigma
+///   laplace    the same for every sigma of the normals that it is a mixture of
+///   student-t  likewise, with more than 2 degrees: with fewer there is no second moment to share
+///              out; sigmas are left out where no more than exp(-tail) of the peak of their
+///              density is left, which is enough while e stays bounded
 ///   histogram  with units: one node per unit (tau is not used)
 ///              without: the histogram shrunk about its mean by sqrt(1 - tau^2), spread tau times
 ///              its standard deviation
 /// Sums over the nodes equal the integrals to 1e-11 of b^2 even where smoothing leaves a thousandth
 /// of e; exp(-tail) is what the rules for normal inputs leave out. Throws Error for tau outside
-/// [0.01, 1], and for a weight without units (uniform), unless `fallback` puts normal(0, 1) in its
-/// place.
+/// [0.01, 1], and for a weight without units (uniform, student-t with at most 2 degrees), unless
+/// `fallback` puts normal(0, 1) in its place.
 std::vector<SmoothingNode> smoothing_nodes(const WeightSpec& weight, double tau,
                                            bool fallback = false, double tail = 36.0);
 

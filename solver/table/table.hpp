@@ -28,7 +28,10 @@ struct UnitSpec {
 ///   uniform                       density 1
 ///   normal     mean, sigma        probability density
 ///   mixture    sigma_min, sigma_max   zero-mean normals, log sigma uniform; probability density
-///   histogram                     piecewise constant probability density: `masses[i]` (sum 1) over
+///   laplace    mean, scale        probability density, falling by e for each scale from the mean
+///   student-t  mean, scale, degrees   probability density of mean + scale t; moments need not
+///   exist histogram                     piecewise constant probability density: `masses[i]` (sum
+///   1) over
 ///                                 [edges[i], edges[i+1]]; `units` where the data told them apart
 struct WeightSpec {
   std::string kind = "uniform";

@@ -54,6 +54,38 @@ Units units_of_mixture(double smallest, double largest, double tau) {
   return units;
 }
 
+/// The sigmas of the normals that make up a Laplace density (variance exponential, mean 2 scale^2)
+/// or a Student's t (variance degrees scale^2 / chi-square), by Gauss's rule on panels of y. The
+/// variance is 2 scale^2 exp(y) or scale^2 exp(-y), so that exp(y) has a gamma density.
+struct GammaLaw {
+  double shape;
+  double rate;
+  double power;  ///< of exp(y) in sigma
+
+  /// The logarithm of y's density, up to a constant.
+  double at(double y) const { return shape * y - rate * std::exp(y); }
+  double mode() const { return std::log(shape / rate); }
+};
+
+Units units_of_gamma(const GammaLaw& law, double mean, double scale, double tau) {
+  // From the mode, w away, the logarithm falls by shape (e^w - w - 1): 40 at both ends.
+  const double curved = 9.0 / std::sqrt(law.shape);
+  const double lo = law.mode() - curved - 40.0 / law.shape;
+  const double hi = law.mode() + std::min(curved, 1.0 + std::log1p(40.0 / law.shape));
+  const double width = std::min(0.5, 1.0 / std::sqrt(law.shape));
+  const double panels = std::ceil((hi - lo) / width);
+  const GaussRule& rule = gauss_rule();
+  Units units;
+  for (double panel = 0.0; panel < panels; ++panel) {
+    for (size_t i = 0; i < GaussRule::kNodes; ++i) {
+      const double y = lo + (hi - lo) / panels * (panel + (1.0 + rule.nodes[i]) / 2);
+      const double mass = rule.weights[i] * std::exp(law.at(y) - law.at(law.mode()));
+      if (mass > 1e-17) add_normal(units, mean, scale * std::exp(law.power * y), tau, mass);
+    }
+  }
+  return units;
+}
+
 /// Evenly spread means on [lo, hi], all with `spread`: three Gauss points where that is short
 /// beside the spread, else the full rule on parts no longer than it.
 void add_even_means(Units& units, double lo, double hi, double mass, double spread) {
@@ -112,10 +144,16 @@ Units units_of(const WeightSpec& weight, double tau) {
     if (units.empty()) units = units_of_bins(weight, tau);
   } else if (weight.kind == "mixture") {
     units = units_of_mixture(named(weight, "sigma_min"), named(weight, "sigma_max"), tau);
+  } else if (weight.kind == "laplace") {
+    const double scale = std::sqrt(2.0) * named(weight, "scale");
+    units = units_of_gamma({1.0, 1.0, 0.5}, named(weight, "mean"), scale, tau);
+  } else if (weight.kind == "student-t" && named(weight, "degrees") > 2.0) {
+    const double half = named(weight, "degrees") / 2;
+    units = units_of_gamma({half, half, -0.5}, named(weight, "mean"), named(weight, "scale"), tau);
   } else if (weight.kind == "normal") {
     add_normal(units, named(weight, "mean"), named(weight, "sigma"), tau, 1.0);
   } else {
-    add_normal(units, 0.0, 1.0, tau, 1.0);  // uniform: as if the inputs were N(0, 1)
+    add_normal(units, 0.0, 1.0, tau, 1.0);  // no second moment: as if the inputs were N(0, 1)
   }
   double mass = 0.0;
   for (const UnitSpec& unit : units) mass += unit.mass;

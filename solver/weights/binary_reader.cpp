@@ -1,8 +1,7 @@
-// Little-endian floats, bare or behind a .npy header. The stream's length is compared with what the
-// header promises before the first number is read.
+// Floats, bare or behind a .npy header. The source's length is compared with what the header
+// promises before the first number is read.
 #include <algorithm>
-#include <bit>
-#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -14,25 +13,6 @@ namespace fewbit::solver {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 16;
-
-template <class Bits>
-Bits little_endian(const char* bytes) {
-  Bits bits = 0;
-  for (size_t i = 0; i < sizeof(Bits); ++i) {
-    bits |= static_cast<Bits>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return bits;
-}
-
-/// Bytes from here to the end.
-size_t remaining_bytes(std::istream& in, const std::string& name) {
-  const auto here = in.tellg();
-  in.seekg(0, std::ios::end);
-  const auto end = in.tellg();
-  in.seekg(here);
-  if (!in || here < 0 || end < here) throw Error("cannot be read twice (a pipe?)", name);
-  return static_cast<size_t>(end - here);
-}
 
 /// The number of items; throws where the product overflows what a file can hold.
 size_t item_count(const NpyHeader& header, const std::string& name) {
@@ -48,47 +28,36 @@ size_t item_count(const NpyHeader& header, const std::string& name) {
 
 class BinaryReader final : public SampleReader {
  public:
-  BinaryReader(std::istream& in, SampleFormat format, const std::string& name)
-      : in_(in), name_(name), bytes_(kBlockBytes) {
-    if (format == SampleFormat::npy) header_ = read_npy_header(in, name);
-    const size_t bytes = remaining_bytes(in, name);
-    count_ = bytes / header_.item_bytes;
-    if (format == SampleFormat::npy) count_ = item_count(header_, name);
-    const size_t needed = count_ * header_.item_bytes;
-    if (format == SampleFormat::raw && bytes != needed) {
-      throw Error("holds " + std::to_string(bytes) + " bytes, not a multiple of 4", name);
-    }
-    if (bytes < needed) {
-      throw Error("is truncated: " + std::to_string(bytes) + " bytes of data, its shape needs " +
-                      std::to_string(needed),
-                  name);
-    }
-    if (bytes > needed) {
-      throw Error("has " + std::to_string(bytes - needed) + " bytes after its data", name);
-    }
-    if (count_ == 0) throw Error("is empty: no samples", name);
-    begin_ = in.tellg();
+  BinaryReader(std::unique_ptr<ByteSource> source, NpyHeader header, size_t count)
+      : source_(std::move(source)), header_(std::move(header)), bytes_(kBlockBytes), count_(count) {
+    if (count_ == 0) throw Error("is empty: no samples", source_->name());
   }
 
   size_t read(std::span<double> block) override {
-    const size_t fitting = std::min(block.size(), kBlockBytes / header_.item_bytes);
-    const size_t count = std::min(fitting, count_ - done_);
-    const size_t bytes = count * header_.item_bytes;
-    if (!in_.read(bytes_.data(), static_cast<std::streamsize>(bytes))) {
-      throw Error("cannot be read to its end", name_);
+    const size_t item = header_.type.bytes();
+    const size_t count = std::min({block.size(), kBlockBytes / item, count_ - done_});
+    const std::span bytes(bytes_.data(), count * item);
+    if (source_->read(bytes) != bytes.size()) {
+      throw Error("cannot be read to its end", source_->name());
     }
-    for (size_t i = 0; i < count; ++i) {
-      block[i] = item(i);
-      check_sample(block[i], done_ + i, name_);
-    }
+    read_items(header_.type, bytes, block.first(count));
+    for (size_t i = 0; i < count; ++i) check_sample(block[i], done_ + i, source_->name());
     done_ += count;
+    // An archive compares its checksum only when asked for what follows the last byte.
+    if (done_ == count_) source_->read(std::span(bytes_.data(), 1));
     return count;
   }
 
   void rewind() override {
-    in_.clear();
-    in_.seekg(begin_);
+    source_->rewind();
     done_ = 0;
+    for (size_t left = header_.bytes; left > 0;) {
+      const std::span bytes(bytes_.data(), std::min(left, kBlockBytes));
+      if (source_->read(bytes) != bytes.size()) {
+        throw Error("was changed while it was read", source_->name());
+      }
+      left -= bytes.size();
+    }
   }
 
   SampleShape shape() const override {
@@ -97,27 +66,43 @@ class BinaryReader final : public SampleReader {
   }
 
  private:
-  double item(size_t i) const {
-    if (header_.item_bytes == 8) {
-      return std::bit_cast<double>(little_endian<std::uint64_t>(bytes_.data() + 8 * i));
-    }
-    return double{std::bit_cast<float>(little_endian<std::uint32_t>(bytes_.data() + 4 * i))};
-  }
-
-  std::istream& in_;
-  std::string name_;
-  NpyHeader header_{.item_bytes = 4, .fortran_order = false, .shape = {}};
+  std::unique_ptr<ByteSource> source_;
+  NpyHeader header_;
   std::vector<char> bytes_;
-  std::istream::pos_type begin_{};
-  size_t count_ = 0;
+  size_t count_;
   size_t done_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<SampleReader> make_binary_reader(std::istream& in, SampleFormat format,
-                                                 const std::string& name) {
-  return std::make_unique<BinaryReader>(in, format, name);
+std::unique_ptr<SampleReader> make_npy_reader(std::unique_ptr<ByteSource> source,
+                                              bool integers_are_bf16) {
+  const NpyHeader header = read_npy_header(*source, integers_are_bf16);
+  const size_t count = item_count(header, source->name());
+  const size_t needed = count * header.type.bytes();
+  const size_t bytes = source->size() - std::min(source->size(), header.bytes);
+  if (bytes < needed) {
+    throw Error("is truncated: " + std::to_string(bytes) + " bytes of data, its shape needs " +
+                    std::to_string(needed),
+                source->name());
+  }
+  if (bytes > needed) {
+    throw Error("has " + std::to_string(bytes - needed) + " bytes after its data", source->name());
+  }
+  return std::make_unique<BinaryReader>(std::move(source), header, count);
+}
+
+std::unique_ptr<SampleReader> make_raw_reader(std::unique_ptr<ByteSource> source, ItemType type) {
+  const size_t bytes = source->size();
+  const size_t count = bytes / type.bytes();
+  if (bytes % type.bytes() != 0) {
+    throw Error("holds " + std::to_string(bytes) + " bytes, not a multiple of " +
+                    std::to_string(type.bytes()),
+                source->name());
+  }
+  NpyHeader header;
+  header.type = type;
+  return std::make_unique<BinaryReader>(std::move(source), header, count);
 }
 
 }  // namespace fewbit::solver

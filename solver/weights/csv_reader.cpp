@@ -1,5 +1,6 @@
 // Numbers as text. A single line may hold all of them, so the unit of work is the field.
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -16,9 +17,8 @@ constexpr int kEnd = -1;
 
 class CsvReader final : public SampleReader {
  public:
-  CsvReader(std::istream& in, const std::string& name)
-      : in_(in), name_(name), begin_(in.tellg()), bytes_(kBlockBytes) {
-    if (begin_ == std::istream::pos_type(-1)) throw Error("cannot be read twice (a pipe?)", name);
+  explicit CsvReader(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)), bytes_(kBlockBytes) {
     skip_header();
   }
 
@@ -27,10 +27,10 @@ class CsvReader final : public SampleReader {
     while (count < block.size() && next_field()) {
       const auto value = read_number(field_);
       if (!value) fail("'" + field_ + "' is not a number");
-      check_sample(*value, index_++, name_);
+      check_sample(*value, index_++, source_->name());
       block[count++] = *value;
     }
-    if (index_ == 0) throw Error("is empty: no samples", name_);
+    if (index_ == 0) throw Error("is empty: no samples", source_->name());
     return count;
   }
 
@@ -41,12 +41,11 @@ class CsvReader final : public SampleReader {
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
-    throw Error("line " + std::to_string(line_) + ": " + message, name_);
+    throw Error("line " + std::to_string(line_) + ": " + message, source_->name());
   }
 
   void restart() {
-    in_.clear();
-    in_.seekg(begin_);
+    source_->rewind();
     position_ = filled_ = index_ = 0;
     line_ = 1;
     field_before_comma_ = false;
@@ -66,9 +65,7 @@ class CsvReader final : public SampleReader {
 
   int peek() {
     if (position_ == filled_) {
-      in_.read(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
-      if (in_.bad()) throw Error("cannot be read to its end", name_);
-      filled_ = static_cast<size_t>(in_.gcount());
+      filled_ = source_->read(bytes_);
       position_ = 0;
     }
     return filled_ == 0 ? kEnd : static_cast<unsigned char>(bytes_[position_]);
@@ -115,9 +112,7 @@ class CsvReader final : public SampleReader {
     field_before_comma_ = true;
   }
 
-  std::istream& in_;
-  std::string name_;
-  std::istream::pos_type begin_;
+  std::unique_ptr<ByteSource> source_;
   std::vector<char> bytes_;
   std::string field_;
   size_t position_ = 0;
@@ -129,8 +124,8 @@ class CsvReader final : public SampleReader {
 
 }  // namespace
 
-std::unique_ptr<SampleReader> make_csv_reader(std::istream& in, const std::string& name) {
-  return std::make_unique<CsvReader>(in, name);
+std::unique_ptr<SampleReader> make_csv_reader(std::unique_ptr<ByteSource> source) {
+  return std::make_unique<CsvReader>(std::move(source));
 }
 
 }  // namespace fewbit::solver

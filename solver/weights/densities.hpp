@@ -18,6 +18,8 @@ inline constexpr double kSupportSigmas = 12.0;
 std::unique_ptr<Weight> make_uniform();
 std::unique_ptr<Weight> make_normal(double mean, double sigma);
 std::unique_ptr<Weight> make_mixture(double sigma_min, double sigma_max);
+std::unique_ptr<Weight> make_laplace(double mean, double scale);
+std::unique_ptr<Weight> make_student_t(double mean, double scale, double degrees);
 std::unique_ptr<Weight> make_histogram(std::vector<double> edges, std::vector<double> masses);
 
 }  // namespace fewbit::solver

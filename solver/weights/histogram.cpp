@@ -51,13 +51,19 @@ class Histogram final : public Weight {
     return points;
   }
 
-  /// The median width of a bin.
+  /// The mean width of the bins between the quartiles: single bins may be as narrow as doubles
+  /// allow, around a number that is repeated, or as wide as the way to an outlier.
   double scale() const override {
-    std::vector<double> widths(densities_.size());
-    for (size_t i = 0; i < widths.size(); ++i) widths[i] = width(i);
-    const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
-    std::nth_element(widths.begin(), middle, widths.end());
-    return *middle;
+    size_t first = 0;
+    size_t last = densities_.size();
+    double below = 0.0;
+    double above = 0.0;
+    while ((below += densities_[first] * width(first)) < 0.25) ++first;
+    while ((above += densities_[last - 1] * width(last - 1)) < 0.25) --last;
+    const auto& edges = index_.edges();
+    if (last - first < 2)
+      return (edges.back() - edges.front()) / static_cast<double>(densities_.size());
+    return (edges[last] - edges[first]) / static_cast<double>(last - first);
   }
 
   bool is_even() const override {

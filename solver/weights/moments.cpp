@@ -3,57 +3,47 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace fewbit::solver {
 inline namespace sampling {
 
-void Moments::add(std::span<const double> block) {
-  if (block.empty()) return;
-  if (count_ == 0) least_ = greatest_ = origin_ = block.front();
-  const auto [low, high] = std::minmax_element(block.begin(), block.end());
-  least_ = std::min(least_, *low);
-  greatest_ = std::max(greatest_, *high);
+namespace {
 
-  const auto added = static_cast<double>(block.size());
-  double sum = 0.0;
-  for (const double value : block) sum += value - origin_;
-  const double mean = sum / added;
-  double squares = 0.0;
-  double rest = 0.0;
-  for (const double value : block) {
-    const double distance = (value - origin_) - mean;
-    squares += distance * distance;
-    rest += distance;
-  }
-  squares -= rest * rest / added;
-
-  const auto before = static_cast<double>(count_);
-  const double step = mean - mean_;
-  squares_ += squares + step * step * before * added / (before + added);
-  mean_ += step * added / (before + added);
-  count_ += block.size();
+double variance_of(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  double mean = 0.0;
+  for (const double value : values) mean += value / count;
+  double variance = 0.0;
+  for (const double value : values) variance += (value - mean) * (value - mean) / count;
+  return variance;
 }
 
-double Moments::spread() const {
-  return count_ == 0 ? 0.0 : std::sqrt(std::max(squares_, 0.0) / static_cast<double>(count_));
+}  // namespace
+
+UnitMoments::UnitMoments(const SampleShape& all) : all_(all) {
+  if (all.rows < 2 || all.columns > kMostColumns) all_ = {};
+  means_.resize(all_.columns);
+  squares_.resize(all_.columns);
+  if (4 * all_.rows <= all_.columns) row_sums_.resize(all_.rows);
+  begin(all);
 }
 
-UnitMoments::UnitMoments(const SampleShape& shape) : shape_(shape) {
-  constexpr size_t kMostColumns = size_t{1} << 20;
-  if (shape.rows < 2 || shape.columns > kMostColumns) shape_ = {};
-  means_.resize(shape_.columns);
-  squares_.resize(shape_.columns);
+void UnitMoments::begin(const SampleShape& file) {
+  rows_before_ += column_ == 0 && row_ == 0 ? 0 : file_.rows;
+  file_ = file;
+  row_ = column_ = 0;
 }
 
 void UnitMoments::add(std::span<const double> block) {
-  if (shape_.columns == 0) return;
+  if (all_.columns == 0) return;
   for (const double value : block) {
-    add_to(column_, row_, value);
-    if (shape_.column_major) {
-      row_ = (row_ + 1) % shape_.rows;
+    add_to(column_, rows_before_ + row_, value);
+    if (file_.column_major) {
+      row_ = (row_ + 1) % file_.rows;
       column_ += row_ == 0;
     } else {
-      column_ = (column_ + 1) % shape_.columns;
+      column_ = (column_ + 1) % file_.columns;
       row_ += column_ == 0;
     }
   }
@@ -63,6 +53,7 @@ void UnitMoments::add_to(size_t column, size_t row, double value) {
   const double distance = value - means_[column];
   means_[column] += distance / static_cast<double>(row + 1);
   squares_[column] += distance * (value - means_[column]);
+  if (!row_sums_.empty()) row_sums_[row] += value;
 }
 
 std::vector<UnitSpec> joined_units(std::vector<UnitSpec> all) {
@@ -88,14 +79,27 @@ std::vector<UnitSpec> joined_units(std::vector<UnitSpec> all) {
 }
 
 std::vector<UnitSpec> UnitMoments::units(double least_spread) const {
-  const size_t count = shape_.columns;
+  const size_t count = all_.columns;
   const double share = count == 0 ? 0.0 : 1.0 / static_cast<double>(count);
   std::vector<UnitSpec> all(count);
   for (size_t i = 0; i < count; ++i) {
-    const double spread = std::sqrt(squares_[i] / static_cast<double>(shape_.rows));
+    const double spread = std::sqrt(squares_[i] / static_cast<double>(all_.rows));
     all[i] = {means_[i], std::max(spread, least_spread), share};
   }
   return joined_units(std::move(all));
+}
+
+bool UnitMoments::looks_transposed() const {
+  if (row_sums_.empty()) return false;
+  const auto rows = static_cast<double>(all_.rows);
+  const auto columns = static_cast<double>(all_.columns);
+  const double of_columns = variance_of(means_);
+  double whole = of_columns;
+  for (const double squares : squares_) whole += squares / rows / columns;
+  if (!(whole > 0.0)) return false;
+  const double of_rows = variance_of(row_sums_) / columns / columns;
+  const double beyond_chance = of_rows / whole - 1.0 / columns;
+  return beyond_chance > 0.02 && beyond_chance > 2.0 * (of_columns / whole - 1.0 / rows);
 }
 
 }  // namespace sampling

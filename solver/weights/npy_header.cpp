@@ -1,8 +1,10 @@
 #include "weights/npy_header.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <string_view>
+#include <string>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -10,21 +12,29 @@ namespace fewbit::solver {
 
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kLongestHeader = size_t{1} << 16;
 
-std::string read_bytes(std::istream& in, size_t count, const std::string& name) {
+std::string read_bytes(ByteSource& source, size_t count) {
   std::string bytes(count, '\0');
-  if (!in.read(bytes.data(), static_cast<std::streamsize>(count))) {
-    throw Error("is truncated inside its .npy header", name);
+  if (source.read(bytes) != count) {
+    throw Error("is truncated inside its .npy header", source.name());
   }
   return bytes;
+}
+
+size_t little_endian(const std::string& bytes) {
+  size_t value = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    value |= size_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  return value;
 }
 
 /// The dictionary: a Python literal with exactly the keys descr, fortran_order and shape.
 class HeaderParser {
  public:
-  HeaderParser(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  HeaderParser(std::string_view text, const std::string& name, bool integers_are_bf16)
+      : text_(text), name_(name), integers_are_bf16_(integers_are_bf16) {}
 
   NpyHeader parse() {
     NpyHeader header;
@@ -87,16 +97,30 @@ class HeaderParser {
     if (seen_[index]) fail("two values for " + std::string(key));
     seen_[index] = true;
     expect(':');
-    if (index == 0) header.item_bytes = parse_type();
+    if (index == 0) header.type = parse_type();
     if (index == 1) header.fortran_order = parse_boolean();
     if (index == 2) header.shape = parse_shape();
   }
 
-  size_t parse_type() {
+  ItemType parse_type() {
     const auto type = parse_string("descr");
-    if (type == "<f4") return 4;
-    if (type == "<f8") return 8;
-    fail("data type '" + std::string(type) + "', accepted are '<f4' and '<f8'");
+    using Kind = ItemType::Kind;
+    constexpr std::array<std::pair<std::string_view, Kind>, 4> kTypes = {
+        {{"f2", Kind::f16}, {"f4", Kind::f32}, {"f8", Kind::f64}, {"V2", Kind::bf16}}};
+    const char order = type.empty() ? '\0' : type.front();
+    const auto kind = type.substr(std::min<size_t>(type.size(), 1));
+    const bool ordered = order == '<' || order == '>';
+    for (const auto& [text, value] : kTypes) {
+      // An array of bfloat16 that was loaded without ml_dtypes is saved as '|V2'.
+      const bool plain_void = order == '|' && value == Kind::bf16;
+      if (kind == text && (ordered || plain_void)) return {value, order == '>'};
+    }
+    const bool integers = kind == "i2" || kind == "u2";
+    if (integers && ordered && integers_are_bf16_) return {Kind::bf16, order == '>'};
+    fail("data type '" + std::string(type) +
+         "', accepted are '<f2', '<f4', '<f8' (float16, 32 and 64, also big-endian) and '<V2' "
+         "(bfloat16)" +
+         (integers ? "; bits of bfloat16 in integers are read with --sample-format npy:bf16" : ""));
   }
 
   bool parse_boolean() {
@@ -129,35 +153,37 @@ class HeaderParser {
 
   std::string_view text_;
   const std::string& name_;
+  bool integers_are_bf16_;
   size_t position_ = 0;
   std::array<bool, 3> seen_{};
 };
 
 }  // namespace
 
-NpyHeader read_npy_header(std::istream& in, const std::string& name) {
-  std::string start(kMagic.size(), '\0');
-  in.read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (in.gcount() == 0) throw Error("is empty", name);
-  if (start != kMagic) throw Error("is not a .npy file: it does not begin with \\x93NUMPY", name);
-  const std::string version = read_bytes(in, 2, name);
+NpyHeader read_npy_header(ByteSource& source, bool integers_are_bf16) {
+  const std::string& name = source.name();
+  std::string start(kNpyMagic.size(), '\0');
+  if (source.read(start) == 0) throw Error("is empty", name);
+  if (start != kNpyMagic)
+    throw Error("is not a .npy file: it does not begin with \\x93NUMPY", name);
+  const std::string version = read_bytes(source, 2);
   if (version[0] < 1 || version[0] > 3 || version[1] != 0) {
     throw Error(".npy version " + std::to_string(static_cast<unsigned char>(version[0])) + "." +
                     std::to_string(static_cast<unsigned char>(version[1])) +
                     ", accepted are 1.0, 2.0 and 3.0",
                 name);
   }
-  const std::string length = read_bytes(in, version[0] == 1 ? 2 : 4, name);
-  size_t bytes = 0;
-  for (size_t i = 0; i < length.size(); ++i) {
-    bytes |= size_t{static_cast<unsigned char>(length[i])} << (8 * i);
-  }
-  if (bytes > kLongestHeader) {
-    throw Error(".npy header: " + std::to_string(bytes) + " bytes, at most " +
+  const size_t counter = version[0] == 1 ? 2 : 4;
+  const size_t length = little_endian(read_bytes(source, counter));
+  if (length > kLongestHeader) {
+    throw Error(".npy header: " + std::to_string(length) + " bytes, at most " +
                     std::to_string(kLongestHeader) + " accepted",
                 name);
   }
-  return HeaderParser(read_bytes(in, bytes, name), name).parse();
+  const std::string dictionary = read_bytes(source, length);
+  NpyHeader header = HeaderParser(dictionary, name, integers_are_bf16).parse();
+  header.bytes = start.size() + version.size() + counter + length;
+  return header;
 }
 
 }  // namespace fewbit::solver

@@ -1,23 +1,17 @@
 #pragma once
 
 #include <cstddef>
-#include <istream>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "weights/byte_source.hpp"
+#include "weights/item_type.hpp"
 #include "weights/samples.hpp"
 
 namespace fewbit::solver {
 
-/// Rows of a two-dimensional array are samples, columns are units. Zero columns: no such array.
-struct SampleShape {
-  size_t rows = 0;
-  size_t columns = 0;
-  bool column_major = false;
-};
-
-/// A stream of numbers that can be started again. Checks format and values while it reads.
+/// The numbers of one file, to be read as often as wanted. Checks format and values meanwhile.
 class SampleReader {
  public:
   virtual ~SampleReader() = default;
@@ -31,13 +25,14 @@ class SampleReader {
   virtual SampleShape shape() const { return {}; }
 };
 
-/// A reader at the first number; throws as read_samples does.
-std::unique_ptr<SampleReader> make_sample_reader(std::istream& in, SampleFormat format,
-                                                 const std::string& name);
+/// A reader at the first number; throws as Samples does.
+std::unique_ptr<SampleReader> make_sample_reader(std::unique_ptr<ByteSource> source,
+                                                 const SampleFormat& format);
 
-std::unique_ptr<SampleReader> make_binary_reader(std::istream& in, SampleFormat format,
-                                                 const std::string& name);
-std::unique_ptr<SampleReader> make_csv_reader(std::istream& in, const std::string& name);
+std::unique_ptr<SampleReader> make_npy_reader(std::unique_ptr<ByteSource> source,
+                                              bool integers_are_bf16);
+std::unique_ptr<SampleReader> make_raw_reader(std::unique_ptr<ByteSource> source, ItemType type);
+std::unique_ptr<SampleReader> make_csv_reader(std::unique_ptr<ByteSource> source);
 
 /// Throws Error unless |value| <= 1e100.
 void check_sample(double value, size_t index, const std::string& name);

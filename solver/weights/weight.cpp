@@ -19,6 +19,8 @@ namespace {
 constexpr double kLargestSigma = 1e12;
 constexpr double kSmallestSigma = 1e-12;
 constexpr double kMostSigmasFromZero = 1e9;
+constexpr double kFewestDegrees = 1e-3;
+constexpr double kMostDegrees = 1e9;
 
 double parameter(const WeightSpec& spec, std::string_view name) {
   const NamedValue* found = nullptr;
@@ -55,14 +57,41 @@ void check_names(const WeightSpec& spec, std::initializer_list<std::string_view>
   }
 }
 
+/// Refuses a mean so far from 0 that doubles hardly tell its surroundings apart; `width` is the
+/// sigma or the scale, `widths` what many of them are called.
+void check_mean(const WeightSpec& spec, double mean, double width, const char* widths) {
+  if (std::fabs(mean) <= kMostSigmasFromZero * width) return;
+  throw Error("weight " + spec.kind + ": mean is " + shortest(mean) +
+              ", accepted are at most 1e+09 " + widths);
+}
+
 std::unique_ptr<Weight> checked_normal(const WeightSpec& spec) {
   check_names(spec, {"mean", "sigma"});
   const double mean = parameter(spec, "mean");
   const double sigma = sigma_parameter(spec, "sigma");
-  if (!(std::fabs(mean) <= kMostSigmasFromZero * sigma)) {
-    throw Error("weight normal: mean is " + shortest(mean) + ", accepted are at most 1e+09 sigmas");
-  }
+  check_mean(spec, mean, sigma, "sigmas");
   return make_normal(mean, sigma);
+}
+
+std::unique_ptr<Weight> checked_laplace(const WeightSpec& spec) {
+  check_names(spec, {"mean", "scale"});
+  const double mean = parameter(spec, "mean");
+  const double scale = sigma_parameter(spec, "scale");
+  check_mean(spec, mean, scale, "scales");
+  return make_laplace(mean, scale);
+}
+
+std::unique_ptr<Weight> checked_student_t(const WeightSpec& spec) {
+  check_names(spec, {"mean", "scale", "degrees"});
+  const double mean = parameter(spec, "mean");
+  const double scale = sigma_parameter(spec, "scale");
+  const double degrees = parameter(spec, "degrees");
+  check_mean(spec, mean, scale, "scales");
+  if (!(degrees >= kFewestDegrees && degrees <= kMostDegrees)) {
+    throw Error("weight student-t: degrees is " + shortest(degrees) +
+                ", accepted are 0.001 to 1e+09");
+  }
+  return make_student_t(mean, scale, degrees);
 }
 
 std::unique_ptr<Weight> checked_mixture(const WeightSpec& spec) {
@@ -100,6 +129,8 @@ std::unique_ptr<Weight> checked_histogram(const WeightSpec& spec) {
 std::unique_ptr<Weight> make_weight(const WeightSpec& spec) {
   if (spec.kind == "normal") return checked_normal(spec);
   if (spec.kind == "mixture") return checked_mixture(spec);
+  if (spec.kind == "laplace") return checked_laplace(spec);
+  if (spec.kind == "student-t") return checked_student_t(spec);
   if (spec.kind == "histogram") return checked_histogram(spec);
   if (spec.kind != "uniform") throw Error(unknown_weight(spec.kind));
   check_names(spec, {});

@@ -20,7 +20,8 @@ class Weight {
   virtual double largest_within(double lo, double hi, double radius) const = 0;
 
   /// Ends of the region that matters: outside of it w is zero or so small (less than 1e-20 of the
-  /// mass) that nothing there can change a table. May be infinite only for `uniform`.
+  /// mass) that nothing there can change a table. Infinite for `uniform`, and for a `student-t` so
+  /// heavy that a part that counts lies beyond 1e100.
   virtual Domain support() const = 0;
 
   /// Ascending points inside the support where w or a derivative of w jumps. Empty when smooth.
@@ -35,7 +36,7 @@ class Weight {
   /// Constant between neighbouring breaks.
   virtual bool is_piecewise_constant() const { return false; }
 
-  /// The integral over the whole axis is finite.
+  /// The integral over the support is finite, and so is the support: a domain may be infinite.
   virtual bool is_integrable() const = 0;
 };
 
@@ -51,7 +52,8 @@ double least_half_square(double least, double radius);
 
 /// The density that `spec` describes; throws Error where parameters are missing, unknown or out of
 /// range, edges do not ascend, or masses are negative, not finite or sum to nothing. Masses are
-/// scaled to sum 1, so counts will do. Sigmas reach from 1e-12 to 1e12, edges to 1e100.
+/// scaled to sum 1, so counts will do. Sigmas and scales reach from 1e-12 to 1e12, degrees from
+/// 1e-3 to 1e9, edges to 1e100.
 std::unique_ptr<Weight> make_weight(const WeightSpec& spec);
 
 /// w(x) + w(-x) on x >= 0: the weight of |x|.

@@ -34,7 +34,7 @@ Program::~Program() {
 
 Outcome Program::run(const std::string& arguments) const {
   const std::string command =
-      "cd '" + folder_ + "' && '" FEWBIT_SOLVE "' " + arguments + " >.stdout 2>.stderr </dev/null";
+      "cd '" + folder_ + "' && '" FEWBIT_SOLVE "' </dev/null " + arguments + " >.stdout 2>.stderr";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(".stdout"), read(".stderr")};
 }

@@ -76,6 +76,8 @@ TEST_F(Solve, SmoothedTablesOfAllKindsVerify) {
            "--fn hardswish --bits 3 --weight normal:0.5,2 --objective smoothed:tau=0.3"s,
            "--fn tanh --levels 5 --weight normal:0,1 --domain=-1,4 --objective smoothed"s,
            "--fn selu --bits 2 --weight histogram:counts.csv --objective smoothed"s,
+           "--fn gelu --bits 2 --weight laplace:0.3,0.5 --objective smoothed"s,
+           "--fn silu --bits 2 --weight student-t:-0.2,1,6 --objective smoothed"s,
            "--fn tanh --bits 3 --objective smoothed --weight " + inputs,
            "--fn gelu --bits 3 --weight normal:0,1 --dtype bf16 --objective smoothed"s,
            bumpy + " --bits 3 --weight normal:0,1 --objective smoothed",
@@ -84,6 +86,33 @@ TEST_F(Solve, SmoothedTablesOfAllKindsVerify) {
     const Outcome outcome = run("verify table.json");
     EXPECT_EQ(outcome.code, 0) << arguments << ": " << outcome.out;
   }
+}
+
+TEST_F(Solve, SamplesComeFromSeveralFilesOrStandardInput) {
+  write("a,b.csv", "1,2,3,-1,-2");
+  write("c.csv", "0.5 0.25 -3");
+  write("all.csv", "1,2,3,-1,-2,0.5,0.25,-3");
+  const std::string solve = "--fn gelu --bits 1 --json ";
+  const std::string expected = run(solve + "--weight samples:all.csv").out;
+  EXPECT_NE(expected, "");
+  EXPECT_EQ(run(solve + "--weight samples:a,b.csv --weight samples:c.csv").out, expected);
+  EXPECT_EQ(run(solve + "--weight samples:- < all.csv").out, expected);
+  expect_refused("--fn gelu --bits 1 --weight samples:all.csv --weight normal", 2,
+                 "only samples:FILE may be given more than once");
+}
+
+TEST_F(Solve, ClipsSamplesAndWarnsOfOutliers) {
+  std::string samples;
+  for (int i = 0; i < 2000; ++i) samples += std::to_string(0.001 * i - 1.0) + "\n";
+  write("samples.csv", samples + "1e6\n");
+  const std::string solve = "--fn gelu --bits 1 -o table.json --weight samples:samples.csv";
+  EXPECT_EQ(run(solve).err,
+            "fewbit-solve: warning: 2 of 2001 samples carry 99 % of the sum of squares about the "
+            "median (samples reach from -1 to 1e+06): --clip 0.999 limits them\n");
+  const Outcome clipped = run(solve + " --clip 0.999");
+  EXPECT_EQ(clipped.code, 0);
+  EXPECT_EQ(clipped.err, "");
+  EXPECT_EQ(solver::from_json(read("table.json")).problem.domain, (solver::Domain{-0.998, 0.998}));
 }
 
 TEST_F(Solve, StepFunctionHasItsExactTable) {

@@ -1,7 +1,11 @@
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
+
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "weights/histogram_file.hpp"
@@ -10,18 +14,45 @@
 
 namespace {
 
+fewbit::solver::WeightSpec fit(const std::string& text, const fewbit::solver::SampleFormat& format,
+                               double clip) {
+  std::istringstream in(text);
+  fewbit::solver::Samples samples(in, format, "input");
+  return fewbit::solver::fit_samples(samples, clip).weight;
+}
+
+/// As a file of its own: libzip wants a path.
+fewbit::solver::WeightSpec fit_archive(const std::string& text) {
+  static const std::string path =
+      std::filesystem::temp_directory_path() / ("fewbit_fuzz_" + std::to_string(getpid()) + ".npz");
+  std::ofstream(path, std::ios::binary) << text;
+  fewbit::solver::Samples samples({path});
+  return fewbit::solver::fit_samples(samples).weight;
+}
+
 fewbit::solver::WeightSpec read(char kind, const std::string& text) {
   using namespace fewbit::solver;
-  std::istringstream in(text);
+  using Kind = SampleFormat::Kind;
+  using Items = ItemType::Kind;
   switch (kind) {
     case 'n':
-      return read_samples(in, SampleFormat::npy, "input");
+      return fit(text, {Kind::npy, Items::bf16}, 1.0);
     case 'c':
-      return read_samples(in, SampleFormat::csv, "input");
+      return fit(text, {Kind::csv, {}}, 1.0);
+    case 'q':
+      return fit(text, {Kind::csv, {}}, 0.9);
     case 'r':
-      return read_samples(in, SampleFormat::raw, "input");
-    default:
+      return fit(text, {Kind::raw, {}}, 1.0);
+    case 'd':
+      return fit(text, {Kind::raw, Items::f64}, 0.8);
+    case 'f':
+      return fit(text, {Kind::raw, Items::f16}, 1.0);
+    case 'z':
+      return fit_archive(text);
+    default: {
+      std::istringstream in(text);
       return read_histogram(in, "input");
+    }
   }
 }
 

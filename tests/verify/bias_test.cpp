@@ -34,6 +34,14 @@ TEST(Bias, OfABluntReluHasAClosedForm) {
   EXPECT_NEAR(recompute_bias(blunt_relu({})), expected, 1e-15);  // uniform: as N(0, 1)
   const WeightSpec mixture = {"mixture", {{"sigma_min", 0.25}, {"sigma_max", 4}}, {}, {}, {}};
   EXPECT_NEAR(recompute_bias(blunt_relu(mixture)), expected, 1e-15);
+  const WeightSpec laplace = {"laplace", {{"mean", 0}, {"scale", 0.5}}, {}, {}, {}};
+  EXPECT_NEAR(recompute_bias(blunt_relu(laplace)), expected, 1e-15);
+  // With 2 degrees there is no second moment: as N(0, 1) too.
+  for (const double degrees : {2.0, 5.0, 40.0, 1e6}) {
+    const WeightSpec student = {
+        "student-t", {{"mean", 0}, {"scale", 2}, {"degrees", degrees}}, {}, {}, {}};
+    EXPECT_NEAR(recompute_bias(blunt_relu(student)), expected, 1e-15) << degrees;
+  }
 }
 
 TEST(Bias, FollowsTheObjectivesTau) {

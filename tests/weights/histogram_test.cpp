@@ -52,6 +52,12 @@ TEST(HistogramWeight, IsEvenWhereEdgesAndMassesAre) {
 
 TEST(HistogramWeight, ScaleIsTheTypicalBinWidth) {
   EXPECT_EQ(make_weight(histogram_spec({-64, 0, 1, 2, 3, 64}, {1, 1, 1, 1, 1}))->scale(), 1.0);
+  // Neither bins as narrow as doubles allow nor the way to an outlier are typical.
+  EXPECT_DOUBLE_EQ(make_weight(histogram_spec({0, 1e-99, 1, 1 + 1e-15, 2, 2 + 1e-15, 1e9, 2e9},
+                                              {3, 0, 3, 0, 3, 0, 1}))
+                       ->scale(),
+                   0.4);
+  EXPECT_EQ(make_weight(histogram_spec({0, 1e-99, 1, 2}, {8, 0, 2}))->scale(), 2.0 / 3.0);
 }
 
 TEST(Tidying, JoinsNeighbouringEmptyBins) {

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "base/text.hpp"
 #include "tests/weights/support.hpp"
 
 namespace fewbit::solver {
@@ -17,7 +18,8 @@ TEST(MakeWeight, RefusesAnUnknownKindAndNamesTheNearest) {
   spec.kind = "nomral";
   EXPECT_EQ(refusal(spec),
             "unknown weight 'nomral', nearest: normal; accepted: uniform, normal:MEAN,SIGMA, "
-            "mixture:MIN,MAX, histogram:FILE, samples:FILE");
+            "mixture:MIN,MAX, laplace:MEAN,SCALE, student-t:MEAN,SCALE,DEGREES, histogram:FILE, "
+            "samples:FILE");
 }
 
 TEST(MakeWeight, RefusesMissingUnknownAndRepeatedParameters) {
@@ -47,6 +49,20 @@ TEST(MakeWeight, RefusesAMeanTooFarForItsSigma) {
   EXPECT_EQ(refusal(normal_spec(2e9, 1.0)),
             "weight normal: mean is 2e+09, accepted are at most 1e+09 sigmas");
   EXPECT_THROW(make_weight(normal_spec(kNan, 1.0)), Error);
+}
+
+TEST(MakeWeight, RefusesScalesAndDegreesOutOfRange) {
+  EXPECT_EQ(refusal(pair_spec("laplace", {"mean", 0.0}, {"scale", 0.0})),
+            "weight laplace: scale is 0, accepted are 1e-12 to 1e+12");
+  EXPECT_EQ(refusal(pair_spec("laplace", {"mean", 2e9}, {"scale", 1.0})),
+            "weight laplace: mean is 2e+09, accepted are at most 1e+09 scales");
+  EXPECT_EQ(refusal(pair_spec("student-t", {"mean", 0.0}, {"scale", 1.0})),
+            "weight student-t: degrees is missing");
+  for (const double degrees : {0.0, -1.0, 1e-4, 2e9, kNan, kInfinity}) {
+    EXPECT_EQ(
+        refusal(student_t_spec(0.0, 1.0, degrees)),
+        "weight student-t: degrees is " + shortest(degrees) + ", accepted are 0.001 to 1e+09");
+  }
 }
 
 TEST(MakeWeight, RefusesAMixtureWithoutRange) {

@@ -8,38 +8,6 @@
 namespace fewbit::solver {
 namespace {
 
-Moments moments_of(const std::vector<double>& samples, size_t block) {
-  Moments moments;
-  for (size_t i = 0; i < samples.size(); i += block) {
-    moments.add(std::span(samples).subspan(i, std::min(block, samples.size() - i)));
-  }
-  return moments;
-}
-
-TEST(Moments, DoNotDependOnTheBlocks) {
-  std::vector<double> samples;
-  for (int i = 0; i < 1000; ++i) samples.push_back(std::sin(i * i));
-  for (const size_t block : {1u, 7u, 256u, 1000u}) {
-    const Moments moments = moments_of(samples, block);
-    const Moments whole = moments_of(samples, 1000);
-    EXPECT_EQ(moments.count(), 1000u);
-    EXPECT_NEAR(moments.mean(), whole.mean(), 1e-15);
-    EXPECT_NEAR(moments.spread(), whole.spread(), 1e-14);
-    EXPECT_EQ(moments.least(), whole.least());
-    EXPECT_EQ(moments.greatest(), whole.greatest());
-  }
-}
-
-TEST(Moments, AreStableWithAnOffsetOfAMillion) {
-  std::vector<double> samples;
-  for (int i = 0; i < 100000; ++i) samples.push_back(1e6 + 1e-3 * (i % 5 - 2));
-  for (const size_t block : {1u, 1000u}) {
-    const Moments moments = moments_of(samples, block);
-    EXPECT_NEAR(moments.mean(), 1e6, 1e-8);
-    EXPECT_NEAR(moments.spread(), 1e-3 * std::sqrt(2.0), 1e-9);
-  }
-}
-
 /// Units (columns) with the samples 1 and 3, -5 and -5, 10 and 14.
 const SampleShape kTwoByThree = {2, 3, false};
 
@@ -58,6 +26,45 @@ TEST(UnitMoments, NeedTwoSamplesEach) {
   UnitMoments moments({1, 3, false});
   moments.add(std::vector<double>{1, 2, 3});
   EXPECT_TRUE(moments.units(0.1).empty());
+}
+
+TEST(UnitMoments, GoOnInTheNextFile) {
+  UnitMoments moments({3, 2, false});
+  moments.begin({1, 2, false});
+  moments.add(std::vector<double>{1, 7});
+  moments.begin({2, 2, true});
+  moments.add(std::vector<double>{2, 3, 7, 10});
+  const std::vector<UnitSpec> expected = {{2, std::sqrt(2.0 / 3), 0.5}, {8, std::sqrt(2.0), 0.5}};
+  const auto units = moments.units(0.1);
+  ASSERT_EQ(units.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_DOUBLE_EQ(units[i].mean, expected[i].mean);
+    EXPECT_DOUBLE_EQ(units[i].spread, expected[i].spread);
+  }
+}
+
+/// Units with means 0, 1, ... and noise that repeats; as samples x units or the other way.
+bool transposed(size_t rows, size_t columns, bool rows_are_units, double step) {
+  UnitMoments moments({rows, columns, false});
+  std::vector<double> block;
+  unsigned noise = 1;
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t column = 0; column < columns; ++column) {
+      noise = noise * 1664525u + 1013904223u;
+      const auto unit = static_cast<double>(rows_are_units ? row : column);
+      block.push_back(step * unit + static_cast<double>(noise >> 8) * 0x1p-24);
+    }
+  }
+  moments.add(block);
+  return moments.looks_transposed();
+}
+
+TEST(UnitMoments, TellWhenRowsDifferAsUnitsDo) {
+  EXPECT_TRUE(transposed(20, 400, true, 0.1));
+  EXPECT_FALSE(transposed(20, 400, false, 0.1)) << "many units of few samples";
+  EXPECT_FALSE(transposed(400, 20, true, 0.1)) << "as many rows as samples have";
+  EXPECT_FALSE(transposed(20, 400, true, 0.0)) << "nothing to tell them by";
+  EXPECT_FALSE(transposed(2, 8, false, 0.0));
 }
 
 TEST(UnitMoments, JoinNeighboursBeyondTheLimit) {

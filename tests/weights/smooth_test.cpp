@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 
 #include "tests/weights/support.hpp"
@@ -54,6 +55,54 @@ TEST(NormalWeight, SupportLeavesOutLessThanTenToTheMinusTwenty) {
   const Domain support = make_weight(normal_spec(1.0, 0.25))->support();
   EXPECT_LT(std::erfc((support.hi - 1.0) / 0.25 / std::sqrt(2.0)), 1e-20);
   EXPECT_LT(std::erfc((1.0 - support.lo) / 0.25 / std::sqrt(2.0)), 1e-20);
+}
+
+TEST(LaplaceWeight, HasItsDensityWithACornerAtTheMean) {
+  const auto weight = make_weight(pair_spec("laplace", {"mean", 0.5}, {"scale", 2.0}));
+  EXPECT_EQ(weight->density(0.5), 0.25);
+  EXPECT_NEAR(weight->density(-3.5), 0.25 * std::exp(-2.0), 1e-16);
+  EXPECT_EQ(weight->breaks(), std::vector<double>{0.5});
+  EXPECT_FALSE(weight->is_even());
+  EXPECT_LT(std::exp((weight->support().lo - 0.5) / 2.0), 1e-20);
+  const auto density = [&](double x) { return weight->density(x); };
+  EXPECT_NEAR(Quadrature::integrate(density, 0.5, weight->support().hi, 8, 1e-14), 0.5, 1e-13);
+}
+
+TEST(StudentTWeight, HasItsDensityAtAnyDegrees) {
+  for (const double degrees : {0.05, 0.7, 1.0, 3.0, 200.0, 1e6}) {
+    const auto weight = make_weight(student_t_spec(-1.0, 2.0, degrees));
+    const boost::math::students_t_distribution<double> expected(degrees);
+    for (const double x : {-1.0, -0.9, 3.0, 50.0, -1e6}) {
+      const double density = pdf(expected, (x + 1.0) / 2.0) / 2.0;
+      EXPECT_NEAR(weight->density(x), density, 1e-12 * density) << degrees << ' ' << x;
+    }
+  }
+  const auto cauchy = make_weight(student_t_spec(0.0, 1.0, 1.0));
+  EXPECT_NEAR(cauchy->density(3.0), 0.1 * M_1_PI, 1e-16);
+  EXPECT_TRUE(cauchy->is_even());
+  const auto normal = make_weight(student_t_spec(0.0, 1.0, 1e9));
+  EXPECT_NEAR(normal->density(2.0), normal_density(2.0, 1.0), 1e-9);
+}
+
+TEST(StudentTWeight, SupportLeavesOutLessThanTenToTheMinusTwenty) {
+  for (const double degrees : {0.3, 0.5, 1.0, 2.5, 30.0, 1e6}) {
+    const Domain support = make_weight(student_t_spec(0.0, 1.0, degrees))->support();
+    const boost::math::students_t_distribution<double> expected(degrees);
+    EXPECT_LT(2.0 * cdf(expected, support.lo), 1e-20) << degrees;
+    EXPECT_GT(2.0 * cdf(expected, 0.5 * support.lo), 0.9e-20) << degrees;
+    EXPECT_EQ(support.hi, -support.lo);
+  }
+}
+
+TEST(StudentTWeight, HasNoFiniteSupportWhereTailsReachBeyondEveryNumber) {
+  for (const double degrees : {1e-3, 0.05, 0.15}) {
+    const auto weight = make_weight(student_t_spec(0.0, 1.0, degrees));
+    EXPECT_TRUE(std::isinf(weight->support().hi)) << degrees;
+    EXPECT_FALSE(weight->is_integrable()) << degrees;
+    EXPECT_GT(weight->density(10.0), 0.0);
+  }
+  EXPECT_TRUE(make_weight(student_t_spec(0.0, 1.0, 0.25))->is_integrable());
+  EXPECT_FALSE(make_weight(student_t_spec(0.0, 1e12, 0.22))->is_integrable());
 }
 
 TEST(MixtureWeight, EqualsTheIntegralOverSigmaFromZeroToTheFarTail) {

@@ -28,9 +28,9 @@ long peak_kibibytes() {
 TEST(Samples, NeedTheSameMemoryForTenMillionAsForOne) {
   const auto few = write_floats("few.f32", 1'000'000);
   const auto many = write_floats("many.f32", 10'000'000);
-  const auto expected = read_samples_file(few);
+  const auto expected = read_file(few);
   const long before = peak_kibibytes();
-  const auto spec = read_samples_file(many);
+  const auto spec = read_file(many);
   EXPECT_LT(peak_kibibytes() - before, 3 * 1024);
   EXPECT_EQ(spec.masses.size(), expected.masses.size());
   std::remove(few.c_str());

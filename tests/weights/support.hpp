@@ -43,6 +43,12 @@ inline WeightSpec mixture_spec(double low, double high) {
   return pair_spec("mixture", {"sigma_min", low}, {"sigma_max", high});
 }
 
+inline WeightSpec student_t_spec(double mean, double scale, double degrees) {
+  WeightSpec spec = pair_spec("student-t", {"mean", mean}, {"scale", scale});
+  spec.parameters.emplace_back("degrees", degrees);
+  return spec;
+}
+
 inline WeightSpec histogram_spec(std::vector<double> edges, std::vector<double> masses) {
   WeightSpec spec;
   spec.kind = "histogram";
@@ -88,9 +94,25 @@ inline std::string npy_dictionary(const std::string& type, const std::string& sh
          ", 'shape': " + shape + ", }";
 }
 
-inline WeightSpec read_text(SampleFormat format, const std::string& text) {
+inline constexpr SampleFormat kNpy = {SampleFormat::Kind::npy, {}};
+inline constexpr SampleFormat kCsv = {SampleFormat::Kind::csv, {}};
+inline constexpr SampleFormat kRaw = {SampleFormat::Kind::raw, {}};
+
+/// What a file of this text is fitted as.
+inline FittedSamples fit_text(const SampleFormat& format, const std::string& text,
+                              double clip = 1.0) {
   std::istringstream in(text);
-  return read_samples(in, format, "data");
+  Samples samples(in, format, "data");
+  return fit_samples(samples, clip);
+}
+
+inline WeightSpec read_text(const SampleFormat& format, const std::string& text) {
+  return fit_text(format, text).weight;
+}
+
+inline WeightSpec read_file(const std::string& path) {
+  Samples samples({path});
+  return fit_samples(samples).weight;
 }
 
 }  // namespace fewbit::solver

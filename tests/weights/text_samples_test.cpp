@@ -6,7 +6,7 @@ namespace fewbit::solver {
 namespace {
 
 WeightSpec read_csv(const std::string& text) {
-  return read_text(SampleFormat::csv, text);
+  return read_text(kCsv, text);
 }
 
 std::string refusal(const std::string& text) {
@@ -14,7 +14,7 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(CsvSamples, AreTheSameInEveryLayout) {
-  const auto expected = read_text(SampleFormat::raw, little_endian_bytes<float>({1, 2, 3.5, -4}));
+  const auto expected = read_text(kRaw, little_endian_bytes<float>({1, 2, 3.5, -4}));
   for (const char* text : {"1,2,3.5,-4", "1\n2\n3.5\n-4\n", "1,2\n3.5,-4\n", "x\n1\n2\n3.5\n-4",
                            "\"a\",b\n1,2\n3.5,-4", "# c\n\n 1 , 2 \r\n+3.5e0\t-4.0 # end",
                            "\xEF\xBB\xBF"
@@ -30,6 +30,7 @@ TEST(CsvSamples, MayFillOneEndlessLine) {
   const auto spec = read_csv(text);
   EXPECT_EQ(spec.edges.back(), 6.0);
   EXPECT_NEAR(spec.masses.front(), 1.0 / 7.0, 1e-5);
+  EXPECT_EQ(spec.masses.size(), 13u) << "seven numbers and what is between them";
 }
 
 TEST(CsvSamples, RefuseWhatIsNotANumberWithItsLine) {
@@ -50,7 +51,7 @@ TEST(Samples, NameTheFirstIndexThatIsNotFinite) {
   EXPECT_EQ(refusal("1,2,nan,inf"),
             "data: sample 2 (counted from 0) is nan, accepted are numbers within +-1e+100");
   const auto raw = little_endian_bytes<float>({1.0F, -INFINITY, NAN});
-  EXPECT_EQ(message_of([&] { read_text(SampleFormat::raw, raw); }),
+  EXPECT_EQ(message_of([&] { read_text(kRaw, raw); }),
             "data: sample 1 (counted from 0) is -inf, accepted are numbers within +-1e+100");
   EXPECT_EQ(refusal("1e200,1"),
             "data: sample 0 (counted from 0) is 1e+200, accepted are numbers within +-1e+100");
@@ -63,18 +64,31 @@ TEST(Samples, NeedSpread) {
 }
 
 TEST(RawSamples, AreWholeFloats) {
-  EXPECT_EQ(message_of([] { read_text(SampleFormat::raw, "12345"); }),
+  EXPECT_EQ(message_of([] { read_text(kRaw, "12345"); }),
             "data: holds 5 bytes, not a multiple of 4");
-  EXPECT_EQ(message_of([] { read_text(SampleFormat::raw, ""); }), "data: is empty: no samples");
+  EXPECT_EQ(message_of([] { read_text(kRaw, ""); }), "data: is empty: no samples");
+}
+
+TEST(RawSamples, AreOfTheTypeThatIsNamed) {
+  const auto expected = read_text(kRaw, little_endian_bytes<float>({1, -2, 3.5}));
+  const auto raw = [](ItemType::Kind items, const std::string& text) {
+    return read_text({SampleFormat::Kind::raw, items}, text);
+  };
+  EXPECT_EQ(raw(ItemType::Kind::f64, little_endian_bytes<double>({1, -2, 3.5})), expected);
+  EXPECT_EQ(raw(ItemType::Kind::bf16, std::string("\x80\x3f\x00\xc0\x60\x40", 6)), expected);
+  EXPECT_EQ(raw(ItemType::Kind::f16, std::string("\x00\x3c\x00\xc0\x00\x43", 6)), expected);
+  EXPECT_EQ(message_of([&] { raw(ItemType::Kind::f16, "abc"); }),
+            "data: holds 3 bytes, not a multiple of 2");
 }
 
 TEST(SampleFormats, FollowTheEndingOfTheName) {
-  EXPECT_EQ(sample_format("a/b.npy"), SampleFormat::npy);
-  EXPECT_EQ(sample_format("b.csv"), SampleFormat::csv);
-  EXPECT_EQ(sample_format("b.f32"), SampleFormat::raw);
-  EXPECT_EQ(sample_format("b.raw"), SampleFormat::raw);
+  EXPECT_EQ(sample_format("a/b.npy").kind, SampleFormat::Kind::npy);
+  EXPECT_EQ(sample_format("b.csv").kind, SampleFormat::Kind::csv);
+  EXPECT_EQ(sample_format("b.f32").kind, SampleFormat::Kind::raw);
+  EXPECT_EQ(sample_format("b.raw").kind, SampleFormat::Kind::raw);
   EXPECT_EQ(message_of([] { sample_format("b.pt"); }),
-            "b.pt: samples are read from .npy, .csv, .f32 or .raw files");
+            "b.pt: samples are read from .npy, .npz, .csv, .f32 or .raw files; say what this one "
+            "is by --sample-format");
 }
 
 }  // namespace
