@@ -12,7 +12,7 @@
 #include "search/segment_cost.hpp"
 #include "search/segment_program.hpp"
 #include "search/setting.hpp"
-#include "search/solve.hpp"
+#include "proven/solve.hpp"
 #include "search/value_axis.hpp"
 #include "search/x_axis.hpp"
 

@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fewbit)
-set(libraries base expression functions weights table search verify report)
+set(libraries base expression functions weights table search verify proven report)
 list(TRANSFORM libraries PREPEND fewbit_)
 
 install(TARGETS fewbit-solve fewbit-codegen ${libraries} EXPORT fewbit-targets

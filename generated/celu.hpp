@@ -37,8 +37,8 @@ namespace tables {
 
 // intervals_uniform_b1: celu, alpha = 1
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.16215997992034809, lower bound 0.16215997986490616
-// relative gap 3.4189649538008797e-10
+// squared error 0.16215997992035258, lower bound 0.1621599798733967
+// relative gap 2.8956517908340855e-10
 // thresholds
 //   -0.654657251237
 // levels
@@ -54,12 +54,12 @@ inline constexpr float intervals_uniform_b1_parameters[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 1,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    intervals_uniform_b1_parameters, -10.0, 10.0, 0.16215997992034809, 0.16215997986490616};
+    intervals_uniform_b1_parameters, -10.0, 10.0, 0.16215997992035258, 0.1621599798733967};
 
 // intervals_uniform_b2: celu, alpha = 1
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.025111228826701647, lower bound 0.02511122881894878
-// relative gap 3.087410753851709e-10
+// squared error 0.02511122882670376, lower bound 0.02511122881993191
+// relative gap 2.6967419588444047e-10
 // thresholds
 //   -2.03024946606, -0.882153721476, -0.236278993675
 // levels
@@ -75,18 +75,18 @@ inline constexpr float intervals_uniform_b2_parameters[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 1,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    intervals_uniform_b2_parameters, -10.0, 10.0, 0.025111228826701647, 0.02511122881894878};
+    intervals_uniform_b2_parameters, -10.0, 10.0, 0.02511122882670376, 0.02511122881993191};
 
 // intervals_uniform_b3: celu, alpha = 1
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.005170293737329374, lower bound 0.005170293736565627
-// relative gap 1.477182426317637e-10
+// squared error 0.005170293737330746, lower bound 0.005170293736836437
+// relative gap 9.560568114545596e-11
 // thresholds
 //   -3.181362392285, -2.052327674083, -1.412421752539, -0.96471133919, -0.620183484321,
 //   -0.34011953045, -0.104173413902
 // levels
 //   0.0060838601754, 0.0769742152681, 0.1798969830637, 0.3072085047287, 0.4549778763362,
-//   0.6207136082232, 0.8026568910166, 0.9994811609359
+//   0.6207136082232, 0.8026568910165, 0.9994811609359
 inline constexpr float intervals_uniform_b3_thresholds[] = {
     -0x1.9736e4p+1f, -0x1.06b2aep+1f, -0x1.69947ap+0f, -0x1.edeea6p-1f, -0x1.3d88b2p-1f,
     -0x1.5c484cp-2f, -0x1.aab1bep-4f};
@@ -100,19 +100,19 @@ inline constexpr float intervals_uniform_b3_parameters[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 1,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    intervals_uniform_b3_parameters, -10.0, 10.0, 0.005170293737329374, 0.005170293736565627};
+    intervals_uniform_b3_parameters, -10.0, 10.0, 0.005170293737330746, 0.005170293736836437};
 
 // intervals_uniform_b4: celu, alpha = 1
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.001184062198646465, lower bound 0.0011840621984893335
-// relative gap 1.327054182407268e-10
+// squared error 0.0011840621986477094, lower bound 0.0011840621980378839
+// relative gap 5.150283142246181e-10
 // thresholds
 //   -4.240648073223, -3.136052003937, -2.503936836656, -2.06003730115, -1.71776664747,
 //   -1.439194765311, -1.204308024499, -1.001251734642, -0.822423130235, -0.662654117373,
 //   -0.518271553091, -0.386571167361, -0.26550425169, -0.153481554329, -0.049245418009
 // levels
-//   0.0024920959765, 0.0263044194107, 0.0606036125482, 0.1029213447782, 0.1519770868295,
-//   0.2069559384851, 0.2672812974454, 0.3325176041587, 0.4023208794709, 0.4764105669577,
+//   0.0024920959765, 0.0263044194107, 0.0606036125482, 0.1029213447781, 0.1519770868295,
+//   0.2069559384851, 0.2672812974453, 0.3325176041586, 0.4023208794709, 0.4764105669577,
 //   0.5545521714703, 0.6365458960475, 0.7222188515596, 0.8114195136427, 0.9040136567792,
 //   0.9998812951686
 inline constexpr float intervals_uniform_b4_thresholds[] = {
@@ -130,12 +130,12 @@ inline constexpr float intervals_uniform_b4_parameters[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 1,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    intervals_uniform_b4_parameters, -10.0, 10.0, 0.001184062198646465, 0.0011840621984893335};
+    intervals_uniform_b4_parameters, -10.0, 10.0, 0.0011840621986477094, 0.0011840621980378839};
 
 // levels_mixture_b1: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.014279301812726467, lower bound 0.014279301806373783
-// relative gap 4.4488757833936717e-10
+// squared error 0.014279301812726913, lower bound 0.01427930180865032
+// relative gap 2.854896747135207e-10
 // thresholds
 //   -0.475334134233
 // levels
@@ -151,12 +151,12 @@ inline constexpr float levels_mixture_b1_parameters[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 1,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.014279301812726467, 0.014279301806373783};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.014279301812726913, 0.01427930180865032};
 
 // levels_mixture_b2: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0030175024832490107, lower bound 0.003017502482405335
-// relative gap 2.7959407766220364e-10
+// squared error 0.0030175024832492154, lower bound 0.003017502482785799
+// relative gap 1.5357622206781284e-10
 // thresholds
 //   -1.223313730856, -0.482678282385, -0.130823723558
 // levels
@@ -172,12 +172,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 1,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.0030175024832490107, 0.003017502482405335};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.0030175024832492154, 0.003017502482785799};
 
 // levels_mixture_b3: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0006604662912577142, lower bound 0.0006604662911720159
-// relative gap 1.2975418759968248e-10
+// squared error 0.0006604662912578138, lower bound 0.0006604662912144268
+// relative gap 6.569155914802393e-11
 // thresholds
 //   -2.034931068989, -1.238605663026, -0.802389645382, -0.513510634021, -0.307896291168,
 //   -0.158833010368, -0.049204786228
@@ -197,19 +197,19 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 1,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.0006604662912577142, 0.0006604662911720159};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.0006604662912578138, 0.0006604662912144268};
 
 // levels_mixture_b4: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00015390011301625442, lower bound 0.00015390011300231622
-// relative gap 9.056656750085754e-11
+// squared error 0.00015390011301630928, lower bound 0.00015390011295655213
+// relative gap 3.8828534182376806e-10
 // thresholds
 //   -2.844063748631, -2.031105584443, -1.570882068417, -1.253123400235, -1.013168313571,
 //   -0.822555294065, -0.666259384116, -0.535419166232, -0.424414486424, -0.329509105128,
 //   -0.248156885826, -0.178593158801, -0.119290524969, -0.068150963936, -0.022383798061
 // levels
 //   0.0230428222471, 0.0933346187807, 0.1690461789727, 0.2466773273928, 0.3245453201547,
-//   0.4015883713657, 0.4770269462232, 0.5502255886863, 0.6206221089124, 0.6876832676904,
+//   0.4015883713657, 0.4770269462232, 0.5502255886863, 0.6206221089124, 0.6876832676905,
 //   0.7508702043942, 0.8096048465395, 0.8632874153181, 0.9118124004664, 0.9564264887026,
 //   0.9993032320669
 inline constexpr float levels_mixture_b4_thresholds[] = {
@@ -227,12 +227,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 1,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.00015390011301625442, 0.00015390011300231622};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.00015390011301630928, 0.00015390011295655213};
 
 // levels_normal_b1: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.014096366686006738, lower bound 0.014096366679770088
-// relative gap 4.424296149622182e-10
+// squared error 0.014096366686007196, lower bound 0.014096366682234808
+// relative gap 2.676142537638455e-10
 // thresholds
 //   -0.394782981183
 // levels
@@ -248,12 +248,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.014096366686006738, 0.014096366679770088};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.014096366686007196, 0.014096366682234808};
 
 // levels_normal_b2: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0028599062219520207, lower bound 0.0028599062211290935
-// relative gap 2.8774622871040854e-10
+// squared error 0.0028599062219522506, lower bound 0.0028599062214654386
+// relative gap 1.7021956030576e-10
 // thresholds
 //   -1.063839850624, -0.523605391046, -0.156526822172
 // levels
@@ -269,12 +269,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.0028599062219520207, 0.0028599062211290935};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.0028599062219522506, 0.0028599062214654386};
 
 // levels_normal_b3: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00065059153860148, lower bound 0.0006505915385163948
-// relative gap 1.3078121322247685e-10
+// squared error 0.0006505915386016111, lower bound 0.0006505915385593605
+// relative gap 6.494182173203988e-11
 // thresholds
 //   -1.604774403106, -1.138715027365, -0.829279198023, -0.590614360182, -0.393035982218,
 //   -0.222491400264, -0.071145836856
@@ -294,12 +294,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.00065059153860148, 0.0006505915385163948};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0006505915386016111, 0.0006505915385593605};
 
 // levels_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0001557885975454279, lower bound 0.00015578859753201052
-// relative gap 8.612556738214415e-11
+// squared error 0.00015578859754550883, lower bound 0.00015578859748670133
+// relative gap 3.7748273129678396e-10
 // thresholds
 //   -2.075567577316, -1.660450506051, -1.388459492359, -1.181191403895, -1.011548939817,
 //   -0.866714535279, -0.73955051446, -0.625652016398, -0.522099664051, -0.426853968939,
@@ -324,12 +324,12 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0001557885975454279, 0.00015578859753201052};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.00015578859754550883, 0.00015578859748670133};
 
 // levels_uniform_b1: celu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.16215997992034809, lower bound 0.1621599798652373
-// relative gap 3.3985436530068907e-10
+// squared error 0.16215997992035258, lower bound 0.16215997987675015
+// relative gap 2.688852529814011e-10
 // thresholds
 //   -0.654657251237
 // levels
@@ -345,12 +345,12 @@ inline constexpr float levels_uniform_b1_parameters[] = {
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 1, levels_uniform_b1_thresholds,
     levels_uniform_b1_codes, levels_uniform_b1_levels, levels_uniform_b1_parameters, -10.0, 10.0,
-    0.16215997992034809, 0.1621599798652373};
+    0.16215997992035258, 0.16215997987675015};
 
 // levels_uniform_b2: celu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.025111228826701647, lower bound 0.025111228819011153
-// relative gap 3.062571779330519e-10
+// squared error 0.02511122882670376, lower bound 0.0251112288215592
+// relative gap 2.0487097207995177e-10
 // thresholds
 //   -2.03024946606, -0.882153721476, -0.236278993675
 // levels
@@ -366,12 +366,12 @@ inline constexpr float levels_uniform_b2_parameters[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 1, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, levels_uniform_b2_parameters, -10.0, 10.0,
-    0.025111228826701647, 0.025111228819011153};
+    0.02511122882670376, 0.0251112288215592};
 
 // levels_uniform_b3: celu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.005170293737329374, lower bound 0.005170293736555449
-// relative gap 1.4968689093539983e-10
+// squared error 0.005170293737330746, lower bound 0.005170293736897451
+// relative gap 8.380469563891605e-11
 // thresholds
 //   -3.181362392285, -2.052327674083, -1.412421752539, -0.96471133919, -0.620183484321,
 //   -0.34011953045, -0.104173413902
@@ -391,20 +391,20 @@ inline constexpr float levels_uniform_b3_parameters[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 7, 8, 1, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, levels_uniform_b3_parameters, -10.0, 10.0,
-    0.005170293737329374, 0.005170293736555449};
+    0.005170293737330746, 0.005170293736897451};
 
 // levels_uniform_b4: celu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.001184062198646465, lower bound 0.0011840621984885475
-// relative gap 1.333692740550164e-10
+// squared error 0.0011840621986477094, lower bound 0.0011840621980929074
+// relative gap 4.685582240917561e-10
 // thresholds
 //   -4.240648073223, -3.136052003937, -2.503936836656, -2.06003730115, -1.71776664747,
 //   -1.439194765311, -1.204308024499, -1.001251734642, -0.822423130235, -0.662654117373,
 //   -0.518271553091, -0.386571167361, -0.26550425169, -0.153481554329, -0.049245418009
 // levels
-//   0.0024920959765, 0.0263044194107, 0.0606036125482, 0.1029213447782, 0.1519770868295,
-//   0.2069559384851, 0.2672812974454, 0.3325176041587, 0.4023208794709, 0.4764105669577,
-//   0.5545521714704, 0.6365458960475, 0.7222188515596, 0.8114195136427, 0.9040136567792,
+//   0.0024920959765, 0.0263044194107, 0.0606036125482, 0.1029213447781, 0.1519770868295,
+//   0.2069559384851, 0.2672812974453, 0.3325176041586, 0.4023208794709, 0.4764105669576,
+//   0.5545521714703, 0.6365458960475, 0.7222188515595, 0.8114195136427, 0.9040136567792,
 //   0.9998812951686
 inline constexpr float levels_uniform_b4_thresholds[] = {
     -0x1.0f66c8p+2f, -0x1.916a28p+1f, -0x1.408102p+1f, -0x1.07af4ep+1f, -0x1.b7bf9p+0f,
@@ -421,13 +421,13 @@ inline constexpr float levels_uniform_b4_parameters[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 15, 16, 1, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, levels_uniform_b4_parameters, -10.0, 10.0,
-    0.001184062198646465, 0.0011840621984885475};
+    0.0011840621986477094, 0.0011840621980929074};
 
 // smoothed_normal_b1: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0043314674672192705
-// squared error 0.02137779047341227, lower bound 0.014096366679770088
-// relative gap 0.3406069398377791
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.004331467467219163
+// squared error 0.021377790473412865, lower bound 0.014096366682234808
+// relative gap 0.34060693972250405
 // thresholds
 //   -0.535113937775
 // levels
@@ -443,13 +443,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.02137779047341227, 0.014096366679770088};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.021377790473412865, 0.014096366682234808};
 
 // smoothed_normal_b2: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036833451871944094
-// squared error 0.003585817414414974, lower bound 0.0028599062211290935
-// relative gap 0.20243953034745157
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036833451871939464
+// squared error 0.0035858174144152303, lower bound 0.0028599062214654386
+// relative gap 0.20243953025370987
 // thresholds
 //   -1.379339267157, -0.603612131593, -0.158976658344
 // levels
@@ -465,13 +465,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.003585817414414974, 0.0028599062211290935};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.0035858174144152303, 0.0028599062214654386};
 
 // smoothed_normal_b3: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00010704303830365892
-// squared error 0.0007104127489581977, lower bound 0.0006505915385163948
-// relative gap 0.0842062737887645
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00010704303830364218
+// squared error 0.0007104127489583313, lower bound 0.0006505915385593605
+// relative gap 0.08420627372845702
 // thresholds
 //   -1.862092569424, -1.258772300952, -0.896076069841, -0.629438716157, -0.414397424386,
 //   -0.231671825156, -0.071143787462
@@ -491,20 +491,20 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489581977, 0.0006505915385163948};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489583313, 0.0006505915385593605};
 
 // smoothed_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.603694896509993e-05
-// squared error 0.0001614352549264485, lower bound 0.00015578859753201052
-// relative gap 0.03497784543413799
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.6036948965137914e-05
+// squared error 0.00016143525492652865, lower bound 0.00015578859748670133
+// relative gap 0.03497784571528187
 // thresholds
 //   -2.273010156038, -1.769747414465, -1.460278600273, -1.232557432668, -1.050048527715,
 //   -0.896345653339, -0.76266524251, -0.643746171546, -0.536181339607, -0.437633775244,
 //   -0.346428235746, -0.261321149589, -0.18136284, -0.105810841181, -0.034073098866
 // levels
 //   0.0602433436256, 0.1388562986542, 0.2029836933132, 0.2629075472947, 0.3212495586478,
-//   0.3791082512648, 0.4370686595025, 0.4954912924885, 0.5546219949016, 0.6146417470847,
+//   0.3791082512648, 0.4370686595025, 0.4954912924885, 0.5546219949017, 0.6146417470847,
 //   0.67569213327, 0.737889569746, 0.8013338127789, 0.8661133303101, 0.9323088495718,
 //   0.9999957917642
 inline constexpr float smoothed_normal_b4_thresholds[] = {
@@ -522,12 +522,12 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0001614352549264485, 0.00015578859753201052};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492652865, 0.00015578859748670133};
 
 // unbiased_normal_b1: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.09346546631314957, lower bound 0.0934654663131484
-// relative gap 1.2620832166096734e-14
+// squared error 0.09346546631315147, lower bound 0.09346546631314753
+// relative gap 4.21684274726047e-14
 // levels
 //   4.5399929762484854e-05, 1
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -537,12 +537,12 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 1, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.09346546631314957, 0.0934654663131484};
+    0.09346546631315147, 0.09346546631314753};
 
 // unbiased_normal_b2: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00936844968148, lower bound 0.009368449680823603
-// relative gap 7.006461412735478e-11
+// squared error 0.009368449681481553, lower bound 0.009368449680835668
+// relative gap 6.894250485400213e-11
 // levels
 //   4.5399929762484854e-05, 0.3420042988697, 0.6558041610653, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -552,12 +552,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 1, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.00936844968148, 0.009368449680823603};
+    0.009368449681481553, 0.009368449680835668};
 
 // unbiased_normal_b3: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0016460938651366866, lower bound 0.0016460938639457608
-// relative gap 7.234859781678724e-10
+// squared error 0.0016460938651382082, lower bound 0.001646093863923617
+// relative gap 7.378626276407883e-10
 // levels
 //   4.5399929762484854e-05, 0.1758416385262, 0.3095271195998, 0.4393711878536, 0.5713700062931,
 //   0.7079386269272, 0.8504774700276, 1
@@ -569,15 +569,15 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 1, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.0016460938651366866, 0.0016460938639457608};
+    0.0016460938651382082, 0.001646093863923617};
 
 // unbiased_normal_b4: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0003505252663594573, lower bound 0.000350525266246348
-// relative gap 3.226851074077538e-10
+// squared error 0.00035052526636097426, lower bound 0.00035052526624902827
+// relative gap 3.1936638880713845e-10
 // levels
 //   4.5399929762484854e-05, 0.1042451248924, 0.1743156165134, 0.2377254437167, 0.2986913554242,
-//   0.3587758115678, 0.4187618879049, 0.47911318338, 0.540136401705, 0.6020518670361,
+//   0.3587758115678, 0.418761887905, 0.47911318338, 0.540136401705, 0.6020518670361,
 //   0.6650284925327, 0.7292028631981, 0.7946904327002, 0.8615924810898, 0.9300006469383, 1
 inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.7cd79cp-15f, 0x1.aafcfp-4f, 0x1.64ff96p-3f, 0x1.e6dc98p-3f, 0x1.31dc26p-2f,
@@ -588,7 +588,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0003505252663594573, 0.000350525266246348};
+    0.00035052526636097426, 0.00035052526624902827};
 
 }  // namespace tables
 

@@ -42,8 +42,8 @@ namespace tables {
 
 // intervals_uniform_b1: gelu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.14104739588693904, lower bound 0.14104739587795861
-// relative gap 6.366957331092975e-11
+// squared error 0.14104739588695067, lower bound 0.1410473958779557
+// relative gap 6.377268703047341e-11
 // thresholds
 //   0
 // levels
@@ -57,12 +57,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.14104739588693904, 0.14104739587795861};
+    nullptr, -10.0, 10.0, 0.14104739588695067, 0.1410473958779557};
 
 // intervals_uniform_b2: gelu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.040562509594127834, lower bound 0.04056250957132694
-// relative gap 5.62117416948835e-10
+// squared error 0.040562509594134405, lower bound 0.04056250957467908
+// relative gap 4.796381297309987e-10
 // thresholds
 //   -0.469026442229, 0, 0.469026442229
 // levels
@@ -76,12 +76,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.040562509594127834, 0.04056250957132694};
+    nullptr, -10.0, 10.0, 0.040562509594134405, 0.04056250957467908};
 
 // intervals_uniform_b3: gelu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.011898274835489829, lower bound 0.011898274833468786
-// relative gap 1.6986017578829348e-10
+// squared error 0.01189827483549368, lower bound 0.011898274834024563
+// relative gap 1.234730677711808e-10
 // thresholds
 //   -2.398078156457, -0.711091943322, -0.326315954045, 0, 0.326315954045, 0.711091943322,
 //   2.398078156457
@@ -99,15 +99,15 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.011898274835489829, 0.011898274833468786};
+    nullptr, -10.0, 10.0, 0.01189827483549368, 0.011898274834024563};
 
 // intervals_uniform_b4: gelu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0031396332907563827, lower bound 0.003139633290490277
-// relative gap 8.475694108498752e-11
+// squared error 0.0031396332907590745, lower bound 0.0031396332887944495
+// relative gap 6.257498552419845e-10
 // thresholds
 //   -2.685097338059, -2.053077613248, -0.93188381765, -0.683463245936, -0.487504029486,
-//   -0.315263350783, -0.1550303822, 0, 0.155030382199, 0.315263350783, 0.487504029486,
+//   -0.315263350783, -0.155030382199, 0, 0.155030382199, 0.315263350783, 0.487504029486,
 //   0.683463245936, 0.93188381765, 2.053077613248, 2.685097338059
 // levels
 //   -0.10934957039, -0.049672002639, -0.020901623807, -0.001330796103, 0.083477099468,
@@ -126,12 +126,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.0031396332907563827, 0.003139633290490277};
+    nullptr, -10.0, 10.0, 0.0031396332907590745, 0.0031396332887944495};
 
 // levels_mixture_b1: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.046962397181183856, lower bound 0.046962397157923184
-// relative gap 4.953041702117367e-10
+// squared error 0.04696239718118539, lower bound 0.046962397170622616
+// relative gap 2.249197978083193e-10
 // thresholds
 //   0.075413714636
 // levels
@@ -145,12 +145,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.046962397181183856, 0.046962397157923184};
+    -10.0, 10.0, 0.04696239718118539, 0.046962397170622616};
 
 // levels_mixture_b2: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007536006801103658, lower bound 0.007536006798145899
-// relative gap 3.92483594528938e-10
+// squared error 0.007536006801104244, lower bound 0.007536006799720676
+// relative gap 1.835943946736509e-10
 // thresholds
 //   -0.415728066829, 0, 0.415728066829
 // levels
@@ -164,12 +164,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007536006801103658, 0.007536006798145899};
+    -10.0, 10.0, 0.007536006801104244, 0.007536006799720676};
 
 // levels_mixture_b3: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0019820207046021055, lower bound 0.0019820207042975197
-// relative gap 1.536743702882947e-10
+// squared error 0.0019820207046024065, lower bound 0.001982020704441808
+// relative gap 8.102767575972619e-11
 // thresholds
 //   -0.666373344532, -0.359747190025, -0.152218858198, 0, 0.152218858198, 0.359747190025,
 //   0.666373344532
@@ -187,12 +187,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019820207046021055, 0.0019820207042975197};
+    -10.0, 10.0, 0.0019820207046024065, 0.001982020704441808};
 
 // levels_mixture_b4: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00044923059599140364, lower bound 0.0004492305959630873
-// relative gap 6.303293950125399e-11
+// squared error 0.00044923059599155933, lower bound 0.00044923059578939124
+// relative gap 4.500318787970065e-10
 // thresholds
 //   -2.256544396091, -0.910033595481, -0.673518805056, -0.498947276425, -0.360028419226,
 //   -0.245202440871, -0.149781446652, -0.070249365687, 0, 0.070249365687, 0.149781446652,
@@ -216,12 +216,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00044923059599140364, 0.0004492305959630873};
+    -10.0, 10.0, 0.00044923059599155933, 0.00044923059578939124};
 
 // levels_normal_b1: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.038443098192755015, lower bound 0.038443098167970834
-// relative gap 6.446978213656795e-10
+// squared error 0.03844309819275652, lower bound 0.03844309817660918
+// relative gap 4.200322338293019e-10
 // thresholds
 //   0
 // levels
@@ -235,12 +235,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.038443098192755015, 0.038443098167970834};
+    10.0, 0.03844309819275652, 0.03844309817660918};
 
 // levels_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.008001143271737586, lower bound 0.008001143268501739
-// relative gap 4.0442312355348956e-10
+// squared error 0.0080011432717383, lower bound 0.008001143269885606
+// relative gap 2.3155379397194268e-10
 // thresholds
 //   -0.498962280066, 0, 0.498962280066
 // levels
@@ -254,12 +254,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.008001143271737586, 0.008001143268501739};
+    10.0, 0.0080011432717383, 0.008001143269885606};
 
 // levels_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0019019809167270462, lower bound 0.0019019809164654844
-// relative gap 1.3752073969191893e-10
+// squared error 0.0019019809167274365, lower bound 0.0019019809165591029
+// relative gap 8.850439113269582e-11
 // thresholds
 //   -2.917540185223, -0.787070789078, -0.475407160163, -0.226682573127, 0, 0.226682573127,
 //   0.475407160163, 0.787070789078, 2.917540185223
@@ -277,12 +277,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0019019809167270462, 0.0019019809164654844};
+    10.0, 0.0019019809167274365, 0.0019019809165591029};
 
 // levels_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00046208730735451, lower bound 0.000462087307320977
-// relative gap 7.256845881383662e-11
+// squared error 0.0004620873073547455, lower bound 0.0004620873071113296
+// relative gap 5.267747163442795e-10
 // thresholds
 //   -2.99300903993, -2.035152898934, -0.992333292069, -0.78073710083, -0.614134692748,
 //   -0.47125783479, -0.343565486539, -0.22483322486, -0.111236386238, 0, 0.111236386239,
@@ -306,12 +306,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00046208730735451, 0.000462087307320977};
+    10.0, 0.0004620873073547455, 0.0004620873071113296};
 
 // levels_uniform_b1: gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.14104739588693904, lower bound 0.14104739587795873
-// relative gap 6.366878618329961e-11
+// squared error 0.14104739588695067, lower bound 0.14104739587979054
+// relative gap 5.076402546898665e-11
 // thresholds
 //   0
 // levels
@@ -324,13 +324,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x0p+0f, 0x1p+0f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.14104739588693904,
-    0.14104739587795873};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.14104739588695067,
+    0.14104739587979054};
 
 // levels_uniform_b2: gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.040562509594127834, lower bound 0.040562509573942765
-// relative gap 4.976286994096807e-10
+// squared error 0.040562509594134405, lower bound 0.040562509581373585
+// relative gap 3.1459641688836724e-10
 // thresholds
 //   -0.469026442229, 0, 0.469026442229
 // levels
@@ -343,13 +343,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     -0x1.019f98p-6f, 0x1.4731a8p-2f, 0x1.5c672cp-1f, 0x1.04067ep+0f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.040562509594127834,
-    0.040562509573942765};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.040562509594134405,
+    0.040562509581373585};
 
 // levels_uniform_b3: gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.008093654303108959, lower bound 0.00809365430113761
-// relative gap 2.435671648293878e-10
+// squared error 0.008093654303112466, lower bound 0.00809365430215867
+// relative gap 1.1784492321788882e-10
 // thresholds
 //   -2.34289649788, -0.884782168913, -0.567351322484, -0.268672450323, 0, 0.268672450323,
 //   0.567351322484, 0.884782168913, 2.34289649788
@@ -366,13 +366,13 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.a0178ap-1f, 0x1.009228p+0f, 0x1.194a36p+0f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.008093654303108959,
-    0.00809365430113761};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.008093654303112466,
+    0.00809365430215867};
 
 // levels_uniform_b4: gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0021170701967172367, lower bound 0.002117070196452017
-// relative gap 1.25276764204136e-10
+// squared error 0.0021170701967198604, lower bound 0.0021170701951407863
+// relative gap 7.458770679870521e-10
 // thresholds
 //   -2.651748431643, -2.019886125186, -0.999048958105, -0.819515679769, -0.657283046431,
 //   -0.490301468453, -0.340907155429, -0.20134746919, -0.066904754379, 0.065935103586,
@@ -396,13 +396,13 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 20, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.0021170701967172367, 0.002117070196452017};
+    0.0021170701967198604, 0.0021170701951407863};
 
 // smoothed_normal_b1: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005683684834156401
-// squared error 0.05260768790601681, lower bound 0.038443098167970834
-// relative gap 0.2692494253568204
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005683684834156491
+// squared error 0.052607687906018614, lower bound 0.03844309817660918
+// relative gap 0.26924942519264233
 // thresholds
 //   0
 // levels
@@ -416,13 +416,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05260768790601681, 0.038443098167970834};
+    -10.0, 10.0, 0.052607687906018614, 0.03844309817660918};
 
 // smoothed_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006265906074759428
-// squared error 0.008518917509792853, lower bound 0.008001143268501739
-// relative gap 0.060779346753376935
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006265906074760848
+// squared error 0.008518917509793592, lower bound 0.008001143269885606
+// relative gap 0.06077934659101207
 // thresholds
 //   -0.52372223954, 0, 0.52372223954
 // levels
@@ -436,13 +436,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008518917509792853, 0.008001143268501739};
+    -10.0, 10.0, 0.008518917509793592, 0.008001143269885606};
 
 // smoothed_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.452538881155937e-05
-// squared error 0.001926119147688374, lower bound 0.0019019809164654844
-// relative gap 0.012532055066198236
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.45253888116642e-05
+// squared error 0.0019261191476887677, lower bound 0.0019019809165591029
+// relative gap 0.012532055017795403
 // thresholds
 //   -2.748307706098, -0.791685461633, -0.480006570588, -0.228701204314, 0, 0.228701204314,
 //   0.480006570588, 0.791685461633, 2.748307706098
@@ -460,13 +460,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.001926119147688374, 0.0019019809164654844};
+    -10.0, 10.0, 0.0019261191476887677, 0.0019019809165591029};
 
 // smoothed_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.468759360096251e-05
-// squared error 0.0004634591615613869, lower bound 0.000462087307320977
-// relative gap 0.0029600326289550716
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.4687593601071335e-05
+// squared error 0.0004634591615616228, lower bound 0.0004620873071113296
+// relative gap 0.0029600330818161757
 // thresholds
 //   -2.951777899821, -2.026838530535, -0.993001011873, -0.782593005753, -0.616234562012,
 //   -0.472741746229, -0.344592925544, -0.225484398905, -0.111552918379, 0, 0.111552918379,
@@ -490,55 +490,55 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004634591615613869, 0.000462087307320977};
+    -10.0, 10.0, 0.0004634591615616228, 0.0004620873071113296};
 
 // unbiased_normal_b1: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.18966955818178313, lower bound 0.18966955818178216
-// relative gap 5.121776819957367e-15
+// squared error 0.18966955818178813, lower bound 0.1896695581817775
+// relative gap 5.6046872058389137e-14
 // levels
-//   -0.1289041451851547, 1.1289041451851547
+//   -0.1289041451851548, 1.1289041451851547
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.07fee6p-3f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18966955818178313,
-    0.18966955818178216};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18966955818178813,
+    0.1896695581817775};
 
 // unbiased_normal_b2: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.023788005730358122, lower bound 0.023788005728101396
-// relative gap 9.486823240280587e-11
+// squared error 0.02378800573036256, lower bound 0.02378800572800636
+// relative gap 9.904985715464777e-11
 // levels
-//   -0.1289041451851547, 0.275420119555, 0.724579880445, 1.1289041451851547
+//   -0.1289041451851548, 0.275420119555, 0.724579880445, 1.1289041451851547
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.07fee6p-3f, 0x1.1a07bcp-2f, 0x1.72fc22p-1f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023788005730358122,
-    0.023788005728101396};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02378800573036256,
+    0.02378800572800636};
 
 // unbiased_normal_b3: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004595703929462737, lower bound 0.00459570392916856
-// relative gap 6.401130570126866e-11
+// squared error 0.004595703929467099, lower bound 0.0045957039291642235
+// relative gap 6.590411059112046e-11
 // levels
-//   -0.1289041451851547, 0.015187244802, 0.203799097018, 0.40054130464, 0.59945869536,
+//   -0.1289041451851548, 0.015187244802, 0.203799097018, 0.40054130464, 0.59945869536,
 //   0.796200902982, 0.984812755198, 1.1289041451851547
 inline constexpr float unbiased_normal_b3_levels[] = {
     -0x1.07fee6p-3f, 0x1.f1a7d8p-7f, 0x1.a1616cp-3f, 0x1.9a278p-2f, 0x1.32ec4p-1f, 0x1.97a7a6p-1f,
     0x1.f8396p-1f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004595703929462737,
-    0.00459570392916856};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004595703929467099,
+    0.0045957039291642235};
 
 // unbiased_normal_b4: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010097974189474024, lower bound 0.001009797418526922
-// relative gap 4.164006225145872e-10
+// squared error 0.0010097974189517507, lower bound 0.0010097974185133477
+// relative gap 4.3414945899875843e-10
 // levels
-//   -0.1289041451851547, -0.071896604552, 0.000447309612, 0.086588966145, 0.175972387842,
+//   -0.1289041451851548, -0.071896604552, 0.000447309612, 0.086588966145, 0.175972387842,
 //   0.26735134337, 0.359961440942, 0.453248318787, 0.546751681213, 0.640038559058, 0.73264865663,
 //   0.824027612158, 0.913411033855, 0.999552690388, 1.071896604552, 1.1289041451851547
 inline constexpr float unbiased_normal_b4_levels[] = {
@@ -547,8 +547,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.771dbap-1f, 0x1.a5e6f2p-1f, 0x1.d3aa9cp-1f, 0x1.ffc55ep-1f, 0x1.1267dp+0f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010097974189474024,
-    0.001009797418526922};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010097974189517507,
+    0.0010097974185133477};
 
 }  // namespace tables
 

@@ -48,8 +48,8 @@ namespace tables {
 
 // intervals_uniform_b1: gelu_tanh
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.14124587091503532, lower bound 0.14124587090612575
-// relative gap 6.30784282080142e-11
+// squared error 0.14124587091504553, lower bound 0.14124587090613142
+// relative gap 6.311065509274244e-11
 // thresholds
 //   0
 // levels
@@ -63,12 +63,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.14124587091503532, 0.14124587090612575};
+    nullptr, -10.0, 10.0, 0.14124587091504553, 0.14124587090613142};
 
 // intervals_uniform_b2: gelu_tanh
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.040742695752865515, lower bound 0.04074269573126167
-// relative gap 5.302507189266996e-10
+// squared error 0.04074269575287124, lower bound 0.0407426957336862
+// relative gap 4.708829911488934e-10
 // thresholds
 //   -0.469234316081, 0, 0.469234316081
 // levels
@@ -82,12 +82,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.040742695752865515, 0.04074269573126167};
+    nullptr, -10.0, 10.0, 0.04074269575287124, 0.0407426957336862};
 
 // intervals_uniform_b3: gelu_tanh
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.011906018687004784, lower bound 0.011906018685063465
-// relative gap 1.630535517085745e-10
+// squared error 0.011906018687008274, lower bound 0.011906018685571904
+// relative gap 1.206423539074724e-10
 // thresholds
 //   -2.403372773129, -0.712151808277, -0.326620378143, 0, 0.326620378143, 0.712151808277,
 //   2.403372773129
@@ -105,12 +105,12 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.011906018687004784, 0.011906018685063465};
+    nullptr, -10.0, 10.0, 0.011906018687008274, 0.011906018685571904};
 
 // intervals_uniform_b4: gelu_tanh
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0031356474045760884, lower bound 0.0031356474043123935
-// relative gap 8.409583345293717e-11
+// squared error 0.0031356474045783726, lower bound 0.003135647402624309
+// relative gap 6.231770970644383e-10
 // thresholds
 //   -2.683281062462, -2.058882506005, -0.933807781496, -0.684499772358, -0.488083284781,
 //   -0.315574363901, -0.155166153368, 0, 0.155166153368, 0.315574363901, 0.488083284781,
@@ -132,12 +132,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.0031356474045760884, 0.0031356474043123935};
+    nullptr, -10.0, 10.0, 0.0031356474045783726, 0.003135647402624309};
 
 // levels_mixture_b1: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.046965038294768745, lower bound 0.0469650382713724
-// relative gap 4.98165192853455e-10
+// squared error 0.04696503829477011, lower bound 0.046965038284217116
+// relative gap 2.2469897524284032e-10
 // thresholds
 //   0.075361819324
 // levels
@@ -151,12 +151,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.046965038294768745, 0.0469650382713724};
+    -10.0, 10.0, 0.04696503829477011, 0.046965038284217116};
 
 // levels_mixture_b2: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007542851215095344, lower bound 0.0075428512120609146
-// relative gap 4.022921030774722e-10
+// squared error 0.007542851215095848, lower bound 0.007542851213557202
+// relative gap 2.0398731234209038e-10
 // thresholds
 //   -0.41585428103, 0, 0.41585428103
 // levels
@@ -170,12 +170,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007542851215095344, 0.0075428512120609146};
+    -10.0, 10.0, 0.007542851215095848, 0.007542851213557202};
 
 // levels_mixture_b3: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001985848359203664, lower bound 0.00198584835889386
-// relative gap 1.5600578486167092e-10
+// squared error 0.0019858483592039254, lower bound 0.001985848359045702
+// relative gap 7.967539925633303e-11
 // thresholds
 //   -0.667007709762, -0.359931406315, -0.152270022185, 0, 0.152270022185, 0.359931406315,
 //   0.667007709762
@@ -193,12 +193,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.001985848359203664, 0.00198584835889386};
+    -10.0, 10.0, 0.0019858483592039254, 0.001985848359045702};
 
 // levels_mixture_b4: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0004494389786482125, lower bound 0.00044943897861910267
-// relative gap 6.476931003366664e-11
+// squared error 0.00044943897864834647, lower bound 0.00044943897843722195
+// relative gap 4.697512469405707e-10
 // thresholds
 //   -2.264767558806, -0.910894835257, -0.673594264801, -0.498918437827, -0.359969023106,
 //   -0.245147808964, -0.149745230149, -0.070232681081, 0, 0.070232681081, 0.149745230149,
@@ -221,12 +221,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004494389786482125, 0.00044943897861910267};
+    -10.0, 10.0, 0.00044943897864834647, 0.00044943897843722195};
 
 // levels_normal_b1: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03844798333834741, lower bound 0.03844798331356187
-// relative gap 6.446512800555785e-10
+// squared error 0.03844798333834885, lower bound 0.03844798332220941
+// relative gap 4.197733042858544e-10
 // thresholds
 //   0
 // levels
@@ -240,12 +240,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03844798333834741, 0.03844798331356187};
+    10.0, 0.03844798333834885, 0.03844798332220941};
 
 // levels_normal_b2: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.008009703134843327, lower bound 0.00800970313155188
-// relative gap 4.109324553821951e-10
+// squared error 0.00800970313484397, lower bound 0.008009703133207806
+// relative gap 2.042726677157407e-10
 // thresholds
 //   -0.499194287135, 0, 0.499194287135
 // levels
@@ -259,12 +259,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.008009703134843327, 0.00800970313155188};
+    10.0, 0.00800970313484397, 0.008009703133207806};
 
 // levels_normal_b3: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0019032272531019842, lower bound 0.0019032272527640234
-// relative gap 1.7757247780205176e-10
+// squared error 0.0019032272531023262, lower bound 0.0019032272529247818
+// relative gap 9.328596667985827e-11
 // thresholds
 //   -2.902302935091, -0.788570213977, -0.476102954846, -0.226945516499, 0, 0.226945516499,
 //   0.476102954846, 0.788570213977, 2.902302935091
@@ -282,17 +282,17 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0019032272531019842, 0.0019032272527640234};
+    10.0, 0.0019032272531023262, 0.0019032272529247818};
 
 // levels_normal_b4: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00046237806028930664, lower bound 0.0004623780602561889
-// relative gap 7.162475286861352e-11
+// squared error 0.0004623780602895042, lower bound 0.00046237806004811237
+// relative gap 5.220658892663171e-10
 // thresholds
 //   -2.971479953712, -2.041299290562, -0.994592705603, -0.782353351124, -0.61529520491,
 //   -0.472010338676, -0.344048547996, -0.225122039899, -0.111371722067, 0, 0.111371722067,
 //   0.225122039899, 0.344048547996, 0.472010338676, 0.61529520491, 0.782353351124,
-//   0.994592705603, 2.041299290562, 2.971479953711
+//   0.994592705603, 2.041299290562, 2.971479953712
 // levels
 //   -0.113298408582, -0.049989897965, 0.024952098685, 0.107539117652, 0.192688707937,
 //   0.279479995588, 0.367305837558, 0.455706958478, 0.544293041522, 0.632694162442,
@@ -312,12 +312,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00046237806028930664, 0.0004623780602561889};
+    10.0, 0.0004623780602895042, 0.00046237806004811237};
 
 // levels_uniform_b1: gelu_tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.14124587091503532, lower bound 0.14124587090612586
-// relative gap 6.307764218643536e-11
+// squared error 0.14124587091504553, lower bound 0.14124587090795143
+// relative gap 5.022520684527961e-11
 // thresholds
 //   0
 // levels
@@ -330,13 +330,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x0p+0f, 0x1p+0f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.14124587091503532,
-    0.14124587090612586};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.14124587091504553,
+    0.14124587090795143};
 
 // levels_uniform_b2: gelu_tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.040742695752865515, lower bound 0.04074269573286572
-// relative gap 4.908804662632977e-10
+// squared error 0.04074269575287124, lower bound 0.040742695739459905
+// relative gap 3.291715065753098e-10
 // thresholds
 //   -0.469234316081, 0, 0.469234316081
 // levels
@@ -349,13 +349,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     -0x1.01b4eep-6f, 0x1.4725dp-2f, 0x1.5c6d18p-1f, 0x1.0406d4p+0f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.040742695752865515,
-    0.04074269573286572};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.04074269575287124,
+    0.040742695739459905};
 
 // levels_uniform_b3: gelu_tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.00808474048158077, lower bound 0.008084740479575692
-// relative gap 2.4800776222222946e-10
+// squared error 0.008084740481583773, lower bound 0.008084740480608773
+// relative gap 1.2059751295298094e-10
 // thresholds
 //   -2.349081710007, -0.885957152932, -0.567568077974, -0.268705345347, 0, 0.268705345347,
 //   0.567568077974, 0.885957152932, 2.349081710007
@@ -372,44 +372,44 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.a016dep-1f, 0x1.008c9ep+0f, 0x1.1954dcp+0f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.00808474048158077,
-    0.008084740479575692};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.008084740481583773,
+    0.008084740480608773};
 
 // levels_uniform_b4: gelu_tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.002110713039698099, lower bound 0.0021107130394307882
-// relative gap 1.2664483895275185e-10
+// squared error 0.002110713039700196, lower bound 0.002110713038064909
+// relative gap 7.747556996955619e-10
 // thresholds
-//   -2.834726538606, -2.28942224811, -1.89254483669, -1.066839147493, -0.903257626167,
-//   -0.795634362578, -0.656382183943, -0.48937427696, -0.339966409285, -0.200403413979,
-//   -0.065956441271, 0.066902448193, 0.201372527157, 0.340986663901, 0.490486879444,
-//   0.657661857083, 0.820666143702, 1.001419855409, 2.02587617178, 2.651185459322
+//   -2.651185459322, -2.02587617178, -1.001419855409, -0.820666143702, -0.657661857083,
+//   -0.490486879444, -0.340986663901, -0.201372527157, -0.066902448193, 0.065956441271,
+//   0.200403413979, 0.339966409285, 0.48937427696, 0.656382183943, 0.795634362578,
+//   0.903257626167, 1.066839147493, 1.89254483669, 2.28942224811, 2.834726538606
 // levels
-//   -0.118061621461, -0.077064056655, -0.035123959009, -0.000592968994, 0.090404874128,
-//   0.188010060196, 0.289940354131, 0.394525128727, 0.500376844804, 0.606224106773,
-//   0.710795129752, 0.812701052008, 0.910268366087, 1.001208450967, 1.053891667464,
-//   1.112722676573
+//   -0.112722676573, -0.053891667464, -0.001208450967, 0.089731633913, 0.187298947992,
+//   0.289204870248, 0.393775893227, 0.499623155196, 0.605474871273, 0.710059645869,
+//   0.811989939804, 0.909595125872, 1.000592968994, 1.035123959009, 1.077064056655,
+//   1.118061621461
 inline constexpr float levels_uniform_b4_thresholds[] = {
-    -0x1.6ad852p+1f, -0x1.250bcap+1f, -0x1.e47dd2p+0f, -0x1.111c6p+0f, -0x1.ce77cap-1f,
-    -0x1.975d64p-1f, -0x1.501154p-1f, -0x1.f51e88p-2f, -0x1.5c2028p-2f, -0x1.9a6d1cp-3f,
-    -0x1.0e2858p-4f, 0x1.12084cp-4f, 0x1.9c6932p-3f, 0x1.5d2b9ap-2f, 0x1.f6423p-2f,
-    0x1.50b90ep-1f, 0x1.a42e5ap-1f, 0x1.005d0cp+0f, 0x1.034fe8p+1f, 0x1.535a0ap+1f};
+    -0x1.535a0cp+1f, -0x1.034feap+1f, -0x1.005d0ep+0f, -0x1.a42e5cp-1f, -0x1.50b91p-1f,
+    -0x1.f64232p-2f, -0x1.5d2b9cp-2f, -0x1.9c6934p-3f, -0x1.12084ep-4f, 0x1.0e2856p-4f,
+    0x1.9a6d1ap-3f, 0x1.5c2026p-2f, 0x1.f51e86p-2f, 0x1.501152p-1f, 0x1.975d62p-1f,
+    0x1.ce77c8p-1f, 0x1.111c5ep+0f, 0x1.e47ddp+0f, 0x1.250bc8p+1f, 0x1.6ad85p+1f};
 inline constexpr uint8_t levels_uniform_b4_codes[] = {
-    3, 2, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 14, 13};
+    2, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 14, 13, 12};
 inline constexpr float levels_uniform_b4_levels[] = {
-    -0x1.e39496p-4f, -0x1.3ba786p-4f, -0x1.1fbc48p-5f, -0x1.36e2f4p-11f, 0x1.724c62p-4f,
-    0x1.810b6cp-3f, 0x1.28e62p-2f, 0x1.93fe66p-2f, 0x1.003164p-1f, 0x1.366302p-1f, 0x1.6bed56p-1f,
-    0x1.a01a5ap-1f, 0x1.d20eb2p-1f, 0x1.004f32p+0f, 0x1.0dcbd8p+0f, 0x1.1cdb64p+0f};
+    -0x1.cdb64cp-4f, -0x1.b97b04p-5f, -0x1.3cc9c6p-10f, 0x1.6f8a7p-4f, 0x1.7f9698p-3f,
+    0x1.282552p-2f, 0x1.9339fcp-2f, 0x1.ff9d36p-2f, 0x1.3600cep-1f, 0x1.6b8cfp-1f, 0x1.9fbd26p-1f,
+    0x1.d1b674p-1f, 0x1.0026dcp+0f, 0x1.08fde2p+0f, 0x1.13ba78p+0f, 0x1.1e394ap+0f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 20, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.002110713039698099,
-    0.0021107130394307882};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.002110713039700196,
+    0.002110713038064909};
 
 // smoothed_normal_b1: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0057095081482094944
-// squared error 0.0526343766161846, lower bound 0.03844798331356187
-// relative gap 0.26952714584370213
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005709508148209468
+// squared error 0.05263437661618631, lower bound 0.03844798332220941
+// relative gap 0.26952714567943126
 // thresholds
 //   0
 // levels
@@ -423,13 +423,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0526343766161846, 0.03844798331356187};
+    -10.0, 10.0, 0.05263437661618631, 0.03844798332220941};
 
 // smoothed_normal_b2: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006279720428804266
-// squared error 0.008533282571505863, lower bound 0.00800970313155188
-// relative gap 0.06135733061299375
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006279720428804296
+// squared error 0.008533282571506531, lower bound 0.008009703133207806
+// relative gap 0.0613573304190123
 // thresholds
 //   -0.524809311089, 0, 0.524809311089
 // levels
@@ -443,13 +443,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008533282571505863, 0.00800970313155188};
+    -10.0, 10.0, 0.008533282571506531, 0.008009703133207806};
 
 // smoothed_normal_b3: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.278340244837978e-05
-// squared error 0.0019271344364880972, lower bound 0.0019032272527640234
-// relative gap 0.012405560956941298
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.278340244839992e-05
+// squared error 0.0019271344364884405, lower bound 0.0019032272529247818
+// relative gap 0.012405560873698875
 // thresholds
 //   -2.750520265303, -0.793170931909, -0.480519685065, -0.228888389624, 0, 0.228888389624,
 //   0.480519685065, 0.793170931909, 2.750520265303
@@ -467,18 +467,18 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019271344364880972, 0.0019032272527640234};
+    -10.0, 10.0, 0.0019271344364884405, 0.0019032272529247818};
 
 // smoothed_normal_b4: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.437899609174222e-05
-// squared error 0.0004637326277384201, lower bound 0.0004623780602561889
-// relative gap 0.0029210096534231234
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.4378996090879727e-05
+// squared error 0.0004637326277386612, lower bound 0.00046237806004811237
+// relative gap 0.002921010102640869
 // thresholds
 //   -2.945720644786, -2.03414831714, -0.995154230636, -0.783947309814, -0.617117281617,
 //   -0.473300614182, -0.344943165361, -0.225689546646, -0.111647724672, 0, 0.111647724672,
-//   0.225689546646, 0.344943165361, 0.473300614182, 0.617117281617, 0.783947309814,
-//   0.995154230636, 2.03414831714, 2.945720644786
+//   0.225689546646, 0.34494316536, 0.473300614182, 0.617117281617, 0.783947309814,
+//   0.995154230636, 2.03414831714, 2.945720644787
 // levels
 //   -0.115008728205, -0.051704198853, 0.022688367965, 0.105652343602, 0.19120423775,
 //   0.278411871246, 0.36666214071, 0.455491947795, 0.544508052205, 0.63333785929, 0.721588128754,
@@ -497,55 +497,55 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004637326277384201, 0.0004623780602561889};
+    -10.0, 10.0, 0.0004637326277386612, 0.00046237806004811237};
 
 // unbiased_normal_b1: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.18981443445782759, lower bound 0.1898144344578267
-// relative gap 4.67919324595653e-15
+// squared error 0.1898144344578325, lower bound 0.18981443445782256
+// relative gap 5.234847443913732e-14
 // levels
-//   -0.12899306865877164, 1.1289930686587717
+//   -0.12899306865877178, 1.1289930686587717
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.082d84p-3f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18981443445782759,
-    0.1898144344578267};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1898144344578325,
+    0.18981443445782256};
 
 // unbiased_normal_b2: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.023801595714634936, lower bound 0.023801595712372024
-// relative gap 9.507396508507301e-11
+// squared error 0.023801595714639107, lower bound 0.02380159571219937
+// relative gap 1.0250303981908828e-10
 // levels
-//   -0.12899306865877164, 0.275355317528, 0.724644682472, 1.1289930686587717
+//   -0.12899306865877178, 0.275355317528, 0.724644682472, 1.1289930686587717
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.082d84p-3f, 0x1.19f6bep-2f, 0x1.7304ap-1f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023801595714634936,
-    0.023801595712372024};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023801595714639107,
+    0.02380159571219937};
 
 // unbiased_normal_b3: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004596852374957215, lower bound 0.004596852374659964
-// relative gap 6.466401678682546e-11
+// squared error 0.004596852374961296, lower bound 0.004596852374660035
+// relative gap 6.553631221582328e-11
 // levels
-//   -0.12899306865877164, 0.01527872809, 0.203816632475, 0.400540375115, 0.599459624885,
+//   -0.12899306865877178, 0.01527872809, 0.203816632475, 0.400540375115, 0.599459624885,
 //   0.796183367525, 0.98472127191, 1.1289930686587717
 inline constexpr float unbiased_normal_b3_levels[] = {
     -0x1.082d84p-3f, 0x1.f4a742p-7f, 0x1.a16a9ep-3f, 0x1.9a2742p-2f, 0x1.32ec6p-1f,
     0x1.97a558p-1f, 0x1.f82d62p-1f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004596852374957215,
-    0.004596852374659964};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004596852374961296,
+    0.004596852374660035};
 
 // unbiased_normal_b4: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010101844838295154, lower bound 0.0010101844834251319
-// relative gap 4.003066413733836e-10
+// squared error 0.001010184483833581, lower bound 0.0010101844834257843
+// relative gap 4.036852999174196e-10
 // levels
-//   -0.12899306865877164, -0.071990861586, 0.000416178119, 0.086531927616, 0.175907070993,
+//   -0.12899306865877178, -0.071990861586, 0.000416178119, 0.086531927616, 0.175907070993,
 //   0.267293217419, 0.359921945807, 0.453234382599, 0.546765617401, 0.640078054193,
 //   0.732706782581, 0.824092929007, 0.913468072384, 0.999583821881, 1.071990861586,
 //   1.1289930686587717
@@ -555,8 +555,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.a5ef82p-1f, 0x1.d3b216p-1f, 0x1.ffc974p-1f, 0x1.126dfep+0f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010101844838295154,
-    0.0010101844834251319};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.001010184483833581,
+    0.0010101844834257843};
 
 }  // namespace tables
 

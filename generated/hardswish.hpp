@@ -37,8 +37,8 @@ namespace tables {
 
 // intervals_uniform_b1: hardswish
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.5, lower bound 0.4999999996677559
-// relative gap 6.644882422079945e-10
+// squared error 0.5000000000000139, lower bound 0.4999999996677575
+// relative gap 6.645127781368203e-10
 // thresholds
 //   0
 // levels
@@ -52,12 +52,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.5, 0.4999999996677559};
+    nullptr, -10.0, 10.0, 0.5000000000000139, 0.4999999996677575};
 
 // intervals_uniform_b2: hardswish
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.25203469556965113, lower bound 0.2520346955157887
-// relative gap 2.13710316378457e-10
+// squared error 0.2520346955696635, lower bound 0.25203469551579705
+// relative gap 2.1372639477602871e-10
 // thresholds
 //   -1.077383710667, 0, 1.077383710667
 // levels
@@ -71,63 +71,63 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.25203469556965113, 0.2520346955157887};
+    nullptr, -10.0, 10.0, 0.2520346955696635, 0.25203469551579705};
 
 // intervals_uniform_b3: hardswish
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.05555555555555555, lower bound 0.05555555555150244
-// relative gap 7.295601622825387e-11
+// squared error 0.05555555555556267, lower bound 0.055555555516616804
+// relative gap 7.010256125593796e-10
 // thresholds
-//   -3, -1.9999999999999996, -0.9999999999999991, 2.8449465006019613e-15, 1.0000000000000007,
-//   1.9999999999999982, 3
+//   -3, -1.9999999999999996, -0.9999999999999978, 2.4528989950312052e-15, 1.000000000000001,
+//   1.9999999999999991, 3
 // levels
-//   -0.3333333333333334, 0, 2.7755575615628914e-16, 0.3333333333333334, 0.6666666666666682,
-//   0.999999999999999, 1, 1.333333333333333
+//   -0.3333333333333339, 0, 8.881784197001252e-16, 0.33333333333333426, 0.6666666666666675,
+//   0.9999999999999991, 1, 1.333333333333334
 inline constexpr float intervals_uniform_b3_thresholds[] = {
-    -0x1.8p+1f, -0x1p+1f, -0x1p+0f, 0x1.99fffep-49f, 0x1p+0f, 0x1.fffffep+0f, 0x1.8p+1f};
+    -0x1.8p+1f, -0x1p+1f, -0x1p+0f, 0x1.618p-49f, 0x1p+0f, 0x1.fffffep+0f, 0x1.8p+1f};
 inline constexpr uint8_t intervals_uniform_b3_codes[] = {
     1, 0, 2, 3, 4, 5, 7, 6};
 inline constexpr float intervals_uniform_b3_levels[] = {
-    -0x1.555556p-2f, 0x0p+0f, 0x1.4p-52f, 0x1.555556p-2f, 0x1.555556p-1f, 0x1p+0f, 0x1p+0f,
+    -0x1.555556p-2f, 0x0p+0f, 0x1p-50f, 0x1.555556p-2f, 0x1.555556p-1f, 0x1p+0f, 0x1p+0f,
     0x1.555556p+0f};
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.05555555555555555, 0.05555555555150244};
+    nullptr, -10.0, 10.0, 0.05555555555556267, 0.055555555516616804};
 
 // intervals_uniform_b4: hardswish
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.010204081632653066, lower bound 0.010204081627024091
-// relative gap 5.516395222560087e-10
+// squared error 0.010204081632657607, lower bound 0.010204081629082543
+// relative gap 3.5035625789421256e-10
 // thresholds
-//   -3, -2.5714285714285743, -2.142857142857147, -1.7142857142857177, -1.2857142857142883,
-//   -0.857142857142858, -0.4285714285714255, 8.3606624227961e-15, 0.4285714285714459,
-//   0.8571428571428787, 1.2857142857143127, 1.7142857142857493, 2.1428571428571708,
-//   2.5714285714285823, 3
+//   -3, -2.571428571428572, -2.142857142857142, -1.7142857142857115, -1.2857142857142827,
+//   -0.8571428571428554, -0.42857142857142155, 1.2672398937499756e-14, 0.4285714285714412,
+//   0.8571428571428681, 1.285714285714295, 1.7142857142857162, 2.1428571428571344,
+//   2.5714285714285663, 3
 // levels
-//   -0.4285714285714295, -0.2857142857142865, -0.14285714285714393, -1.0362081563168122e-15, 0,
-//   0.1428571428571422, 0.2857142857142862, 0.42857142857143016, 0.5714285714285755,
-//   0.7142857142857217, 0.8571428571428648, 1, 1.0000000000000115, 1.142857142857153,
-//   1.2857142857142925, 1.4285714285714297
+//   -0.42857142857142916, -0.28571428571428625, -0.1428571428571408, 0, 0.14285714285714401,
+//   0.2857142857142854, 0.4285714285714333, 0.5714285714285758, 0.7142857142857182,
+//   0.8571428571428601, 1, 1.000000000000004, 1.1428571428571401, 1.2857142857142836,
+//   1.428571428571427
 inline constexpr float intervals_uniform_b4_thresholds[] = {
     -0x1.8p+1f, -0x1.492494p+1f, -0x1.124926p+1f, -0x1.b6db6ep+0f, -0x1.492494p+0f,
-    -0x1.b6db6ep-1f, -0x1.b6db6ep-2f, 0x1.2d398p-47f, 0x1.b6db6cp-2f, 0x1.b6db6cp-1f,
+    -0x1.b6db6ep-1f, -0x1.b6db6ep-2f, 0x1.c8924p-47f, 0x1.b6db6cp-2f, 0x1.b6db6cp-1f,
     0x1.492492p+0f, 0x1.b6db6cp+0f, 0x1.124924p+1f, 0x1.492492p+1f, 0x1.8p+1f};
 inline constexpr uint8_t intervals_uniform_b4_codes[] = {
-    4, 0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 11};
+    3, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 10};
 inline constexpr float intervals_uniform_b4_levels[] = {
-    -0x1.b6db6ep-2f, -0x1.24924ap-2f, -0x1.24924ap-3f, -0x1.2aaaaap-50f, 0x0p+0f, 0x1.24924ap-3f,
-    0x1.24924ap-2f, 0x1.b6db6ep-2f, 0x1.24924ap-1f, 0x1.6db6dcp-1f, 0x1.b6db6ep-1f, 0x1p+0f,
-    0x1p+0f, 0x1.24924ap+0f, 0x1.492492p+0f, 0x1.6db6dcp+0f};
+    -0x1.b6db6ep-2f, -0x1.24924ap-2f, -0x1.24924ap-3f, 0x0p+0f, 0x1.24924ap-3f, 0x1.24924ap-2f,
+    0x1.b6db6ep-2f, 0x1.24924ap-1f, 0x1.6db6dcp-1f, 0x1.b6db6ep-1f, 0x1p+0f, 0x1p+0f,
+    0x1.24924ap+0f, 0x1.492492p+0f, 0x1.6db6dcp+0f};
 inline constexpr StepTable intervals_uniform_b4 = {
-    "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 0,
+    "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 15, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.010204081632653066, 0.010204081627024091};
+    nullptr, -10.0, 10.0, 0.010204081632657607, 0.010204081629082543};
 
 // levels_mixture_b1: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.04552281267072082, lower bound 0.04552281263610754
-// relative gap 7.603503041700862e-10
+// squared error 0.045522812670721335, lower bound 0.04552281266129563
+// relative gap 2.0705450125908207e-10
 // thresholds
 //   -0.510106224419
 // levels
@@ -141,12 +141,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.04552281267072082, 0.04552281263610754};
+    -10.0, 10.0, 0.045522812670721335, 0.04552281266129563};
 
 // levels_mixture_b2: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.011287865585440333, lower bound 0.011287865581020221
-// relative gap 3.915808362993963e-10
+// squared error 0.011287865585440614, lower bound 0.011287865583822516
+// relative gap 1.4334844833499363e-10
 // thresholds
 //   -0.851138546486, 0.205918451942, 1.140118106768
 // levels
@@ -160,12 +160,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.011287865585440333, 0.011287865581020221};
+    -10.0, 10.0, 0.011287865585440614, 0.011287865583822516};
 
 // levels_mixture_b3: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0028473622296044127, lower bound 0.0028473622292136303
-// relative gap 1.3724367571251874e-10
+// squared error 0.0028473622296045506, lower bound 0.0028473622294355916
+// relative gap 5.933879049084793e-11
 // thresholds
 //   -3, -1.930998289436, -1.073537171927, -0.412142354673, 0, 0.412142354673, 1.073537171927,
 //   1.930998289436, 3
@@ -183,12 +183,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 9, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0028473622296044127, 0.0028473622292136303};
+    -10.0, 10.0, 0.0028473622296045506, 0.0028473622294355916};
 
 // levels_mixture_b4: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0007252485602631218, lower bound 0.000725248559714204
-// relative gap 7.568685008663399e-10
+// squared error 0.0007252485602632043, lower bound 0.000725248559996177
+// relative gap 3.6818726755253184e-10
 // thresholds
 //   -3, -2.343170314998, -1.777318937413, -1.318184916644, -0.950049940746, -0.632816782002,
 //   -0.367379967942, -0.158606937446, 0, 0.158606937446, 0.367379967942, 0.632816782002,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.0007252485602631218, 0.000725248559714204};
+    -10.0, 10.0, 0.0007252485602632043, 0.000725248559996177};
 
 // levels_normal_b1: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03864697161375915, lower bound 0.03864697161102481
-// relative gap 7.075174114807481e-11
+// squared error 0.03864697161375974, lower bound 0.03864697160217529
+// relative gap 2.9975048999645577e-10
 // thresholds
 //   0
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03864697161375915, 0.03864697161102481};
+    10.0, 0.03864697161375974, 0.03864697160217529};
 
 // levels_normal_b2: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.012074403172035075, lower bound 0.012074403167057162
-// relative gap 4.122698330308646e-10
+// squared error 0.012074403172035399, lower bound 0.012074403170323132
+// relative gap 1.41809699095185e-10
 // thresholds
 //   -0.963939802734, 0, 0.963939802734
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.012074403172035075, 0.012074403167057162};
+    10.0, 0.012074403172035399, 0.012074403170323132};
 
 // levels_normal_b3: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003410693192108784, lower bound 0.003410693191612267
-// relative gap 1.4557653302019294e-10
+// squared error 0.003410693192108963, lower bound 0.0034106931919081554
+// relative gap 5.887591616737802e-11
 // thresholds
 //   -3, -1.68549865682, -1.023953567039, -0.489331519748, 0, 0.489331519748, 1.023953567039,
 //   1.68549865682, 3
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.003410693192108784, 0.003410693191612267};
+    10.0, 0.003410693192108963, 0.0034106931919081554};
 
 // levels_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0008915635951406169, lower bound 0.0008915635944522499
-// relative gap 7.720896303719076e-10
+// squared error 0.0008915635951407215, lower bound 0.0008915635948268337
+// relative gap 3.5206440275032133e-10
 // thresholds
 //   -3, -2.196513772771, -1.72139475897, -1.35386951967, -1.04121233608, -0.759799200683,
 //   -0.497420526964, -0.246138323536, 0, 0.246138323536, 0.497420526964, 0.759799200683,
@@ -299,12 +299,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0008915635951406169, 0.0008915635944522499};
+    10.0, 0.0008915635951407215, 0.0008915635948268337};
 
 // levels_uniform_b1: hardswish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.5, lower bound 0.4999999996677559
-// relative gap 6.644882422079945e-10
+// squared error 0.5000000000000139, lower bound 0.4999999998338003
+// relative gap 3.3242719688074874e-10
 // thresholds
 //   0
 // levels
@@ -317,55 +317,55 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x0p+0f, 0x1p+0f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.5,
-    0.4999999996677559};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.5000000000000139,
+    0.4999999998338003};
 
 // levels_uniform_b2: hardswish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.1917898128667738, lower bound 0.19178981282029486
-// relative gap 2.4234306879847843e-10
+// squared error 0.191789812866785, lower bound 0.19178981283781205
+// relative gap 1.510662244497329e-10
 // thresholds
-//   -0.829569695805, 0.707631013049, 1.984154244984, 3
+//   -3, -1.984154244984, -0.707631013049, 0.829569695805
 // levels
-//   -0.032723350077, 0.479676886207, 0.992077122492, 1.330692374164
+//   -0.330692374164, 0.007922877508, 0.520323113793, 1.032723350077
 inline constexpr float levels_uniform_b2_thresholds[] = {
-    -0x1.a8bd5cp-1f, 0x1.6a4e9cp-1f, 0x1.fbf188p+0f, 0x1.8p+1f};
+    -0x1.8p+1f, -0x1.fbf18ap+0f, -0x1.6a4e9ep-1f, 0x1.a8bd5ap-1f};
 inline constexpr uint8_t levels_uniform_b2_codes[] = {
-    0, 1, 2, 3, 2};
+    1, 0, 1, 2, 3};
 inline constexpr float levels_uniform_b2_levels[] = {
-    -0x1.0c11d6p-5f, 0x1.eb306ap-2f, 0x1.fbf188p-1f, 0x1.54a842p+0f};
+    -0x1.52a106p-2f, 0x1.039deap-7f, 0x1.0a67cap-1f, 0x1.08608ep+0f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 4, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.1917898128667738,
-    0.19178981282029486};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.191789812866785,
+    0.19178981283781205};
 
 // levels_uniform_b3: hardswish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.03445751975383917, lower bound 0.03445751974969191
-// relative gap 1.2035860255748403e-10
+// squared error 0.034457519753845554, lower bound 0.03445751975166749
+// relative gap 6.321010046122574e-11
 // thresholds
-//   -3, -2.398555266333, -1.797110532665, -1.120889004351, -0.36989068139, 0.38110764157,
-//   1.132105964531, 2.005070084008, 3
+//   -3, -2.005070084008, -1.132105964531, -0.38110764157, 0.36989068139, 1.120889004351,
+//   1.797110532665, 2.398555266333, 3
 // levels
-//   -0.399759211055, -0.199277633166, 0.001203944723, 0.251536719043, 0.501869493363,
-//   0.752202267684, 1.002535042004, 1.334178347335
+//   -0.334178347335, -0.002535042004, 0.247797732316, 0.498130506637, 0.748463280957,
+//   0.998796055277, 1.199277633166, 1.399759211055
 inline constexpr float levels_uniform_b3_thresholds[] = {
-    -0x1.8p+1f, -0x1.3303dcp+1f, -0x1.cc0f7p+0f, -0x1.1ef296p+0f, -0x1.7ac4ap-2f, 0x1.864114p-2f,
-    0x1.21d1b2p+0f, 0x1.00a622p+1f, 0x1.8p+1f};
+    -0x1.8p+1f, -0x1.00a624p+1f, -0x1.21d1b4p+0f, -0x1.864116p-2f, 0x1.7ac49ep-2f, 0x1.1ef294p+0f,
+    0x1.cc0f6ep+0f, 0x1.3303dap+1f, 0x1.8p+1f};
 inline constexpr uint8_t levels_uniform_b3_codes[] = {
-    2, 0, 1, 2, 3, 4, 5, 6, 7, 6};
+    1, 0, 1, 2, 3, 4, 5, 6, 7, 5};
 inline constexpr float levels_uniform_b3_levels[] = {
-    -0x1.995a7ap-2f, -0x1.981eep-3f, 0x1.3b9b5cp-10f, 0x1.0192d8p-2f, 0x1.00f50ap-1f,
-    0x1.8120a8p-1f, 0x1.00a622p+0f, 0x1.558cb6p+0f};
+    -0x1.5632dap-2f, -0x1.4c45e6p-9f, 0x1.fb7d6p-3f, 0x1.fe15ecp-2f, 0x1.7f3694p-1f,
+    0x1.ff6232p-1f, 0x1.3303dcp+0f, 0x1.66569ep+0f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.03445751975383917,
-    0.03445751974969191};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.034457519753845554,
+    0.03445751975166749};
 
 // levels_uniform_b4: hardswish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007999807275424639, lower bound 0.007999807269774893
-// relative gap 7.062353005872258e-10
+// squared error 0.00799980727542893, lower bound 0.007999807272191545
+// relative gap 4.046830057546245e-10
 // thresholds
 //   -3, -2.571647136604, -2.143294273208, -1.714941409812, -1.313250044599, -0.938220177567,
 //   -0.563190310536, -0.188160443504, 0.186869423528, 0.561899290559, 0.936929157591,
@@ -388,14 +388,14 @@ inline constexpr float levels_uniform_b4_levels[] = {
     0x1.ffe904p-1f, 0x1.1c68d8p+0f, 0x1.38dd2cp+0f, 0x1.55518p+0f, 0x1.71c5d6p+0f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 17, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.007999807275424639,
-    0.007999807269774893};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.00799980727542893,
+    0.007999807272191545};
 
 // smoothed_normal_b1: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.02077490898213397
-// squared error 0.05825830597750732, lower bound 0.03864697161102481
-// relative gap 0.3366272677762749
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.020774908982133918
+// squared error 0.05825830597750811, lower bound 0.03864697160217529
+// relative gap 0.33662726792818526
 // thresholds
 //   0
 // levels
@@ -409,13 +409,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05825830597750732, 0.03864697161102481};
+    -10.0, 10.0, 0.05825830597750811, 0.03864697160217529};
 
 // smoothed_normal_b2: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.000673450427329115
-// squared error 0.016152385437373185, lower bound 0.012074403167057162
-// relative gap 0.2524693511139499
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006734504273291865
+// squared error 0.016152385437373563, lower bound 0.012074403170323132
+// relative gap 0.2524693509117701
 // thresholds
 //   -1.236281076166, 0, 1.236281076166
 // levels
@@ -429,13 +429,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.016152385437373185, 0.012074403167057162};
+    -10.0, 10.0, 0.016152385437373563, 0.012074403170323132};
 
 // smoothed_normal_b3: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012865989385760416
-// squared error 0.0036909169600173905, lower bound 0.003410693191612267
-// relative gap 0.07592253400461306
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012865989385762978
+// squared error 0.003690916960017576, lower bound 0.0034106931919081554
+// relative gap 0.07592253392449293
 // thresholds
 //   -3.822845042317, -1.729172091819, -1.061853379058, -0.510388173229, 0, 0.510388173229,
 //   1.061853379058, 1.729172091819, 3.822845042317
@@ -453,13 +453,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0036909169600173905, 0.003410693191612267};
+    -10.0, 10.0, 0.003690916960017576, 0.0034106931919081554};
 
 // smoothed_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.9677888553629485e-05
-// squared error 0.0009113813441371439, lower bound 0.0008915635944522499
-// relative gap 0.021744739249250924
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.9677888553695336e-05
+// squared error 0.0009113813441372496, lower bound 0.0008915635948268337
+// relative gap 0.021744738838357702
 // thresholds
 //   -3, -2.251274418863, -1.78063761831, -1.405270428058, -1.078577006636, -0.785880810018,
 //   -0.51395726018, -0.254164464657, 0, 0.254164464657, 0.51395726018, 0.785880810018,
@@ -482,38 +482,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0009113813441371439, 0.0008915635944522499};
+    -10.0, 10.0, 0.0009113813441372496, 0.0008915635948268337};
 
 // unbiased_normal_b1: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.8914684828213941, lower bound 0.8914684828213941
-// relative gap 0
+// squared error 0.8914684828214005, lower bound 0.8914684828213886
+// relative gap 1.3325638081889574e-14
 // levels
 //   -0.5, 1.5
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1p-1f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.8914684828213941,
-    0.8914684828213941};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.8914684828214005,
+    0.8914684828213886};
 
 // unbiased_normal_b2: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.06121300297149854, lower bound 0.06121300296795324
-// relative gap 5.791736770156422e-11
+// squared error 0.06121300297150099, lower bound 0.06121300296771856
+// relative gap 6.179132727966711e-11
 // levels
 //   -0.5, 0.255751146874, 0.744248853126, 1.5
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1p-1f, 0x1.05e3ap-2f, 0x1.7d0e3p-1f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.06121300297149854,
-    0.06121300296795324};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.06121300297150099,
+    0.06121300296771856};
 
 // unbiased_normal_b3: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.009954788973747634, lower bound 0.009954788966916778
-// relative gap 6.861878583099499e-10
+// squared error 0.00995478897374991, lower bound 0.009954788966752299
+// relative gap 7.029391424141996e-10
 // levels
 //   -0.5, -0.057027621023, 0.19654098863, 0.402766910876, 0.597233089124, 0.80345901137,
 //   1.057027621023, 1.5
@@ -522,13 +522,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.0e995cp+0f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.009954788973747634,
-    0.009954788966916778};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00995478897374991,
+    0.009954788966752299};
 
 // unbiased_normal_b4: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.002104940446250972, lower bound 0.0021049404455874246
-// relative gap 3.15233308977568e-10
+// squared error 0.00210494044625321, lower bound 0.0021049404455985984
+// relative gap 3.109882669663475e-10
 // levels
 //   -0.5, -0.235882659256, -0.068633776642, 0.059875443303, 0.17109239426, 0.271300795611,
 //   0.36505587739, 0.455378725823, 0.544621274177, 0.63494412261, 0.728699204389, 0.82890760574,
@@ -539,8 +539,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.e15802p-1f, 0x1.1191fcp+0f, 0x1.3c62cep+0f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.002104940446250972,
-    0.0021049404455874246};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.00210494044625321,
+    0.0021049404455985984};
 
 }  // namespace tables
 

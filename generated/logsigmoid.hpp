@@ -35,8 +35,8 @@ namespace tables {
 
 // intervals_uniform_b1: logsigmoid
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.2902163431106065, lower bound 0.290216342976458
-// relative gap 4.6223628960167646e-10
+// squared error 0.29021634311061373, lower bound 0.29021634299499927
+// relative gap 3.9837336935933994e-10
 // thresholds
 //   0
 // levels
@@ -50,12 +50,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.2902163431106065, 0.290216342976458};
+    nullptr, -10.0, 10.0, 0.29021634311061373, 0.29021634299499927};
 
 // intervals_uniform_b2: logsigmoid
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.054050173985142586, lower bound 0.05405017396746365
-// relative gap 3.2708377053358176e-10
+// squared error 0.05405017398514549, lower bound 0.054050173975132246
+// relative gap 1.8525837083555348e-10
 // thresholds
 //   -1.575270476878, 0, 1.575270476878
 // levels
@@ -69,12 +69,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.054050173985142586, 0.05405017396746365};
+    nullptr, -10.0, 10.0, 0.05405017398514549, 0.054050173975132246};
 
 // intervals_uniform_b3: logsigmoid
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.01211678198411778, lower bound 0.01211678198229277
-// relative gap 1.506184258430272e-10
+// squared error 0.012116781984119201, lower bound 0.012116781983135722
+// relative gap 8.11666764813343e-11
 // thresholds
 //   -2.749926620034, -1.498580606633, -0.687013811636, 0, 0.687013811636, 1.498580606633,
 //   2.749926620034
@@ -92,16 +92,16 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.01211678198411778, 0.01211678198229277};
+    nullptr, -10.0, 10.0, 0.012116781984119201, 0.012116781983135722};
 
 // intervals_uniform_b4: logsigmoid
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0028955633188713493, lower bound 0.0028955633186368234
-// relative gap 8.099492724134225e-11
+// squared error 0.0028955633188721404, lower bound 0.002895563317566991
+// relative gap 4.507411584839226e-10
 // thresholds
 //   -3.810435098407, -2.657663924465, -1.971290373219, -1.462297487716, -1.042591159129,
 //   -0.672625383937, -0.330130069618, 0, 0.330130069618, 0.672625383937, 1.042591159129,
-//   1.462297487716, 1.97129037322, 2.657663924465, 3.810435098407
+//   1.462297487716, 1.971290373219, 2.657663924465, 3.810435098407
 // levels
 //   0.0035304009398, 0.0397876884459, 0.0912487433846, 0.1532519677205, 0.2229803961613,
 //   0.2983202788986, 0.3774981669095, 0.4589197841968, 0.5410802158032, 0.6225018330905,
@@ -120,50 +120,50 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.0028955633188713493, 0.0028955633186368234};
+    nullptr, -10.0, 10.0, 0.0028955633188721404, 0.002895563317566991};
 
 // levels_mixture_b1: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.019377792526751092, lower bound 0.01937779251571927
-// relative gap 5.693022708638851e-10
+// squared error 0.019377792526751484, lower bound 0.019377792523156023
+// relative gap 1.855454242134085e-10
 // thresholds
-//   0.416704114917
+//   -0.416704114917
 // levels
-//   0.222994007839, 0.5716173818773
+//   0.4283826181227, 0.777005992161
 inline constexpr float levels_mixture_b1_thresholds[] = {
-    0x1.aab47ap-2f};
+    -0x1.aab47cp-2f};
 inline constexpr uint8_t levels_mixture_b1_codes[] = {
     1, 0};
 inline constexpr float levels_mixture_b1_levels[] = {
-    0x1.c8b116p-3f, 0x1.24ab08p-1f};
+    0x1.b6a9eep-2f, 0x1.8dd3bap-1f};
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.019377792526751092, 0.01937779251571927};
+    -10.0, 10.0, 0.019377792526751484, 0.019377792523156023};
 
 // levels_mixture_b2: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.004245587033078965, lower bound 0.004245587031544371
-// relative gap 3.614563753207568e-10
+// squared error 0.0042455870330791266, lower bound 0.0042455870324328
+// relative gap 1.5223495292655444e-10
 // thresholds
-//   -0.775707846924, 0.1933778259, 1.125072674014
+//   -1.125072674014, -0.1933778259, 0.775707846924
 // levels
-//   0.1137936724126, 0.3763494622981, 0.5272618089561, 0.8422468315924
+//   0.1577531684076, 0.4727381910439, 0.6236505377019, 0.8862063275874
 inline constexpr float levels_mixture_b2_thresholds[] = {
-    -0x1.8d2996p-1f, 0x1.8c09acp-3f, 0x1.2004c2p+0f};
+    -0x1.2004c4p+0f, -0x1.8c09aep-3f, 0x1.8d2994p-1f};
 inline constexpr uint8_t levels_mixture_b2_codes[] = {
     3, 2, 1, 0};
 inline constexpr float levels_mixture_b2_levels[] = {
-    0x1.d2195p-4f, 0x1.8161cp-2f, 0x1.0df542p-1f, 0x1.af3afap-1f};
+    0x1.431418p-3f, 0x1.e4157ap-2f, 0x1.3f4f2p-1f, 0x1.c5bcd6p-1f};
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.004245587033078965, 0.004245587031544371};
+    -10.0, 10.0, 0.0042455870330791266, 0.0042455870324328};
 
 // levels_mixture_b3: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0010132545316386518, lower bound 0.0010132545315018398
-// relative gap 1.3502234475846778e-10
+// squared error 0.0010132545316387269, lower bound 0.0010132545315720699
+// relative gap 6.578501681807397e-11
 // thresholds
 //   -1.794889853641, -0.870746921234, -0.331456691182, 0, 0.331456691182, 0.870746921234,
 //   1.794889853641
@@ -181,18 +181,18 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0010132545316386518, 0.0010132545315018398};
+    -10.0, 10.0, 0.0010132545316387269, 0.0010132545315720699};
 
 // levels_mixture_b4: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00024973243780813893, lower bound 0.0002497324376159821
-// relative gap 7.694508530951036e-10
+// squared error 0.0002497324378081776, lower bound 0.0002497324377115673
+// relative gap 3.868551273600126e-10
 // thresholds
 //   -2.62844043877, -1.753434355764, -1.230293746704, -0.851515255446, -0.556213588333,
 //   -0.321304661239, -0.139945791231, 0, 0.139945791231, 0.321304661239, 0.556213588333,
 //   0.851515255446, 1.230293746704, 1.753434355764, 2.62844043877
 // levels
-//   0.0273696359675, 0.1072910044602, 0.187938093104, 0.2643219415409, 0.3339082479558,
+//   0.0273696359675, 0.1072910044602, 0.187938093104, 0.2643219415409, 0.3339082479557,
 //   0.3949397803535, 0.4457758693606, 0.4843652123797, 0.5156347876203, 0.5542241306394,
 //   0.6050602196465, 0.6660917520443, 0.7356780584591, 0.812061906896, 0.8927089955398,
 //   0.9726303640325
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00024973243780813893, 0.0002497324376159821};
+    -10.0, 10.0, 0.0002497324378081776, 0.0002497324377115673};
 
 // levels_normal_b1: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.012804126515647213, lower bound 0.012804126514880092
-// relative gap 5.991199329307064e-11
+// squared error 0.012804126515647525, lower bound 0.012804126511351028
+// relative gap 3.355556648520032e-10
 // thresholds
 //   0
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.012804126515647213, 0.012804126514880092};
+    10.0, 0.012804126515647525, 0.012804126511351028};
 
 // levels_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0035766710358271243, lower bound 0.00357667103444165
-// relative gap 3.8736416817914377e-10
+// squared error 0.003576671035827285, lower bound 0.003576671035222798
+// relative gap 1.6900838076386217e-10
 // thresholds
 //   -0.797087412752, 0, 0.797087412752
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.0035766710358271243, 0.00357667103444165};
+    10.0, 0.003576671035827285, 0.003576671035222798};
 
 // levels_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009583170054632402, lower bound 0.000958317005317538
-// relative gap 1.5203971425145438e-10
+// squared error 0.0009583170054633309, lower bound 0.0009583170054006141
+// relative gap 6.544480264074114e-11
 // thresholds
 //   -1.395827066001, -0.821622346527, -0.388369844292, 0, 0.388369844292, 0.821622346527,
 //   1.395827066001
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0009583170054632402, 0.000958317005317538};
+    10.0, 0.0009583170054633309, 0.0009583170054006141};
 
 // levels_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000249635525961576, lower bound 0.0002496355259466501
-// relative gap 5.979071284210402e-11
+// squared error 0.00024963552596163075, lower bound 0.00024963552587162755
+// relative gap 3.605384284087214e-10
 // thresholds
 //   -1.902845832193, -1.43148479268, -1.103803947063, -0.838604493193, -0.607260609858,
 //   -0.395655717649, -0.195264407236, 0, 0.195264407236, 0.395655717649, 0.607260609858,
@@ -298,12 +298,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.000249635525961576, 0.0002496355259466501};
+    10.0, 0.00024963552596163075, 0.00024963552587162755};
 
 // levels_uniform_b1: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.2902163431106065, lower bound 0.29021634297645954
-// relative gap 4.6223093389972736e-10
+// squared error 0.29021634311061373, lower bound 0.2902163429950007
+// relative gap 3.9836839620753e-10
 // thresholds
 //   0
 // levels
@@ -316,13 +316,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x1.1be4fep-4f, 0x1.dc836p-1f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.2902163431106065,
-    0.29021634297645954};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.29021634311061373,
+    0.2902163429950007};
 
 // levels_uniform_b2: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.054050173985142586, lower bound 0.054050173966340924
-// relative gap 3.4785570943147716e-10
+// squared error 0.05405017398514549, lower bound 0.05405017397401195
+// relative gap 2.0598537717010327e-10
 // thresholds
 //   -1.575270476878, 0, 1.575270476878
 // levels
@@ -335,13 +335,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     0x1.6db71p-6f, 0x1.484e4ep-2f, 0x1.5bd8dap-1f, 0x1.f49248p-1f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.054050173985142586,
-    0.054050173966340924};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.05405017398514549,
+    0.05405017397401195};
 
 // levels_uniform_b3: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.01211678198411778, lower bound 0.012116781982284457
-// relative gap 1.5130448216621409e-10
+// squared error 0.012116781984119201, lower bound 0.012116781983142148
+// relative gap 8.063638586758557e-11
 // thresholds
 //   -2.749926620034, -1.498580606633, -0.687013811636, 0, 0.687013811636, 1.498580606633,
 //   2.749926620034
@@ -358,21 +358,21 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.7e239cp-1f, 0x1.c6d71cp-1f, 0x1.fba072p-1f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 7, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.01211678198411778,
-    0.012116781982284457};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.012116781984119201,
+    0.012116781983142148};
 
 // levels_uniform_b4: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0028955633188713493, lower bound 0.0028955633186374874
-// relative gap 8.076562284101958e-11
+// squared error 0.0028955633188721404, lower bound 0.0028955633175897066
+// relative gap 4.428961322366999e-10
 // thresholds
 //   -3.810435098407, -2.657663924465, -1.971290373219, -1.462297487716, -1.042591159129,
 //   -0.672625383937, -0.330130069618, 0, 0.330130069618, 0.672625383937, 1.042591159129,
-//   1.462297487716, 1.97129037322, 2.657663924465, 3.810435098407
+//   1.462297487716, 1.971290373219, 2.657663924465, 3.810435098407
 // levels
 //   0.0035304009398, 0.0397876884459, 0.0912487433846, 0.1532519677205, 0.2229803961613,
 //   0.2983202788986, 0.3774981669095, 0.4589197841968, 0.5410802158032, 0.6225018330905,
-//   0.7016797211014, 0.7770196038387, 0.8467480322795, 0.9087512566153, 0.9602123115541,
+//   0.7016797211014, 0.7770196038387, 0.8467480322795, 0.9087512566154, 0.9602123115541,
 //   0.9964695990602
 inline constexpr float levels_uniform_b4_thresholds[] = {
     -0x1.e7bc58p+1f, -0x1.542e56p+1f, -0x1.f8a67ep+0f, -0x1.765922p+0f, -0x1.0ae742p+0f,
@@ -387,13 +387,13 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 15, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.0028955633188713493, 0.0028955633186374874};
+    0.0028955633188721404, 0.0028955633175897066};
 
 // smoothed_normal_b1: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.010515766526698013
-// squared error 0.019311022051436005, lower bound 0.012804126514880092
-// relative gap 0.33695241604636084
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.010515766526698129
+// squared error 0.0193110220514364, lower bound 0.012804126511351028
+// relative gap 0.3369524162291231
 // thresholds
 //   0
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.019311022051436005, 0.012804126514880092};
+    -10.0, 10.0, 0.0193110220514364, 0.012804126511351028};
 
 // smoothed_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758431083
-// squared error 0.0052254871204838495, lower bound 0.00357667103444165
-// relative gap 0.3155334704737591
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758430773
+// squared error 0.00522548712048405, lower bound 0.003576671035222798
+// relative gap 0.31553347032429735
 // thresholds
 //   -1.107460935152, 0, 1.107460935152
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.0052254871204838495, 0.00357667103444165};
+    -10.0, 10.0, 0.00522548712048405, 0.003576671035222798};
 
 // smoothed_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219618847
-// squared error 0.0011311027245792522, lower bound 0.000958317005317538
-// relative gap 0.1527586447340467
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219614466
+// squared error 0.0011311027245793498, lower bound 0.0009583170054006141
+// relative gap 0.15275864466067277
 // thresholds
 //   -1.679576999487, -0.9343965828, -0.432757022208, 0, 0.432757022208, 0.9343965828,
 //   1.679576999487
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0011311027245792522, 0.000958317005317538};
+    -10.0, 10.0, 0.0011311027245793498, 0.0009583170054006141};
 
 // smoothed_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109881882e-05
-// squared error 0.0002684073256506538, lower bound 0.0002496355259466501
-// relative gap 0.06993773235696324
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109877448e-05
+// squared error 0.00026840732565071, lower bound 0.00024963552587162755
+// relative gap 0.06993773263666796
 // thresholds
 //   -2.130461962579, -1.550620591217, -1.177025496716, -0.886476950094, -0.638597549174,
 //   -0.414781067738, -0.204361229624, 0, 0.204361229624, 0.414781067738, 0.638597549174,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002684073256506538, 0.0002496355259466501};
+    -10.0, 10.0, 0.00026840732565071, 0.00024963552587162755};
 
 // unbiased_normal_b1: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.20657556833417104, lower bound 0.2065755683341705
-// relative gap 2.5528475654190706e-15
+// squared error 0.20657556833417304, lower bound 0.20657556833416904
+// relative gap 1.9347897337912766e-14
 // levels
 //   4.5397868702434395e-05, 0.9999546021312976
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.7cd32ep-15f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.20657556833417104,
-    0.2065755683341705};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.20657556833417304,
+    0.20657556833416904};
 
 // unbiased_normal_b2: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01823368264525858, lower bound 0.0182336826442072
-// relative gap 5.766148423085671e-11
+// squared error 0.018233682645259774, lower bound 0.018233682644230413
+// relative gap 5.645379732347033e-11
 // levels
 //   4.5397868702434395e-05, 0.3542584537981, 0.6457415462019, 0.9999546021312976
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.7cd32ep-15f, 0x1.6ac2bap-2f, 0x1.4a9ea2p-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01823368264525858,
-    0.0182336826442072};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.018233682645259774,
+    0.018233682644230413};
 
 // unbiased_normal_b3: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0030368715337191106, lower bound 0.003036871531655772
-// relative gap 6.794290197442949e-10
+// squared error 0.0030368715337202416, lower bound 0.0030368715316377425
+// relative gap 6.857382936992561e-10
 // levels
 //   4.5397868702434395e-05, 0.1863633192236, 0.3185084190156, 0.4403189583018, 0.5596810416982,
 //   0.6814915809844, 0.8136366807764, 0.9999546021312976
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.5cec76p-1f, 0x1.a094fcp-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0030368715337191106,
-    0.003036871531655772};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0030368715337202416,
+    0.0030368715316377425};
 
 // unbiased_normal_b4: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006306282088766076, lower bound 0.0006306282086857886
-// relative gap 3.0258546818904203e-10
+// squared error 0.0006306282088777295, lower bound 0.0006306282086858244
+// relative gap 3.0430780429891795e-10
 // levels
 //   4.5397868702434395e-05, 0.1117032575329, 0.1838125592793, 0.2469497075771, 0.3059538130965,
 //   0.3626692194264, 0.4180638206038, 0.4727609139578, 0.5272390860422, 0.5819361793962,
@@ -538,8 +538,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.635a06p-1f, 0x1.818fcep-1f, 0x1.a1e352p-1f, 0x1.c6ced4p-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006306282088766076,
-    0.0006306282086857886};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006306282088777295,
+    0.0006306282086858244};
 
 }  // namespace tables
 

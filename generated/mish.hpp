@@ -46,8 +46,8 @@ namespace tables {
 
 // intervals_uniform_b1: mish
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.16881892447711036, lower bound 0.16881892434790954
-// relative gap 7.653218803054852e-10
+// squared error 0.16881892447712202, lower bound 0.16881892446584634
+// relative gap 6.679153343262583e-11
 // thresholds
 //   -0.168643090798
 // levels
@@ -61,12 +61,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.16881892447711036, 0.16881892434790954};
+    nullptr, -10.0, 10.0, 0.16881892447712202, 0.16881892446584634};
 
 // intervals_uniform_b2: mish
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.03998083392707961, lower bound 0.039980833900938276
-// relative gap 6.538465956509161e-10
+// squared error 0.039980833927085305, lower bound 0.03998083390393255
+// relative gap 5.790964123262498e-10
 // thresholds
 //   -0.81423368866, -0.186404882521, 0.40288641621
 // levels
@@ -80,12 +80,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.03998083392707961, 0.039980833900938276};
+    nullptr, -10.0, 10.0, 0.039980833927085305, 0.03998083390393255};
 
 // intervals_uniform_b3: mish
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.013586202249314365, lower bound 0.013586202246814347
-// relative gap 1.8401150727841198e-10
+// squared error 0.0135862022493178, lower bound 0.013586202247506528
+// relative gap 1.3331699216329453e-10
 // thresholds
 //   -4.279090497305, -1.129859316538, -0.607073487621, -0.197312514454, 0.193600147407,
 //   0.647348237458, 2.77214540813
@@ -103,16 +103,16 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.013586202249314365, 0.013586202246814347};
+    nullptr, -10.0, 10.0, 0.0135862022493178, 0.013586202247506528};
 
 // intervals_uniform_b4: mish
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0036032460139316606, lower bound 0.0036032460136203874
-// relative gap 8.638686936014604e-11
+// squared error 0.003603246013933617, lower bound 0.0036032460114804963
+// relative gap 6.808085255542187e-10
 // thresholds
 //   -5.034305662161, -3.552575151572, -1.455768251834, -1.092103813274, -0.821804512725,
 //   -0.594834308671, -0.391251337229, -0.199959453385, -0.013002943034, 0.177025520961,
-//   0.379300634196, 0.609261512675, 0.90526006526, 2.2919165308, 3.153683020476
+//   0.379300634196, 0.609261512675, 0.90526006526, 2.2919165308, 3.153683020475
 // levels
 //   -0.095598952528, -0.045660286123, -0.01828873122, -0.006487763998, 0.07605479868,
 //   0.181332991733, 0.294044257563, 0.411555230516, 0.53155695801, 0.651783850118,
@@ -131,12 +131,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.0036032460139316606, 0.0036032460136203874};
+    nullptr, -10.0, 10.0, 0.003603246013933617, 0.0036032460114804963};
 
 // levels_mixture_b1: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0370786961838227, lower bound 0.03707869616335935
-// relative gap 5.51889773380511e-10
+// squared error 0.037078696183824235, lower bound 0.03707869617535418
+// relative gap 2.2843462311423232e-10
 // thresholds
 //   -0.280502057035
 // levels
@@ -150,12 +150,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.0370786961838227, 0.03707869616335935};
+    -10.0, 10.0, 0.037078696183824235, 0.03707869617535418};
 
 // levels_mixture_b2: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00681604411840721, lower bound 0.006816044115711539
-// relative gap 3.9548906911108384e-10
+// squared error 0.00681604411840785, lower bound 0.006816044117144132
+// relative gap 1.854033523490368e-10
 // thresholds
 //   -0.697845036745, -0.142207370596, 0.352202420204
 // levels
@@ -169,12 +169,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.00681604411840721, 0.006816044115711539};
+    -10.0, 10.0, 0.00681604411840785, 0.006816044117144132};
 
 // levels_mixture_b3: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001623897493776524, lower bound 0.00162389749351326
-// relative gap 1.621186195359997e-10
+// squared error 0.001623897493776842, lower bound 0.0016238974936399575
+// relative gap 8.429376110788353e-11
 // thresholds
 //   -1.054735996791, -0.592749885187, -0.293513800165, -0.085381114143, 0.084100606187,
 //   0.301222742344, 0.646542114647
@@ -192,12 +192,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.001623897493776524, 0.00162389749351326};
+    -10.0, 10.0, 0.001623897493776842, 0.0016238974936399575};
 
 // levels_mixture_b4: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00039921834050912856, lower bound 0.0003992183404822315
-// relative gap 6.737428468602944e-11
+// squared error 0.000399218340509299, lower bound 0.00039921834032144335
+// relative gap 4.705586532641799e-10
 // thresholds
 //   -3.974851971959, -1.442361213061, -1.071891759162, -0.799166814044, -0.593175083041,
 //   -0.426579901825, -0.288033093853, -0.172831565781, -0.078047031716, 0.004295285326,
@@ -221,12 +221,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00039921834050912856, 0.0003992183404822315};
+    -10.0, 10.0, 0.000399218340509299, 0.00039921834032144335};
 
 // levels_normal_b1: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.034040913408691253, lower bound 0.0340409133884642
-// relative gap 5.941983958622786e-10
+// squared error 0.034040913408692926, lower bound 0.03404091339621496
+// relative gap 3.6655782285881223e-10
 // thresholds
 //   -0.101280384195
 // levels
@@ -240,12 +240,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.034040913408691253, 0.0340409133884642};
+    10.0, 0.034040913408692926, 0.03404091339621496};
 
 // levels_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007675295399449868, lower bound 0.007675295396674366
-// relative gap 3.616150136202701e-10
+// squared error 0.007675295399450668, lower bound 0.007675295397997092
+// relative gap 1.89383717396407e-10
 // thresholds
 //   -0.710105884677, -0.127433193354, 0.427088714315
 // levels
@@ -259,12 +259,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.007675295399449868, 0.007675295396674366};
+    10.0, 0.007675295399450668, 0.007675295397997092};
 
 // levels_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0018066097610376908, lower bound 0.0018066097607651978
-// relative gap 1.5083111558919883e-10
+// squared error 0.0018066097610381195, lower bound 0.001806609760897318
+// relative gap 7.793682733783292e-11
 // thresholds
 //   -1.127848804124, -0.713200942156, -0.409378010903, -0.144124768804, 0.113578825529,
 //   0.391490366457, 0.744793416991
@@ -282,12 +282,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0018066097610376908, 0.0018066097607651978};
+    10.0, 0.0018066097610381195, 0.001806609760897318};
 
 // levels_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004415281918028469, lower bound 0.00044152819177490835
-// relative gap 6.327689885023487e-11
+// squared error 0.0004415281918031014, lower bound 0.00044152819160947823
+// relative gap 4.385295664914558e-10
 // thresholds
 //   -4.016080979077, -1.434180646658, -1.111153163317, -0.886665467868, -0.70551517061,
 //   -0.54836899046, -0.405757466246, -0.272035507487, -0.143272599096, -0.0162871173,
@@ -311,12 +311,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004415281918028469, 0.00044152819177490835};
+    10.0, 0.0004415281918031014, 0.00044152819160947823};
 
 // levels_uniform_b1: mish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.16881892447711036, lower bound 0.16881892434355766
-// relative gap 7.911002696713728e-10
+// squared error 0.16881892447712202, lower bound 0.16881892434297222
+// relative gap 7.946372291684149e-10
 // thresholds
 //   -0.168643090798
 // levels
@@ -329,13 +329,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     -0x1.314614p-7f, 0x1.fc24aap-1f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.16881892447711036,
-    0.16881892434355766};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.16881892447712202,
+    0.16881892434297222};
 
 // levels_uniform_b2: mish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.03998083392707961, lower bound 0.03998083390175131
-// relative gap 6.335109233360865e-10
+// squared error 0.039980833927085305, lower bound 0.039980833911984696
+// relative gap 3.7769618040879084e-10
 // thresholds
 //   -0.81423368866, -0.186404882521, 0.40288641621
 // levels
@@ -348,13 +348,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     -0x1.fd1ab8p-6f, 0x1.2e14ep-2f, 0x1.54b16ep-1f, 0x1.02f8fap+0f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.03998083392707961,
-    0.03998083390175131};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.039980833927085305,
+    0.039980833911984696};
 
 // levels_uniform_b3: mish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.009783169812900392, lower bound 0.009783169810638957
-// relative gap 2.3115573720106232e-10
+// squared error 0.009783169812903374, lower bound 0.00978316981173938
+// relative gap 1.1897925421623324e-10
 // thresholds
 //   -4.17464879281, -1.405148354443, -0.938355088903, -0.524150025044, -0.174588212539,
 //   0.163934205055, 0.542165418894, 0.927980137246, 2.643144942359
@@ -371,18 +371,18 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.9e7564p-1f, 0x1.007a1cp+0f, 0x1.111ef6p+0f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.009783169812900392,
-    0.009783169810638957};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.009783169812903374,
+    0.00978316981173938};
 
 // levels_uniform_b4: mish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0024637395408961555, lower bound 0.002463739540599434
-// relative gap 1.2043538282939643e-10
+// squared error 0.002463739540897834, lower bound 0.0024637395392582404
+// relative gap 6.654897491157222e-10
 // thresholds
 //   -5.532712438798, -4.14261487115, -3.21666748083, -1.655473060395, -1.410717123863,
 //   -1.263064610831, -1.060373138441, -0.820066053023, -0.614510656859, -0.428918478361,
 //   -0.254699666226, -0.085737240592, 0.083317325062, 0.258311503331, 0.447350048724,
-//   0.664991404788, 0.861975538952, 1.040701473214, 2.224812701961, 3.092829179637
+//   0.664991404788, 0.861975538952, 1.040701473214, 2.224812701961, 3.092829179636
 // levels
 //   -0.102542021741, -0.066466168231, -0.031514303506, -0.0041842228, 0.082009625589,
 //   0.17687544606, 0.277871062727, 0.383039342964, 0.490668470872, 0.599112803686, 0.70665493874,
@@ -400,14 +400,14 @@ inline constexpr float levels_uniform_b4_levels[] = {
     0x1.69ceaep-1f, 0x1.9f68ep-1f, 0x1.d24db8p-1f, 0x1.00578ep+0f, 0x1.091ac4p+0f, 0x1.13a288p+0f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 20, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.0024637395408961555, 0.002463739540599434};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.002463739540897834,
+    0.0024637395392582404};
 
 // smoothed_normal_b1: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.009050976536625188
-// squared error 0.04880545595283086, lower bound 0.0340409133884642
-// relative gap 0.3025182794857237
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.009050976536625047
+// squared error 0.048805455952832914, lower bound 0.03404091339621496
+// relative gap 0.30251827932694364
 // thresholds
 //   -0.132398061081
 // levels
@@ -421,13 +421,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.04880545595283086, 0.0340409133884642};
+    -10.0, 10.0, 0.048805455952832914, 0.03404091339621496};
 
 // smoothed_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005000586173985697
-// squared error 0.009509206294523492, lower bound 0.007675295396674366
-// relative gap 0.19285635846446042
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005000586173984408
+// squared error 0.009509206294524385, lower bound 0.007675295397997092
+// relative gap 0.19285635832543668
 // thresholds
 //   -0.91516486324, -0.158692270655, 0.501677748286
 // levels
@@ -441,15 +441,15 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.009509206294523492, 0.007675295396674366};
+    -10.0, 10.0, 0.009509206294524385, 0.007675295397997092};
 
 // smoothed_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00030448083446767425
-// squared error 0.0019110655556132626, lower bound 0.0018066097607651978
-// relative gap 0.05465840485756902
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00030448083446757846
+// squared error 0.0019110655556137, lower bound 0.001806609760897318
+// relative gap 0.05465840478865105
 // thresholds
-//   -6.50523805507, -1.266055481102, -0.77970073097, -0.448247181745, -0.168391678411,
+//   -6.505238055071, -1.266055481102, -0.77970073097, -0.448247181745, -0.168391678411,
 //   0.097896794119, 0.379821062714, 0.727377789922
 // levels
 //   -0.094550675218, 0.066813148933, 0.23285038162, 0.402302313441, 0.573102876677,
@@ -465,13 +465,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019110655556132626, 0.0018066097607651978};
+    -10.0, 10.0, 0.0019110655556137, 0.001806609760897318};
 
 // smoothed_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.2761259967396135e-05
-// squared error 0.0004470108071139777, lower bound 0.00044152819177490835
-// relative gap 0.012265062168108671
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.27612599672764e-05
+// squared error 0.0004470108071142336, lower bound 0.00044152819160947823
+// relative gap 0.012265062538754853
 // thresholds
 //   -4.013718350339, -1.481927559039, -1.14104192965, -0.908315471874, -0.722242770582,
 //   -0.561768457344, -0.416728450246, -0.281138334323, -0.150880861167, -0.022663495343,
@@ -496,55 +496,55 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004470108071139777, 0.00044152819177490835};
+    -10.0, 10.0, 0.0004470108071142336, 0.00044152819160947823};
 
 // unbiased_normal_b1: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.19360257183010948, lower bound 0.19360257183010857
-// relative gap 4.731001177605773e-15
+// squared error 0.19360257183011506, lower bound 0.19360257183010376
+// relative gap 5.834901452380285e-14
 // levels
-//   -0.11252612238946244, 1.0884981612517277
+//   -0.11252612238946252, 1.0884981612517277
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.cce83p-4f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.19360257183010948,
-    0.19360257183010857};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.19360257183011506,
+    0.19360257183010376};
 
 // unbiased_normal_b2: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.023114570025888355, lower bound 0.023114570023844264
-// relative gap 8.84329922185952e-11
+// squared error 0.023114570025893184, lower bound 0.023114570023951102
+// relative gap 8.401981563051695e-11
 // levels
-//   -0.11252612238946244, 0.290633996832, 0.709247288938, 1.0884981612517277
+//   -0.11252612238946252, 0.290633996832, 0.709247288938, 1.0884981612517277
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.cce83p-4f, 0x1.299bf6p-2f, 0x1.6b2276p-1f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023114570025888355,
-    0.023114570023844264};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023114570025893184,
+    0.023114570023951102};
 
 // unbiased_normal_b3: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004385244887001976, lower bound 0.0043852448867535915
-// relative gap 5.664099784267104e-11
+// squared error 0.0043852448870067276, lower bound 0.004385244886753404
+// relative gap 5.7767219493477854e-11
 // levels
-//   -0.11252612238946244, 0.054690726854, 0.232660474705, 0.414082968375, 0.596063894782,
+//   -0.11252612238946252, 0.054690726854, 0.232660474705, 0.414082968375, 0.596063894782,
 //   0.775476035536, 0.947231062671, 1.0884981612517277
 inline constexpr float unbiased_normal_b3_levels[] = {
     -0x1.cce83p-4f, 0x1.c006c4p-5f, 0x1.dc7d18p-3f, 0x1.a8055ep-2f, 0x1.312f4ap-1f,
     0x1.8d0b32p-1f, 0x1.e4fb78p-1f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004385244887001976,
-    0.0043852448867535915};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0043852448870067276,
+    0.004385244886753404};
 
 // unbiased_normal_b4: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009657012911410991, lower bound 0.0009657012907855651
-// relative gap 3.681614231105743e-10
+// squared error 0.0009657012911458358, lower bound 0.0009657012907822327
+// relative gap 3.765170775150414e-10
 // levels
-//   -0.11252612238946244, -0.038707672903, 0.041888039275, 0.124537661989, 0.208456624731,
+//   -0.11252612238946252, -0.038707672903, 0.041888039275, 0.124537661989, 0.208456624731,
 //   0.293220557861, 0.378511927067, 0.464046202244, 0.549536891177, 0.634669275827,
 //   0.719070386521, 0.802262682088, 0.883575741284, 0.961938746467, 1.034602280263,
 //   1.0884981612517277
@@ -554,8 +554,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.9ac22cp-1f, 0x1.c4640ap-1f, 0x1.ec833cp-1f, 0x1.08dbb2p+0f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0009657012911410991,
-    0.0009657012907855651};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0009657012911458358,
+    0.0009657012907822327};
 
 }  // namespace tables
 

@@ -47,8 +47,8 @@ namespace tables {
 
 // intervals_uniform_b1: quick_gelu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.12630906127040908, lower bound 0.12630906126156
-// relative gap 7.005901270995473e-11
+// squared error 0.12630906127041894, lower bound 0.12630906126156488
+// relative gap 7.009834676868763e-11
 // thresholds
 //   0
 // levels
@@ -62,12 +62,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.12630906127040908, 0.12630906126156};
+    nullptr, -10.0, 10.0, 0.12630906127041894, 0.12630906126156488};
 
 // intervals_uniform_b2: quick_gelu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.031388112684489884, lower bound 0.03138811266276502
-// relative gap 6.921367073236581e-10
+// squared error 0.031388112684495074, lower bound 0.03138811266630966
+// relative gap 5.793725698894846e-10
 // thresholds
 //   -0.450526215259, 0, 0.450526215259
 // levels
@@ -81,12 +81,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.031388112684489884, 0.03138811266276502};
+    nullptr, -10.0, 10.0, 0.031388112684495074, 0.03138811266630966};
 
 // intervals_uniform_b3: quick_gelu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.010263526781783017, lower bound 0.010263526779804306
-// relative gap 1.9279051345795975e-10
+// squared error 0.0102635267817864, lower bound 0.010263526780355763
+// relative gap 1.393903761733958e-10
 // thresholds
 //   -2.712624125796, -0.665962142834, -0.299996686839, 0, 0.299996686839, 0.665962142834,
 //   2.712624125796
@@ -104,12 +104,12 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.010263526781783017, 0.010263526779804306};
+    nullptr, -10.0, 10.0, 0.0102635267817864, 0.010263526780355763};
 
 // intervals_uniform_b4: quick_gelu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0027200960308617823, lower bound 0.0027200960305977656
-// relative gap 9.706152654599964e-11
+// squared error 0.002720096030863928, lower bound 0.0027200960289338054
+// relative gap 7.09578892219408e-10
 // thresholds
 //   -3.181091723761, -2.223748526407, -0.885503002864, -0.637818471467, -0.450208787276,
 //   -0.289300390151, -0.141769084896, 0, 0.141769084896, 0.289300390151, 0.450208787276,
@@ -131,12 +131,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.0027200960308617823, 0.0027200960305977656};
+    nullptr, -10.0, 10.0, 0.002720096030863928, 0.0027200960289338054};
 
 // levels_mixture_b1: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.04464950585468749, lower bound 0.04464950583289816
-// relative gap 4.880084070072736e-10
+// squared error 0.04464950585468879, lower bound 0.04464950584451862
+// relative gap 2.277778906356055e-10
 // thresholds
 //   0
 // levels
@@ -150,12 +150,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.04464950585468749, 0.04464950583289816};
+    -10.0, 10.0, 0.04464950585468879, 0.04464950584451862};
 
 // levels_mixture_b2: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007050782862101595, lower bound 0.007050782859240074
-// relative gap 4.05844424940958e-10
+// squared error 0.0070507828621021, lower bound 0.007050782860669353
+// relative gap 2.0320398147395215e-10
 // thresholds
 //   -0.389599664796, 0, 0.389599664796
 // levels
@@ -169,12 +169,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007050782862101595, 0.007050782859240074};
+    -10.0, 10.0, 0.0070507828621021, 0.007050782860669353};
 
 // levels_mixture_b3: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0016851543996655905, lower bound 0.0016851543993939963
-// relative gap 1.6116871079858125e-10
+// squared error 0.0016851543996658413, lower bound 0.001685154399523363
+// relative gap 8.454908352676194e-11
 // thresholds
 //   -0.6397003682, -0.339377766567, -0.143561106553, 0, 0.143561106553, 0.339377766567,
 //   0.6397003682
@@ -192,12 +192,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0016851543996655905, 0.0016851543993939963};
+    -10.0, 10.0, 0.0016851543996658413, 0.001685154399523363};
 
 // levels_mixture_b4: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00040749964295794055, lower bound 0.00040749964293168393
-// relative gap 6.443345989574062e-11
+// squared error 0.0004074996429580726, lower bound 0.00040749964276712254
+// relative gap 4.68589529803721e-10
 // thresholds
 //   -2.467184135116, -0.901016013804, -0.663207001696, -0.483277590606, -0.345943582165,
 //   -0.234882690078, -0.143556549724, -0.067489123636, 0, 0.067489123636, 0.143556549724,
@@ -220,12 +220,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00040749964295794055, 0.00040749964293168393};
+    -10.0, 10.0, 0.0004074996429580726, 0.00040749964276712254};
 
 // levels_normal_b1: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03442290284187384, lower bound 0.034422902820879495
-// relative gap 6.098946752886481e-10
+// squared error 0.03442290284187513, lower bound 0.03442290282763722
+// relative gap 4.13617338663637e-10
 // thresholds
 //   0
 // levels
@@ -239,12 +239,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03442290284187384, 0.034422902820879495};
+    10.0, 0.03442290284187513, 0.03442290282763722};
 
 // levels_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007076257537864615, lower bound 0.0070762575351847185
-// relative gap 3.787166056549231e-10
+// squared error 0.007076257537865189, lower bound 0.007076257536285571
+// relative gap 2.2322781565375023e-10
 // thresholds
 //   -0.463356794884, 0, 0.463356794884
 // levels
@@ -258,12 +258,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.007076257537864615, 0.0070762575351847185};
+    10.0, 0.007076257537865189, 0.007076257536285571};
 
 // levels_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.001621734096968274, lower bound 0.0016217340966893864
-// relative gap 1.719687528469263e-10
+// squared error 0.0016217340969685798, lower bound 0.0016217340968233997
+// relative gap 8.952151414837291e-11
 // thresholds
 //   -0.741356094732, -0.438389240652, -0.207684893199, 0, 0.207684893199, 0.438389240652,
 //   0.741356094732
@@ -281,12 +281,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.001621734096968274, 0.0016217340966893864};
+    10.0, 0.0016217340969685798, 0.0016217340968233997};
 
 // levels_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00039852878459548823, lower bound 0.0003985287845671736
-// relative gap 7.104792818067279e-11
+// squared error 0.00039852878459566593, lower bound 0.00039852878439407675
+// relative gap 5.058334232537494e-10
 // thresholds
 //   -2.237070836411, -0.956385915473, -0.738505975255, -0.572531310169, -0.436613525952,
 //   -0.316980337056, -0.206872437252, -0.102192752395, 0, 0.102192752395, 0.206872437252,
@@ -309,12 +309,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00039852878459548823, 0.0003985287845671736};
+    10.0, 0.00039852878459566593, 0.00039852878439407675};
 
 // levels_uniform_b1: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.12630906127040908, lower bound 0.12630906126156013
-// relative gap 7.00579139932302e-11
+// squared error 0.12630906127041894, lower bound 0.12630906126303199
+// relative gap 5.848315304359182e-11
 // thresholds
 //   0
 // levels
@@ -327,13 +327,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x1.5c937cp-25f, 0x1.fffffep-1f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.12630906127040908,
-    0.12630906126156013};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.12630906127041894,
+    0.12630906126303199};
 
 // levels_uniform_b2: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.031388112684489884, lower bound 0.0313881126639401
-// relative gap 6.546995769757213e-10
+// squared error 0.031388112684495074, lower bound 0.03138811267266568
+// relative gap 3.7687489374775123e-10
 // thresholds
 //   -0.450526215259, 0, 0.450526215259
 // levels
@@ -346,13 +346,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     -0x1.ea5382p-7f, 0x1.44c8eap-2f, 0x1.5d9b8ap-1f, 0x1.03d4a8p+0f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.031388112684489884,
-    0.0313881126639401};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.031388112684495074,
+    0.03138811267266568};
 
 // levels_uniform_b3: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007371366807679339, lower bound 0.007371366805763946
-// relative gap 2.5984233877506926e-10
+// squared error 0.007371366807682343, lower bound 0.0073713668067101595
+// relative gap 1.318864325640183e-10
 // thresholds
 //   -2.61629526471, -0.873357579995, -0.554280271416, -0.257654105158, 0, 0.257654105158,
 //   0.554280271416, 0.873357579995, 2.61629526471
@@ -369,20 +369,20 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.a24878p-1f, 0x1.00cf12p+0f, 0x1.133cfap+0f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007371366807679339,
-    0.007371366805763946};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007371366807682343,
+    0.0073713668067101595};
 
 // levels_uniform_b4: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.001943872614585258, lower bound 0.001943872614316205
-// relative gap 1.3841082333277976e-10
+// squared error 0.0019438726145872374, lower bound 0.001943872613096413
+// relative gap 7.66935230134467e-10
 // thresholds
 //   -3.477007010659, -2.571919639179, -1.998445352279, -1.035792634927, -0.881013775986,
 //   -0.788200406164, -0.647766486737, -0.475612404136, -0.327315737258, -0.191825022292,
 //   -0.06284374979, 0.064140260966, 0.193163405506, 0.328748180906, 0.477219688318,
 //   0.649707665025, 0.811460796236, 0.974801648911, 2.174235961258, 3.128486722061
 // levels
-//   -0.090593268189, -0.057232682322, -0.025194813295, -0.001116242927, 0.087027099157,
+//   -0.090593268189, -0.057232682322, -0.025194813295, -0.001116242927, 0.087027099158,
 //   0.183907190599, 0.286529651477, 0.392692940133, 0.500550593575, 0.608399687466,
 //   0.714536609605, 0.817112540878, 0.913920702174, 1.001954558023, 1.03971264774, 1.086226256128
 inline constexpr float levels_uniform_b4_thresholds[] = {
@@ -398,14 +398,14 @@ inline constexpr float levels_uniform_b4_levels[] = {
     0x1.6dd7bep-1f, 0x1.a25c94p-1f, 0x1.d3ed6ap-1f, 0x1.008018p+0f, 0x1.0a2a9cp+0f, 0x1.1612ecp+0f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 20, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.001943872614585258,
-    0.001943872614316205};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
+    0.0019438726145872374, 0.001943872613096413};
 
 // smoothed_normal_b1: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0054969169647203844
-// squared error 0.04694144207212979, lower bound 0.034422902820879495
-// relative gap 0.26668416432572356
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005496916964720404
+// squared error 0.046941442072131315, lower bound 0.03442290282763722
+// relative gap 0.26668416418178664
 // thresholds
 //   0
 // levels
@@ -419,13 +419,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.04694144207212979, 0.034422902820879495};
+    -10.0, 10.0, 0.046941442072131315, 0.03442290282763722};
 
 // smoothed_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004535509626966175
-// squared error 0.007751955076874844, lower bound 0.0070762575351847185
-// relative gap 0.08716479068691003
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004535509626966189
+// squared error 0.007751955076875446, lower bound 0.007076257536285571
+// relative gap 0.0871647905449712
 // thresholds
 //   -0.516150092159, 0, 0.516150092159
 // levels
@@ -439,13 +439,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.007751955076874844, 0.0070762575351847185};
+    -10.0, 10.0, 0.007751955076875446, 0.007076257536285571};
 
 // smoothed_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00042691902719325757
-// squared error 0.0016819941181492003, lower bound 0.0016217340966893864
-// relative gap 0.03582653518795988
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00042691902719324163
+// squared error 0.001681994118149511, lower bound 0.0016217340968233997
+// relative gap 0.03582653510846279
 // thresholds
 //   -0.705790724906, -0.423505574717, -0.201606796136, 0, 0.201606796136, 0.423505574717,
 //   0.705790724906
@@ -463,17 +463,17 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0016819941181492003, 0.0016217340966893864};
+    -10.0, 10.0, 0.001681994118149511, 0.0016217340968233997};
 
 // smoothed_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.4954464106639985e-05
-// squared error 0.0004006320410728568, lower bound 0.0003985287845671736
-// relative gap 0.005249845968512371
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.495446410662029e-05
+// squared error 0.0004006320410730349, lower bound 0.00039852878439407675
+// relative gap 0.005249846401013923
 // thresholds
-//   -2.26697795148, -0.946881848062, -0.7284918765, -0.566189564748, -0.432337989735,
+//   -2.266977951479, -0.946881848062, -0.7284918765, -0.566189564748, -0.432337989735,
 //   -0.314113143869, -0.205092729257, -0.101337803497, 0, 0.101337803497, 0.205092729257,
-//   0.314113143869, 0.432337989735, 0.566189564748, 0.7284918765, 0.946881848062, 2.266977951479
+//   0.314113143869, 0.432337989735, 0.566189564748, 0.7284918765, 0.946881848062, 2.26697795148
 // levels
 //   -0.088440994583, -0.028578694092, 0.044039937891, 0.121791605818, 0.202913096105,
 //   0.286320951208, 0.37122574508, 0.456982860216, 0.543017139784, 0.62877425492, 0.713679048792,
@@ -491,66 +491,66 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004006320410728568, 0.0003985287845671736};
+    -10.0, 10.0, 0.0004006320410730349, 0.00039852878439407675};
 
 // unbiased_normal_b1: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.1602580094935589, lower bound 0.16025800949355826
-// relative gap 3.9834404606474456e-15
+// squared error 0.16025800949356356, lower bound 0.1602580094935546
+// relative gap 5.5941359512569026e-14
 // levels
-//   -0.09983932012886676, 1.0998393201288668
+//   -0.09983932012886693, 1.099839320128867
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.98f11ep-4f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1602580094935589,
-    0.16025800949355826};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.16025800949356356,
+    0.1602580094935546};
 
 // unbiased_normal_b2: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.020437974077198266, lower bound 0.020437974075023336
-// relative gap 1.064161431300623e-10
+// squared error 0.02043797407720207, lower bound 0.020437974075027593
+// relative gap 1.0639390523361553e-10
 // levels
-//   -0.09983932012886676, 0.28190241761, 0.71809758239, 1.0998393201288668
+//   -0.09983932012886693, 0.28190241761, 0.71809758239, 1.099839320128867
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.98f11ep-4f, 0x1.20ab08p-2f, 0x1.6faa7cp-1f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.020437974077198266,
-    0.020437974075023336};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02043797407720207,
+    0.020437974075027593};
 
 // unbiased_normal_b3: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003978363562526551, lower bound 0.003978363562274056
-// relative gap 6.346706868093207e-11
+// squared error 0.003978363562530255, lower bound 0.003978363562271478
+// relative gap 6.504618556385952e-11
 // levels
-//   -0.09983932012886676, 0.036855636605, 0.214707743828, 0.403826380546, 0.596173619454,
-//   0.785292256172, 0.963144363395, 1.0998393201288668
+//   -0.09983932012886693, 0.036855636605, 0.214707743828, 0.403826380546, 0.596173619454,
+//   0.785292256172, 0.963144363395, 1.099839320128867
 inline constexpr float unbiased_normal_b3_levels[] = {
     -0x1.98f11ep-4f, 0x1.2debep-5f, 0x1.b7b8b2p-3f, 0x1.9d84aap-2f, 0x1.313dacp-1f,
     0x1.9211d4p-1f, 0x1.ed2142p-1f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003978363562526551,
-    0.003978363562274056};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003978363562530255,
+    0.003978363562271478};
 
 // unbiased_normal_b4: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0008741121105713221, lower bound 0.0008741121102211196
-// relative gap 4.006379749782354e-10
+// squared error 0.000874112110575007, lower bound 0.0008741121102187988
+// relative gap 4.075085040553406e-10
 // levels
-//   -0.09983932012886676, -0.048368249803, 0.023607922033, 0.103964106607, 0.188481085801,
+//   -0.09983932012886693, -0.048368249803, 0.023607922033, 0.103964106607, 0.188481085801,
 //   0.275744422178, 0.364780581134, 0.454818617823, 0.545181382177, 0.635219418866,
 //   0.724255577822, 0.811518914199, 0.896035893393, 0.976392077967, 1.048368249803,
-//   1.0998393201288668
+//   1.099839320128867
 inline constexpr float unbiased_normal_b4_levels[] = {
     -0x1.98f11ep-4f, -0x1.8c3b92p-5f, 0x1.82cacep-6f, 0x1.a9d644p-4f, 0x1.82026p-3f,
     0x1.1a5cbep-2f, 0x1.75890ap-2f, 0x1.d1bbf8p-2f, 0x1.172204p-1f, 0x1.453b7ap-1f, 0x1.72d1ap-1f,
     0x1.9f7f68p-1f, 0x1.cac538p-1f, 0x1.f3e9aap-1f, 0x1.0c61dcp+0f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0008741121105713221,
-    0.0008741121102211196};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.000874112110575007,
+    0.0008741121102187988};
 
 }  // namespace tables
 

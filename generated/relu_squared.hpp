@@ -39,8 +39,8 @@ namespace tables {
 
 // intervals_uniform_b1: relu_squared
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 137.18091062670143, lower bound 137.18091057509287
-// relative gap 3.7620807496902384e-10
+// squared error 137.1809106267069, lower bound 137.1809105750901
+// relative gap 3.762679511863912e-10
 // thresholds
 //   3.660254037844
 // levels
@@ -54,12 +54,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 137.18091062670143, 137.18091057509287};
+    nullptr, -10.0, 10.0, 137.1809106267069, 137.1809105750901};
 
 // intervals_uniform_b2: relu_squared
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 26.804017896083092, lower bound 26.804017888744287
-// relative gap 2.73794964158483e-10
+// squared error 26.804017896086286, lower bound 26.804017891424362
+// relative gap 1.7392631948316588e-10
 // thresholds
 //   1.51387818866, 4.342585459107, 7.171292729553
 // levels
@@ -73,12 +73,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 26.804017896083092, 26.804017888744287};
+    nullptr, -10.0, 10.0, 26.804017896086286, 26.804017891424362};
 
 // intervals_uniform_b3: relu_squared
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 5.906274593328662, lower bound 5.906274592639129
-// relative gap 1.1674582079555608e-10
+// squared error 5.906274593330724, lower bound 5.906274592904215
+// relative gap 7.221279665732532e-11
 // thresholds
 //   0.687293044088, 2.017679752076, 3.348066460063, 4.678453168051, 6.008839876038,
 //   7.339226584025, 8.669613292013
@@ -96,16 +96,16 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 5.906274593328662, 5.906274592639129};
+    nullptr, -10.0, 10.0, 5.906274593330724, 5.906274592904215};
 
 // intervals_uniform_b4: relu_squared
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 1.3863621352167304, lower bound 1.3863621342521883
-// relative gap 6.957359677698573e-10
+// squared error 1.3863621352181341, lower bound 1.3863621346876869
+// relative gap 3.826180968245022e-10
 // thresholds
 //   0.327609185163, 0.972435239485, 1.617261293808, 2.26208734813, 2.906913402453,
-//   3.551739456775, 4.196565511097, 4.84139156542, 5.486217619742, 6.131043674065,
-//   6.775869728387, 7.42069578271, 8.065521837033, 8.710347891355, 9.355173945677
+//   3.551739456775, 4.196565511098, 4.84139156542, 5.486217619743, 6.131043674065,
+//   6.775869728388, 7.42069578271, 8.065521837033, 8.710347891355, 9.355173945677
 // levels
 //   0.010392316, 1.30004442465, 2.58969653329, 3.87934864194, 5.16900075058, 6.45865285923,
 //   7.74830496787, 9.03795707652, 10.32760918516, 11.61726129381, 12.90691340245, 14.1965655111,
@@ -123,16 +123,16 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 1.3863621352167304, 1.3863621342521883};
+    nullptr, -10.0, 10.0, 1.3863621352181341, 1.3863621346876869};
 
 // levels_mixture_b1: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.9599126896611181, lower bound 0.9599126895990687
-// relative gap 6.464063483469874e-11
+// squared error 0.9599126896611331, lower bound 0.9599126893708357
+// relative gap 3.0242056891984887e-10
 // thresholds
 //   1.639716725919
 // levels
-//   0.342668911128, 6.216197992548
+//   0.342668911128, 6.216197992547
 inline constexpr float levels_mixture_b1_thresholds[] = {
     0x1.a3c478p+0f};
 inline constexpr uint8_t levels_mixture_b1_codes[] = {
@@ -142,12 +142,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.9599126896611181, 0.9599126895990687};
+    -10.0, 10.0, 0.9599126896611331, 0.9599126893708357};
 
 // levels_mixture_b2: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.26307901449731774, lower bound 0.2630790143846357
-// relative gap 4.2832010218864453e-10
+// squared error 0.26307901449732485, lower bound 0.26307901445402576
+// relative gap 1.645858626206767e-10
 // thresholds
 //   0.576815926112, 1.923041683379, 4.145118321459
 // levels
@@ -161,15 +161,15 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.26307901449731774, 0.2630790143846357};
+    -10.0, 10.0, 0.26307901449732485, 0.26307901445402576};
 
 // levels_mixture_b3: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.06760268773766265, lower bound 0.06760268772643069
-// relative gap 1.6614664568168483e-10
+// squared error 0.06760268773766616, lower bound 0.06760268773279739
+// relative gap 7.202039171999415e-11
 // thresholds
 //   0.203189507438, 0.65136630579, 1.276605599675, 2.080820773186, 3.099971171258,
-//   4.424285058805, 6.296905989448
+//   4.424285058804, 6.296905989447
 // levels
 //   0.05031871605, 0.7624393137, 1.84302590946, 3.26339648924, 5.0598866035, 7.33999808153,
 //   10.35714215369, 14.8304818041
@@ -184,20 +184,20 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.06760268773766265, 0.06760268772643069};
+    -10.0, 10.0, 0.06760268773766616, 0.06760268773279739};
 
 // levels_mixture_b4: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.016614930004527007, lower bound 0.01661493000352323
-// relative gap 6.041415295874087e-11
+// squared error 0.01661493000452906, lower bound 0.01661492999728208
+// relative gap 4.361728151286377e-10
 // thresholds
 //   0.074516903509, 0.236435537898, 0.447522803333, 0.704241903431, 1.003894806474,
-//   1.346271527272, 1.733041257598, 2.167730120588, 2.656083497296, 3.20687286738,
-//   3.833430034682, 4.556617352587, 5.41107553134, 6.460342559873, 7.843032171064
+//   1.346271527271, 1.733041257598, 2.167730120588, 2.656083497296, 3.206872867379,
+//   3.833430034681, 4.556617352587, 5.411075531339, 6.460342559872, 7.843032171063
 // levels
 //   0.01242018599, 0.28564742804, 0.66009472355, 1.12999648978, 1.68697112394, 2.32860810195,
 //   3.05647800713, 3.87568702326, 4.79523345909, 5.82910053009, 6.99839093943, 8.3353291993,
-//   9.89114021105, 11.75316191431, 14.08820832518, 17.28392035908
+//   9.89114021105, 11.75316191431, 14.08820832518, 17.28392035907
 inline constexpr float levels_mixture_b4_thresholds[] = {
     0x1.3138a2p-4f, 0x1.e4385p-3f, 0x1.ca436ap-2f, 0x1.689264p-1f, 0x1.00ff4p+0f, 0x1.58a54p+0f,
     0x1.bba896p+0f, 0x1.15782ep+1f, 0x1.53fa8ap+1f, 0x1.9a7acep+1f, 0x1.eaadd4p+1f,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.016614930004527007, 0.01661493000352323};
+    -10.0, 10.0, 0.01661493000452906, 0.01661492999728208};
 
 // levels_normal_b1: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.3484742264011212, lower bound 0.3484742263569524
-// relative gap 1.2674905745809192e-10
+// squared error 0.3484742264011291, lower bound 0.34847422631843544
+// relative gap 2.3730199669454607e-10
 // thresholds
 //   0.704876633748
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.3484742264011212, 0.3484742263569524};
+    10.0, 0.3484742264011291, 0.34847422631843544};
 
 // levels_normal_b2: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.08617864091103986, lower bound 0.0861786408546252
-// relative gap 6.546245117387413e-10
+// squared error 0.08617864091104438, lower bound 0.08617864089872786
+// relative gap 1.429185082456908e-10
 // thresholds
 //   0.306654115365, 0.895107116986, 1.626802637753
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.08617864091103986, 0.0861786408546252};
+    10.0, 0.08617864091104438, 0.08617864089872786};
 
 // levels_normal_b3: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.021364540105198625, lower bound 0.021364540098741263
-// relative gap 3.02246731769359e-10
+// squared error 0.021364540105201803, lower bound 0.021364540103890977
+// relative gap 6.135523820931472e-11
 // thresholds
 //   0.143877576723, 0.420476499328, 0.708440129892, 1.017896405302, 1.364801608473,
 //   1.780058463073, 2.346884009673
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.021364540105198625, 0.021364540098741263};
+    10.0, 0.021364540105201803, 0.021364540103890977};
 
 // levels_normal_b4: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.005321434950241317, lower bound 0.005321434949744977
-// relative gap 9.32718247896113e-11
+// squared error 0.005321434950244098, lower bound 0.005321434948204065
+// relative gap 3.8336146022637586e-10
 // thresholds
 //   0.069791480328, 0.206124482174, 0.343751960816, 0.483594153366, 0.62667635773,
 //   0.774189187685, 0.927572783736, 1.088642485459, 1.259788340333, 1.44431319199,
@@ -300,12 +300,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.005321434950241317, 0.005321434949744977};
+    10.0, 0.005321434950244098, 0.005321434948204065};
 
 // levels_uniform_b1: relu_squared
 // form levels, weight uniform, domain [-10, 10]
-// squared error 137.18091062670143, lower bound 137.18091057509287
-// relative gap 3.7620807496902384e-10
+// squared error 137.1809106267069, lower bound 137.1809105949408
+// relative gap 2.3156350132068089e-10
 // thresholds
 //   3.660254037844
 // levels
@@ -318,13 +318,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x1.f62674p-1f, 0x1.b520cep+3f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 137.18091062670143,
-    137.18091057509287};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 137.1809106267069,
+    137.1809105949408};
 
 // levels_uniform_b2: relu_squared
 // form levels, weight uniform, domain [-10, 10]
-// squared error 26.804017896083092, lower bound 26.804017888744287
-// relative gap 2.73794964158483e-10
+// squared error 26.804017896086286, lower bound 26.804017892190956
+// relative gap 1.453263572520383e-10
 // thresholds
 //   1.51387818866, 4.342585459107, 7.171292729553
 // levels
@@ -337,13 +337,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     0x1.97a70ep-3f, 0x1.76d04cp+2f, 0x1.7071bp+3f, 0x1.12bd9ep+4f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 26.804017896083092,
-    26.804017888744287};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 26.804017896086286,
+    26.804017892190956};
 
 // levels_uniform_b3: relu_squared
 // form levels, weight uniform, domain [-10, 10]
-// squared error 5.906274593328662, lower bound 5.906274592639129
-// relative gap 1.1674582079555608e-10
+// squared error 5.906274593330724, lower bound 5.906274592963684
+// relative gap 6.214403447403757e-11
 // thresholds
 //   0.687293044088, 2.017679752076, 3.348066460063, 4.678453168051, 6.008839876038,
 //   7.339226584025, 8.669613292013
@@ -360,17 +360,17 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.002436p+4f, 0x1.2ab6bcp+4f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 7, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 5.906274593328662,
-    5.906274592639129};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 5.906274593330724,
+    5.906274592963684};
 
 // levels_uniform_b4: relu_squared
 // form levels, weight uniform, domain [-10, 10]
-// squared error 1.3863621352167304, lower bound 1.3863621342521883
-// relative gap 6.957359677698573e-10
+// squared error 1.3863621352181341, lower bound 1.3863621347229294
+// relative gap 3.571972672236231e-10
 // thresholds
 //   0.327609185163, 0.972435239485, 1.617261293808, 2.26208734813, 2.906913402453,
-//   3.551739456775, 4.196565511097, 4.84139156542, 5.486217619742, 6.131043674065,
-//   6.775869728387, 7.42069578271, 8.065521837033, 8.710347891355, 9.355173945677
+//   3.551739456775, 4.196565511098, 4.84139156542, 5.486217619743, 6.131043674065,
+//   6.775869728388, 7.42069578271, 8.065521837033, 8.710347891355, 9.355173945677
 // levels
 //   0.010392316, 1.30004442465, 2.58969653329, 3.87934864194, 5.16900075058, 6.45865285923,
 //   7.74830496787, 9.03795707652, 10.32760918516, 11.61726129381, 12.90691340245, 14.1965655111,
@@ -387,14 +387,14 @@ inline constexpr float levels_uniform_b4_levels[] = {
     0x1.ef8f18p+3f, 0x1.0c69f6p+4f, 0x1.210c6p+4f, 0x1.35aecap+4f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 15, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 1.3863621352167304,
-    1.3863621342521883};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 1.3863621352181341,
+    1.3863621347229294};
 
 // smoothed_normal_b1: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.03225860786623483
-// squared error 0.5311596734253976, lower bound 0.3484742263569524
-// relative gap 0.3439369669958646
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.03225860786623484
+// squared error 0.5311596734254073, lower bound 0.34847422631843544
+// relative gap 0.3439369670683914
 // thresholds
 //   0.840130773413
 // levels
@@ -408,13 +408,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.5311596734253976, 0.3484742263569524};
+    -10.0, 10.0, 0.5311596734254073, 0.34847422631843544};
 
 // smoothed_normal_b2: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0021848412923467127
-// squared error 0.11179395017829336, lower bound 0.0861786408546252
-// relative gap 0.22912965578920733
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0021848412923466645
+// squared error 0.11179395017829821, lower bound 0.08617864089872786
+// relative gap 0.22912965539474137
 // thresholds
 //   0.294678738301, 1.018869297697, 1.9972626953
 // levels
@@ -428,13 +428,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.11179395017829336, 0.0861786408546252};
+    -10.0, 10.0, 0.11179395017829821, 0.08617864089872786};
 
 // smoothed_normal_b3: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006945206766432368
-// squared error 0.023413652725655057, lower bound 0.021364540098741263
-// relative gap 0.0875178534047581
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006945206766431837
+// squared error 0.023413652725658204, lower bound 0.021364540103890977
+// relative gap 0.08751785318493581
 // thresholds
 //   0.139678824219, 0.433971806655, 0.742781144328, 1.07900220118, 1.46344949584, 1.936487958522,
 //   2.600444656034
@@ -452,20 +452,20 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.023413652725655057, 0.021364540098741263};
+    -10.0, 10.0, 0.023413652725658204, 0.021364540103890977};
 
 // smoothed_normal_b4: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00023353656434903233
-// squared error 0.00549376822260302, lower bound 0.005321434949744977
-// relative gap 0.03136886484380825
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00023353656434856428
+// squared error 0.005493768222605972, lower bound 0.005321434948204065
+// relative gap 0.0313688651248125
 // thresholds
 //   0.068627965438, 0.208101132169, 0.348982561264, 0.492269599835, 0.639080345414,
 //   0.790722574708, 0.94879073998, 1.115311569083, 1.292976245303, 1.485534914745,
 //   1.698518327716, 1.940686832145, 2.227336254675, 2.589464392251, 3.110384373265
 // levels
 //   0.000190771627, 0.278706124655, 0.55898144306, 0.842901376522, 1.132527451169,
-//   1.430216200141, 1.738780310371, 2.061724922409, 2.403617213937, 2.770702796255,
+//   1.430216200141, 1.738780310371, 2.06172492241, 2.403617213937, 2.770702796255,
 //   3.172009714491, 3.621503997317, 4.142797722442, 4.78117279653, 5.642615223388, 7.090761112302
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     0x1.1919a2p-4f, 0x1.aa30ecp-3f, 0x1.655baep-2f, 0x1.f81584p-2f, 0x1.473588p-1f,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00549376822260302, 0.005321434949744977};
+    -10.0, 10.0, 0.005493768222605972, 0.005321434948204065};
 
 // unbiased_normal_b1: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 13.957691216057297, lower bound 13.957691216057297
-// relative gap 0
+// squared error 13.957691216057446, lower bound 13.95769121605716
+// relative gap 2.0490025657998712e-14
 // levels
 //   0, 20
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x0p+0f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 13.957691216057297,
-    13.957691216057297};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 13.957691216057446,
+    13.95769121605716};
 
 // unbiased_normal_b2: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.49059134639532476, lower bound 0.49059134634760415
-// relative gap 9.727160007161392e-11
+// squared error 0.4905913463954129, lower bound 0.4905913463408758
+// relative gap 1.111660396403455e-10
 // levels
 //   0, 1.9069594523, 4.64858429086, 20
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x0p+0f, 0x1.e82e7ep+0f, 0x1.298268p+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.49059134639532476,
-    0.49059134634760415};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.4905913463954129,
+    0.4905913463408758};
 
 // unbiased_normal_b3: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.06785982694583262, lower bound 0.06785982694081984
-// relative gap 7.386965281055281e-11
+// squared error 0.06785982694591919, lower bound 0.06785982694087234
+// relative gap 7.437171670601399e-11
 // levels
 //   0, 0.68867334908, 1.40574105902, 2.18869919706, 3.1023308049, 4.29853672942, 6.37433217596,
 //   20
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.97f50ep+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.06785982694583262,
-    0.06785982694081984};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.06785982694591919,
+    0.06785982694087234};
 
 // unbiased_normal_b4: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.013263856385319461, lower bound 0.013263856377926595
-// relative gap 5.5736926114357e-10
+// squared error 0.013263856385405823, lower bound 0.01326385637798255
+// relative gap 5.596616738593954e-10
 // levels
 //   0, 0.30339339689, 0.60913290211, 0.91969404797, 1.23783027382, 1.56676507229, 1.91046625278,
 //   2.27407062336, 2.66459278281, 3.09220540366, 3.57277963459, 4.13358452388, 4.82852335315,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.350686p+2f, 0x1.72b086p+2f, 0x1.e44b66p+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.013263856385319461,
-    0.013263856377926595};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.013263856385405823,
+    0.01326385637798255};
 
 }  // namespace tables
 

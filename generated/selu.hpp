@@ -39,8 +39,8 @@ namespace tables {
 
 // intervals_uniform_b1: selu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.2553475369945326, lower bound 0.25534753686440975
-// relative gap 5.09591196631394e-10
+// squared error 0.2553475369945437, lower bound 0.2553475368304738
+// relative gap 6.425357622180133e-10
 // thresholds
 //   -1.150376865155
 // levels
@@ -54,12 +54,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.2553475369945326, 0.25534753686440975};
+    nullptr, -10.0, 10.0, 0.2553475369945437, 0.2553475368304738};
 
 // intervals_uniform_b2: selu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.10100519248576806, lower bound 0.10100519246116377
-// relative gap 2.435943165043131e-10
+// squared error 0.10100519248577544, lower bound 0.10100519246875787
+// relative gap 1.6848210959837557e-10
 // thresholds
 //   -2.519659622406, -1.378931833946, -0.735353288161
 // levels
@@ -73,12 +73,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.10100519248576806, 0.10100519246116377};
+    nullptr, -10.0, 10.0, 0.10100519248577544, 0.10100519246875787};
 
 // intervals_uniform_b3: selu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.018379591013283892, lower bound 0.01837959101106402
-// relative gap 1.2077927027314274e-10
+// squared error 0.018379591013287833, lower bound 0.018379591011906924
+// relative gap 7.513275321622913e-11
 // thresholds
 //   -3.080400952407, -1.949433900798, -1.308918630402, -0.860911360767, -0.516208054224,
 //   -0.236028276772, 0
@@ -96,19 +96,19 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.018379591013283892, 0.01837959101106402};
+    nullptr, -10.0, 10.0, 0.018379591013287833, 0.018379591011906924};
 
 // intervals_uniform_b4: selu
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.003909242256971484, lower bound 0.003909242256661682
-// relative gap 7.924874195216238e-11
+// squared error 0.003909242256975147, lower bound 0.003909242255015211
+// relative gap 5.013597071999445e-10
 // thresholds
-//   -4.193720040229, -3.087850321029, -2.455325238985, -2.011224474824, -1.66883440701,
+//   -4.193720040229, -3.087850321029, -2.455325238985, -2.011224474823, -1.66883440701,
 //   -1.390183496158, -1.155240599774, -0.952142357133, -0.77328122137, -0.613486246232,
 //   -0.469082481977, -0.337364458603, -0.216282639482, -0.104247182916, 0
 // levels
 //   0.004555409029, 0.048504186451, 0.11183403113, 0.189979845882, 0.280574420594, 0.38211163567,
-//   0.493525931247, 0.614012459125, 0.742935634062, 0.87977708174, 1.02410354787, 1.050700987355,
+//   0.493525931247, 0.614012459125, 0.742935634063, 0.87977708174, 1.02410354787, 1.050700987355,
 //   1.175545896338, 1.333784711572, 1.498540054724, 1.669563949999
 inline constexpr float intervals_uniform_b4_thresholds[] = {
     -0x1.0c65eap+2f, -0x1.8b3eaep+1f, -0x1.3a481ap+1f, -0x1.016fcep+1f, -0x1.ab38bcp+0f,
@@ -123,12 +123,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.003909242256971484, 0.003909242256661682};
+    nullptr, -10.0, 10.0, 0.003909242256975147, 0.003909242255015211};
 
 // levels_mixture_b1: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.06380034397341641, lower bound 0.0638003439561396
-// relative gap 2.707950739517944e-10
+// squared error 0.06380034397341823, lower bound 0.06380034396527098
+// relative gap 1.2769910409128686e-10
 // thresholds
 //   -0.819234427091
 // levels
@@ -142,12 +142,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.06380034397341641, 0.0638003439561396};
+    -10.0, 10.0, 0.06380034397341823, 0.06380034396527098};
 
 // levels_mixture_b2: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.008111803839392086, lower bound 0.008111803836825979
-// relative gap 3.163423450419334e-10
+// squared error 0.008111803839392646, lower bound 0.008111803837997034
+// relative gap 1.7204715740555313e-10
 // thresholds
 //   -1.50679947776, -0.738674341356, -0.285957342962, 0
 // levels
@@ -161,12 +161,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 4, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.008111803839392086, 0.008111803836825979};
+    -10.0, 10.0, 0.008111803839392646, 0.008111803837997034};
 
 // levels_mixture_b3: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0018286834270369228, lower bound 0.0018286834267925288
-// relative gap 1.3364473654348045e-10
+// squared error 0.0018286834270372044, lower bound 0.0018286834269064937
+// relative gap 7.147807075898524e-11
 // thresholds
 //   -2.171037780069, -1.370286928218, -0.928039003389, -0.631698972423, -0.404017713948,
 //   -0.226535714028, -0.09839271966, 0
@@ -184,12 +184,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 8, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0018286834270369228, 0.0018286834267925288};
+    -10.0, 10.0, 0.0018286834270372044, 0.0018286834269064937};
 
 // levels_mixture_b4: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.000447053198544929, lower bound 0.00044705319851121196
-// relative gap 7.542069125281492e-11
+// squared error 0.0004470531985450861, lower bound 0.00044705319837045693
+// relative gap 3.906228428384929e-10
 // thresholds
 //   -2.888940698065, -2.075590815952, -1.614641784703, -1.296019395223, -1.055096364637,
 //   -0.863413434998, -0.7059360136, -0.573785371509, -0.460326877257, -0.362167690781,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 16, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.000447053198544929, 0.00044705319851121196};
+    -10.0, 10.0, 0.0004470531985450861, 0.00044705319837045693};
 
 // levels_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03532027514401022, lower bound 0.03532027512409115
-// relative gap 5.639555840122105e-10
+// squared error 0.03532027514401137, lower bound 0.03532027513762362
+// relative gap 1.8085225590295952e-10
 // thresholds
 //   -0.772369706883
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03532027514401022, 0.03532027512409115};
+    10.0, 0.03532027514401137, 0.03532027513762362};
 
 // levels_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007047119637499048, lower bound 0.007047119635182434
-// relative gap 3.2873202581390864e-10
+// squared error 0.007047119637499607, lower bound 0.007047119636398055
+// relative gap 1.563123752673126e-10
 // thresholds
 //   -1.212900646149, -0.695112506776, -0.31527773279, 0
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.007047119637499048, 0.007047119635182434};
+    10.0, 0.007047119637499607, 0.007047119636398055};
 
 // levels_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0017824082669932646, lower bound 0.001782408266751115
-// relative gap 1.3585530364444193e-10
+// squared error 0.0017824082669936343, lower bound 0.001782408266878687
+// relative gap 6.448990015134294e-11
 // thresholds
 //   -1.624993425879, -1.161351046481, -0.853728103677, -0.616610039953, -0.427375751332,
 //   -0.269340869568, -0.128234835497, 0
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0017824082669932646, 0.001782408266751115};
+    10.0, 0.0017824082669936343, 0.001782408266878687};
 
 // levels_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00045275536606371135, lower bound 0.000452755365711613
-// relative gap 7.776790032622319e-10
+// squared error 0.0004527553660639443, lower bound 0.0004527553658965756
+// relative gap 3.6966689162047306e-10
 // thresholds
 //   -2.103709251513, -1.691316978562, -1.421286030162, -1.215631091359, -1.047399794523,
 //   -0.903843582995, -0.777863555407, -0.665079032564, -0.562586851673, -0.466800096357,
@@ -300,12 +300,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00045275536606371135, 0.000452755365711613};
+    10.0, 0.0004527553660639443, 0.0004527553658965756};
 
 // levels_uniform_b1: selu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.2553475369945326, lower bound 0.25534753684723577
-// relative gap 5.768484909797747e-10
+// squared error 0.2553475369945437, lower bound 0.2553475368988032
+// relative gap 3.749420407364494e-10
 // thresholds
 //   -1.150376865155
 // levels
@@ -318,13 +318,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x1.018594p-4f, 0x1.0cd12cp+0f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.2553475369945326,
-    0.25534753684723577};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.2553475369945437,
+    0.2553475368988032};
 
 // levels_uniform_b2: selu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.06603730310499513, lower bound 0.06603730308252495
-// relative gap 3.4026493268407997e-10
+// squared error 0.06603730310500111, lower bound 0.06603730309537242
+// relative gap 1.4580678319809566e-10
 // thresholds
 //   -2.006622584504, -0.858194622841, -0.320698141701, 0
 // levels
@@ -337,13 +337,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     0x1.e44ebcp-6f, 0x1.c5cd06p-2f, 0x1.0c2568p+0f, 0x1.8109dap+0f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 4, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.06603730310499513,
-    0.06603730308252495};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.06603730310500111,
+    0.06603730309537242};
 
 // levels_uniform_b3: selu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.014145739518119751, lower bound 0.014145739516029278
-// relative gap 1.4778114815831787e-10
+// squared error 0.014145739518123751, lower bound 0.014145739517001217
+// relative gap 7.935494328139965e-11
 // thresholds
 //   -3.218332825381, -2.090020415477, -1.450342517456, -1.002743235203, -0.658281076427,
 //   -0.395056622208, -0.184567334672, 0
@@ -360,17 +360,17 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.0ceae8p+0f, 0x1.517584p+0f, 0x1.9afb0ap+0f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 8, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.014145739518119751,
-    0.014145739516029278};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.014145739518123751,
+    0.014145739517001217};
 
 // levels_uniform_b4: selu
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.003434282851959656, lower bound 0.0034342828516576566
-// relative gap 8.793664470679338e-11
+// squared error 0.003434282851963182, lower bound 0.003434282850393565
+// relative gap 4.5704367802018214e-10
 // thresholds
 //   -4.300745508495, -3.197811248899, -2.566231572187, -2.12259503143, -1.780480483401,
 //   -1.502011928144, -1.267198616123, -1.06419718767, -0.885411126754, -0.72567606807,
-//   -0.581321230698, -0.447375791041, -0.32241878947, -0.207073651942, -0.099966933763, 0
+//   -0.581321230698, -0.447375791041, -0.32241878947, -0.207073651941, -0.099966933763, 0
 // levels
 //   0.004168489005, 0.043505705538, 0.100136355256, 0.169993879296, 0.250967348378,
 //   0.341713041217, 0.441280022178, 0.54894988829, 0.664155245122, 0.786433288514,
@@ -387,14 +387,14 @@ inline constexpr float levels_uniform_b4_levels[] = {
     0x1.327bc8p+0f, 0x1.599402p+0f, 0x1.82347ep+0f, 0x1.ac4ef8p+0f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 16, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.003434282851959656,
-    0.0034342828516576566};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.003434282851963182,
+    0.003434282850393565};
 
 // smoothed_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.006755547764397015
-// squared error 0.05496957457610247, lower bound 0.03532027512409115
-// relative gap 0.35745773190963853
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.006755547764397033
+// squared error 0.05496957457610387, lower bound 0.03532027513762362
+// relative gap 0.3574577316634739
 // thresholds
 //   -1.221137654065
 // levels
@@ -408,13 +408,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05496957457610247, 0.03532027512409115};
+    -10.0, 10.0, 0.05496957457610387, 0.03532027513762362};
 
 // smoothed_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005718694491797291
-// squared error 0.00820855733538073, lower bound 0.007047119635182434
-// relative gap 0.14149108701382135
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005718694491797501
+// squared error 0.008208557335381329, lower bound 0.007047119636398055
+// relative gap 0.14149108686579198
 // thresholds
 //   -1.446011222212, -0.749583573173, -0.324401390957, 0
 // levels
@@ -428,13 +428,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.00820855733538073, 0.007047119635182434};
+    -10.0, 10.0, 0.008208557335381329, 0.007047119636398055};
 
 // smoothed_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0002088472176150837
-// squared error 0.0019451519865685142, lower bound 0.001782408266751115
-// relative gap 0.08366632578901918
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020884721761507704
+// squared error 0.0019451519865688837, lower bound 0.001782408266878687
+// relative gap 0.08366632572360866
 // thresholds
 //   -1.849863981763, -1.251110490628, -0.891458427683, -0.626422995543, -0.427392568375,
 //   -0.269295829841, -0.128206507848, 0
@@ -452,13 +452,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019451519865685142, 0.001782408266751115};
+    -10.0, 10.0, 0.0019451519865688837, 0.001782408266878687};
 
 // smoothed_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.595235856658953e-05
-// squared error 0.0004674172804389333, lower bound 0.000452755365711613
-// relative gap 0.031367934693282716
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.595235856657011e-05
+// squared error 0.0004674172804391688, lower bound 0.0004527553658965756
+// relative gap 0.031367934298058855
 // thresholds
 //   -2.287668653041, -1.787659236316, -1.480774584589, -1.25503254095, -1.074111421896,
 //   -0.921737511293, -0.789207122513, -0.671309435848, -0.564670568371, -0.467054936965,
@@ -480,66 +480,66 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004674172804389333, 0.000452755365711613};
+    -10.0, 10.0, 0.0004674172804391688, 0.0004527553658965756};
 
 // unbiased_normal_b1: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.6604974950163294, lower bound 0.6604974950163277
-// relative gap 2.521333615196471e-15
+// squared error 0.660497495016337, lower bound 0.6604974950163227
+// relative gap 2.16834690906894e-14
 // levels
 //   7.981758658994182e-05, 1.7580993408473766
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.4ec77cp-14f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.6604974950163294,
-    0.6604974950163277};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.660497495016337,
+    0.6604974950163227};
 
 // unbiased_normal_b2: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.030478793449710627, lower bound 0.030478793427074994
-// relative gap 7.426682748678812e-10
+// squared error 0.030478793449715234, lower bound 0.03047879342719718
+// relative gap 7.388105251377577e-10
 // levels
-//   7.981758658994182e-05, 0.554541583074956, 1.0507009873554805, 1.7580993408473766
+//   7.981758658994182e-05, 0.5545415830749564, 1.0507009873554805, 1.7580993408473766
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.4ec77cp-14f, 0x1.1becep-1f, 0x1.0cfabep+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.030478793449710627,
-    0.030478793427074994};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.030478793449715234,
+    0.03047879342719718};
 
 // unbiased_normal_b3: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00513780834578046, lower bound 0.005137808342635738
-// relative gap 6.120744976762271e-10
+// squared error 0.005137808345784962, lower bound 0.005137808342680568
+// relative gap 6.042254083496715e-10
 // levels
-//   7.981758658994182e-05, 0.32022320599059084, 0.5658720313656264, 0.8057571603137776,
-//   1.0507009873554805, 1.276624357409888, 1.5119505111703695, 1.7580993408473766
+//   7.981758658994182e-05, 0.32022320599059106, 0.5658720313656266, 0.8057571603137781,
+//   1.0507009873554805, 1.276624357409887, 1.5119505111703684, 1.7580993408473766
 inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.4ec77cp-14f, 0x1.47e898p-2f, 0x1.21b9fap-1f, 0x1.9c8c34p-1f, 0x1.0cfabep+0f,
     0x1.46d0dap+0f, 0x1.830f3p+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00513780834578046,
-    0.005137808342635738};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.005137808345784962,
+    0.005137808342680568};
 
 // unbiased_normal_b4: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010837507243258195, lower bound 0.0010837507240101575
-// relative gap 2.912680803683614e-10
+// squared error 0.0010837507243303052, lower bound 0.0010837507240154156
+// relative gap 2.9055538360918503e-10
 // levels
-//   7.981758658994182e-05, 0.1823299952719376, 0.3047485266891299, 0.4154617346022912,
-//   0.5218574585163174, 0.6266726526541333, 0.731278509317863, 0.836486290610041,
-//   0.9428322080123323, 1.0507009873554805, 1.1625965858580434, 1.2766345933058505,
-//   1.393026963381838, 1.511959033536452, 1.633598125489257, 1.7580993408473766
+//   7.981758658994182e-05, 0.18232999527193772, 0.3047485266891305, 0.4154617346022924,
+//   0.5218574585163189, 0.6266726526541346, 0.731278509317865, 0.8364862906100439,
+//   0.9428322080123347, 1.0507009873554805, 1.1625965858580427, 1.2766345933058467,
+//   1.393026963381835, 1.5119590335364512, 1.6335981254892555, 1.7580993408473766
 inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.4ec77cp-14f, 0x1.75696ep-3f, 0x1.381p-2f, 0x1.a96ecep-2f, 0x1.0b30e6p-1f, 0x1.40db3cp-1f,
     0x1.766a24p-1f, 0x1.ac47eep-1f, 0x1.e2bae8p-1f, 0x1.0cfabep+0f, 0x1.299feep+0f,
     0x1.46d186p+0f, 0x1.649d6ap+0f, 0x1.830fcp+0f, 0x1.a2337cp+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243258195,
-    0.0010837507240101575};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243303052,
+    0.0010837507240154156};
 
 }  // namespace tables
 

@@ -35,8 +35,8 @@ namespace tables {
 
 // intervals_uniform_b1: sigmoid
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.018073872125499407, lower bound 0.018073872115894892
-// relative gap 5.314032894120732e-10
+// squared error 0.018073872125502814, lower bound 0.01807387212042037
+// relative gap 2.812039858603202e-10
 // thresholds
 //   2.044949358029
 // levels
@@ -50,12 +50,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, true, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.018073872125499407, 0.018073872115894892};
+    nullptr, -10.0, 10.0, 0.018073872125502814, 0.01807387212042037};
 
 // intervals_uniform_b2: sigmoid
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0037830008561548526, lower bound 0.0037830008548673617
-// relative gap 3.4033588575417774e-10
+// squared error 0.003783000856156504, lower bound 0.0037830008554333733
+// relative gap 1.9115268120722035e-10
 // thresholds
 //   1.130169909045, 2.021695850052, 3.290520411616
 // levels
@@ -69,12 +69,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, true, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.0037830008561548526, 0.0037830008548673617};
+    nullptr, -10.0, 10.0, 0.003783000856156504, 0.0037830008554333733};
 
 // intervals_uniform_b3: sigmoid
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0008778461841136608, lower bound 0.0008778461839886693
-// relative gap 1.4238427047407104e-10
+// squared error 0.0008778461841145585, lower bound 0.0008778461840466951
+// relative gap 7.73066619075396e-11
 // thresholds
 //   0.700669837778, 1.146384363313, 1.565986868352, 2.012213449174, 2.535063747023,
 //   3.226206465364, 4.369683201192
@@ -92,12 +92,12 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, true, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.0008778461841136608, 0.0008778461839886693};
+    nullptr, -10.0, 10.0, 0.0008778461841145585, 0.0008778461840466951};
 
 // intervals_uniform_b4: sigmoid
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.00021241097276197075, lower bound 0.00021241097274974253
-// relative gap 5.756872280882319e-11
+// squared error 0.00021241097276251974, lower bound 0.00021241097267219472
+// relative gap 4.25237064452524e-10
 // thresholds
 //   0.45072948412, 0.717058287999, 0.944189821536, 1.155716275396, 1.361942566187,
 //   1.569358688707, 1.783257254327, 2.008931443713, 2.252584391148, 2.522439626404,
@@ -120,12 +120,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, true, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.00021241097276197075, 0.00021241097274974253};
+    nullptr, -10.0, 10.0, 0.00021241097276251974, 0.00021241097267219472};
 
 // levels_mixture_b1: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.000762241881707222, lower bound 0.0007622418812681341
-// relative gap 5.760479766149329e-10
+// squared error 0.0007622418817073877, lower bound 0.0007622418814526295
+// relative gap 3.342223029057251e-10
 // thresholds
 //   1.42820984596
 // levels
@@ -139,12 +139,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.000762241881707222, 0.0007622418812681341};
+    -10.0, 10.0, 0.0007622418817073877, 0.0007622418814526295};
 
 // levels_mixture_b2: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00016578593580369216, lower bound 0.00016578593574438836
-// relative gap 3.577130868389901e-10
+// squared error 0.00016578593580377044, lower bound 0.00016578593577236072
+// relative gap 1.8945947528892307e-10
 // thresholds
 //   0.744079153774, 1.44826494239, 2.439278163855
 // levels
@@ -158,12 +158,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.00016578593580369216, 0.00016578593574438836};
+    -10.0, 10.0, 0.00016578593580377044, 0.00016578593577236072};
 
 // levels_mixture_b3: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 3.9116659232092305e-05, lower bound 3.911665922609821e-05
-// relative gap 1.5323632292277507e-10
+// squared error 3.911665923213178e-05, lower bound 3.911665922905554e-05
+// relative gap 7.864255254499109e-11
 // thresholds
 //   0.430273949195, 0.766869999928, 1.099431108711, 1.458194521938, 1.878003988831,
 //   2.426230992831, 3.311909037082
@@ -181,19 +181,19 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 3.9116659232092305e-05, 3.911665922609821e-05};
+    -10.0, 10.0, 3.911665923213178e-05, 3.911665922905554e-05};
 
 // levels_mixture_b4: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 9.549386541204226e-06, lower bound 9.549386540269537e-06
-// relative gap 9.787948103271457e-11
+// squared error 9.549386541225172e-06, lower bound 9.549386537161394e-06
+// relative gap 4.255538056027403e-10
 // thresholds
 //   0.259072940994, 0.443964848246, 0.613565377986, 0.777437267834, 0.940649497272,
 //   1.106898511478, 1.279568311875, 1.462328904807, 1.65969913662, 1.877831775204,
 //   2.125900489746, 2.418983473247, 2.785149300578, 3.287480928355, 4.12901336119
 // levels
-//   0.0063801883456, 0.0248051484729, 0.0446087406784, 0.064896556928, 0.0852147641903,
-//   0.1052656701772, 0.1248248264151, 0.1437063437177, 0.1617446383312, 0.1787826294666,
+//   0.0063801883456, 0.0248051484729, 0.0446087406784, 0.0648965569281, 0.0852147641903,
+//   0.1052656701772, 0.1248248264151, 0.1437063437177, 0.1617446383313, 0.1787826294666,
 //   0.1946621166972, 0.2092135660036, 0.2222420338337, 0.2335026495326, 0.2426465992409,
 //   0.2490565202496
 inline constexpr float levels_mixture_b4_thresholds[] = {
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 9.549386541204226e-06, 9.549386540269537e-06};
+    -10.0, 10.0, 9.549386541225172e-06, 9.549386537161394e-06};
 
 // levels_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0005779389090273241, lower bound 0.0005779389089944163
-// relative gap 5.6939950305269114e-11
+// squared error 0.0005779389090274777, lower bound 0.0005779389088344426
+// relative gap 3.3400614923427e-10
 // thresholds
 //   1.124581924502
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.0005779389090273241, 0.0005779389089944163};
+    10.0, 0.0005779389090274777, 0.0005779389088344426};
 
 // levels_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00015112766785319216, lower bound 0.0001511276677911482
-// relative gap 4.1054002945199356e-10
+// squared error 0.00015112766785327779, lower bound 0.00015112766782772309
+// relative gap 1.6909345441896008e-10
 // thresholds
 //   0.690860180575, 1.176963348563, 1.750101518177
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.00015112766785319216, 0.0001511276677911482};
+    10.0, 0.00015112766785327779, 0.00015112766782772309};
 
 // levels_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 3.8773176076200274e-05, lower bound 3.8773176069797356e-05
-// relative gap 1.6513784032949662e-10
+// squared error 3.877317607625039e-05, lower bound 3.8773176073517816e-05
+// relative gap 7.04759320287201e-11
 // thresholds
 //   0.445234634899, 0.717887183425, 0.96332222906, 1.21004045258, 1.478858407349, 1.800260261491,
 //   2.25229493421
@@ -270,18 +270,18 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 3.8773176076200274e-05, 3.8773176069797356e-05};
+    10.0, 3.877317607625039e-05, 3.8773176073517816e-05};
 
 // levels_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 9.8363047827693e-06, lower bound 9.836304781838582e-06
-// relative gap 9.462070654901948e-11
+// squared error 9.836304782800433e-06, lower bound 9.836304778901544e-06
+// relative gap 3.963774358534798e-10
 // thresholds
 //   0.291261765692, 0.460836363647, 0.603165154357, 0.733337187471, 0.857702857874,
 //   0.979998903301, 1.10299474041, 1.229178445754, 1.361186606024, 1.502229271215,
 //   1.656708333165, 1.831380551774, 2.038023237466, 2.301131240741, 2.690903917447
 // levels
-//   0.0465052870304, 0.0724515724096, 0.0930343859824, 0.1109284548055, 0.1270905303224,
+//   0.0465052870303, 0.0724515724096, 0.0930343859824, 0.1109284548055, 0.1270905303224,
 //   0.1419873144925, 0.1558833091676, 0.1689409445458, 0.1812633170958, 0.1929145263502,
 //   0.2039293874737, 0.2143167096765, 0.2240566957892, 0.2330890313749, 0.2412767983881,
 //   0.248267173837
@@ -298,12 +298,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 9.8363047827693e-06, 9.836304781838582e-06};
+    10.0, 9.836304782800433e-06, 9.836304778901544e-06};
 
 // levels_uniform_b1: sigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.018073872125499407, lower bound 0.01807387211591891
-// relative gap 5.300743555189045e-10
+// squared error 0.018073872125502814, lower bound 0.01807387212054323
+// relative gap 2.744063248716037e-10
 // thresholds
 //   2.044949358029
 // levels
@@ -316,13 +316,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x1.d7b7acp-7f, 0x1.8202e2p-3f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, true, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.018073872125499407,
-    0.01807387211591891};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.018073872125502814,
+    0.01807387212054323};
 
 // levels_uniform_b2: sigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0037830008561548526, lower bound 0.0037830008548398247
-// relative gap 3.4761502776464115e-10
+// squared error 0.003783000856156504, lower bound 0.003783000855461263
+// relative gap 1.837803373816142e-10
 // thresholds
 //   1.130169909045, 2.021695850052, 3.290520411616
 // levels
@@ -335,13 +335,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     0x1.5e31ep-8f, 0x1.05a196p-4f, 0x1.242b76p-3f, 0x1.cfaab4p-3f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, true, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0,
-    0.0037830008561548526, 0.0037830008548398247};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.003783000856156504,
+    0.003783000855461263};
 
 // levels_uniform_b3: sigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0008778461841136608, lower bound 0.0008778461839879168
-// relative gap 1.432415331033801e-10
+// squared error 0.0008778461841145585, lower bound 0.0008778461840461522
+// relative gap 7.792518535482029e-11
 // thresholds
 //   0.700669837778, 1.146384363313, 1.565986868352, 2.012213449174, 2.535063747023,
 //   3.226206465364, 4.369683201192
@@ -359,12 +359,12 @@ inline constexpr float levels_uniform_b3_levels[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, true, 7, 8, 0, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0,
-    0.0008778461841136608, 0.0008778461839879168};
+    0.0008778461841145585, 0.0008778461840461522};
 
 // levels_uniform_b4: sigmoid
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.00021241097276197075, lower bound 0.00021241097274968008
-// relative gap 5.786272854837199e-11
+// squared error 0.00021241097276251974, lower bound 0.00021241097267270216
+// relative gap 4.2284814021203837e-10
 // thresholds
 //   0.45072948412, 0.717058287999, 0.944189821536, 1.155716275396, 1.361942566187,
 //   1.569358688707, 1.783257254327, 2.008931443713, 2.252584391148, 2.522439626404,
@@ -372,7 +372,7 @@ inline constexpr StepTable levels_uniform_b3 = {
 // levels
 //   0.0009854349075, 0.0081747103556, 0.0183272604146, 0.0306806470964, 0.0448008069543,
 //   0.0603813037036, 0.0771776729564, 0.0949776681973, 0.1135842455693, 0.1328033214401,
-//   0.1524323684872, 0.1722465428599, 0.1919772371431, 0.2112709769769, 0.2295892940987,
+//   0.1524323684872, 0.1722465428599, 0.1919772371432, 0.2112709769769, 0.2295892940987,
 //   0.2458518140793
 inline constexpr float levels_uniform_b4_thresholds[] = {
     0x1.cd8c06p-2f, 0x1.6f2242p-1f, 0x1.e36cd8p-1f, 0x1.27dd04p+0f, 0x1.5ca844p+0f,
@@ -387,13 +387,13 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, true, 15, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.00021241097276197075, 0.00021241097274968008};
+    0.00021241097276251974, 0.00021241097267270216};
 
 // smoothed_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0002482160100358892
-// squared error 0.0009178932900406537, lower bound 0.0005779389089944163
-// relative gap 0.3703637282621173
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00024821601003588445
+// squared error 0.0009178932900408435, lower bound 0.0005779389088344426
+// relative gap 0.370363728436531
 // thresholds
 //   1.349241469309
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0009178932900406537, 0.0005779389089944163};
+    -10.0, 10.0, 0.0009178932900408435, 0.0005779389088344426};
 
 // smoothed_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.28738338003058e-05
-// squared error 0.00017811658246885136, lower bound 0.0001511276677911482
-// relative gap 0.15152387444006188
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.28738338002996e-05
+// squared error 0.00017811658246894192, lower bound 0.00015112766782772309
+// relative gap 0.15152387423515087
 // thresholds
 //   0.737585139721, 1.27512561684, 1.956694389082
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.00017811658246885136, 0.0001511276677911482};
+    -10.0, 10.0, 0.00017811658246894192, 0.00015112766782772309};
 
 // smoothed_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.8692376237433866e-05
-// squared error 4.134512884826912e-05, lower bound 3.8773176069797356e-05
-// relative gap 0.06220691167538686
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.8692376237427273e-05
+// squared error 4.134512884831976e-05, lower bound 3.8773176073517816e-05
+// relative gap 0.06220691158655001
 // thresholds
 //   0.456932470673, 0.738232205734, 0.993441659548, 1.252955675369, 1.540749048908,
 //   1.894956950548, 2.419504278094
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 4.134512884826912e-05, 3.8773176069797356e-05};
+    -10.0, 10.0, 4.134512884831976e-05, 3.8773176073517816e-05};
 
 // smoothed_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 9.881657648892184e-06
-// squared error 1.008865864244088e-05, lower bound 9.836304781838582e-06
-// relative gap 0.025013618712471757
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 9.881657648885813e-06
+// squared error 1.0088658642472402e-05, lower bound 9.836304778901544e-06
+// relative gap 0.025013619006640758
 // thresholds
 //   0.294402711571, 0.465957308547, 0.610111946004, 0.742137801127, 0.868488115849,
 //   0.992991499075, 1.118523248975, 1.2477121178, 1.383399185356, 1.529113988033, 1.68979541156,
@@ -480,66 +480,65 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 1.008865864244088e-05, 9.836304781838582e-06};
+    -10.0, 10.0, 1.0088658642472402e-05, 9.836304778901544e-06};
 
 // unbiased_normal_b1: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.006817030458910798, lower bound 0.006817030458910707
-// relative gap 1.3359626752105446e-14
+// squared error 0.0068170304589109465, lower bound 0.0068170304589106456
+// relative gap 4.4150385552195136e-14
 // levels
-//   4.539580773595167e-05, 0.24999999999999997
+//   4.539580773595167e-05, 0.25
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.7ccec2p-15f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.006817030458910798,
-    0.006817030458910707};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.0068170304589109465,
+    0.0068170304589106456};
 
 // unbiased_normal_b2: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006347018101782547, lower bound 0.0006347018099915531
-// relative gap 2.9415634660547066e-10
+// squared error 0.0006347018101783788, lower bound 0.0006347018099877741
+// relative gap 3.003058923580097e-10
 // levels
-//   4.539580773595167e-05, 0.1258864271724, 0.1989629200512, 0.24999999999999997
+//   4.539580773595167e-05, 0.1258864271724, 0.1989629200512, 0.25
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.7ccec2p-15f, 0x1.01d0bep-3f, 0x1.9779ep-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.0006347018101782547,
-    0.0006347018099915531};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.0006347018101783788,
+    0.0006347018099877741};
 
 // unbiased_normal_b3: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00011015854330539302, lower bound 0.00011015854328224029
-// relative gap 2.1017644317814595e-10
+// squared error 0.00011015854330551466, lower bound 0.00011015854328239631
+// relative gap 2.0986432248020648e-10
 // levels
 //   4.539580773595167e-05, 0.0758281546586, 0.1190992837081, 0.1538675550961, 0.1837744115603,
-//   0.2099527771739, 0.232533583165, 0.24999999999999997
+//   0.2099527771739, 0.232533583165, 0.25
 inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.7ccec2p-15f, 0x1.369796p-4f, 0x1.e7d4a6p-4f, 0x1.3b1eeap-3f, 0x1.785eb8p-3f,
     0x1.adfbb8p-3f, 0x1.dc3a92p-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00011015854330539302,
-    0.00011015854328224029};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00011015854330551466,
+    0.00011015854328239631};
 
 // unbiased_normal_b4: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 2.339127891860652e-05, lower bound 2.3391278916170047e-05
-// relative gap 1.0416161256492755e-10
+// squared error 2.3391278918727724e-05, lower bound 2.3391278916421165e-05
+// relative gap 9.860763983081223e-11
 // levels
 //   4.539580773595167e-05, 0.049540536581, 0.0765468897489, 0.0981403448528, 0.1169526133833,
 //   0.1339507338876, 0.1496087656973, 0.1641938878063, 0.177867048129, 0.1907256252834,
-//   0.2028227106324, 0.2141741412725, 0.2247555573285, 0.2344836916318, 0.2431502813302,
-//   0.24999999999999997
+//   0.2028227106324, 0.2141741412725, 0.2247555573285, 0.2344836916318, 0.2431502813302, 0.25
 inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.7ccec2p-15f, 0x1.95d60ap-5f, 0x1.39893cp-4f, 0x1.91fb9cp-4f, 0x1.df09b4p-4f,
     0x1.1254c4p-3f, 0x1.326614p-3f, 0x1.5044e2p-3f, 0x1.6c459p-3f, 0x1.869b28p-3f, 0x1.9f6184p-3f,
     0x1.b6a0eep-3f, 0x1.cc4ca4p-3f, 0x1.e038fcp-3f, 0x1.f1f8c6p-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 2.339127891860652e-05,
-    2.3391278916170047e-05};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 2.3391278918727724e-05,
+    2.3391278916421165e-05};
 
 }  // namespace tables
 

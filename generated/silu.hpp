@@ -47,8 +47,8 @@ namespace tables {
 
 // intervals_uniform_b1: silu, beta = 1
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.21497779455193733, lower bound 0.21497779453768634
-// relative gap 6.629051761948023e-11
+// squared error 0.21497779455194854, lower bound 0.21497779453768315
+// relative gap 6.635752520867702e-11
 // thresholds
 //   0
 // levels
@@ -64,12 +64,12 @@ inline constexpr float intervals_uniform_b1_parameters[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 1,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    intervals_uniform_b1_parameters, -10.0, 10.0, 0.21497779455193733, 0.21497779453768634};
+    intervals_uniform_b1_parameters, -10.0, 10.0, 0.21497779455194854, 0.21497779453768315};
 
 // intervals_uniform_b2: silu, beta = 1
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0478494977861457, lower bound 0.04784949775286673
-// relative gap 6.954925630848345e-10
+// squared error 0.04784949778615111, lower bound 0.047849497757416655
+// relative gap 6.005173230023641e-10
 // thresholds
 //   -0.789276676803, 0, 0.789276676803
 // levels
@@ -85,12 +85,12 @@ inline constexpr float intervals_uniform_b2_parameters[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 1,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    intervals_uniform_b2_parameters, -10.0, 10.0, 0.0478494977861457, 0.04784949775286673};
+    intervals_uniform_b2_parameters, -10.0, 10.0, 0.04784949778615111, 0.047849497757416655};
 
 // intervals_uniform_b3: silu, beta = 1
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.017018165076450754, lower bound 0.017018165073361485
-// relative gap 1.815277035172452e-10
+// squared error 0.017018165076454185, lower bound 0.01701816507421716
+// relative gap 1.314493381738776e-10
 // thresholds
 //   -4.486348261743, -1.137907384341, -0.512187515565, 0, 0.512187515565, 1.137907384341,
 //   4.486348261743
@@ -110,12 +110,12 @@ inline constexpr float intervals_uniform_b3_parameters[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 1,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    intervals_uniform_b3_parameters, -10.0, 10.0, 0.017018165076450754, 0.017018165073361485};
+    intervals_uniform_b3_parameters, -10.0, 10.0, 0.017018165076454185, 0.01701816507421716};
 
 // intervals_uniform_b4: silu, beta = 1
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.004464046899432718, lower bound 0.004464046899067404
-// relative gap 8.183464249197364e-11
+// squared error 0.004464046899434932, lower bound 0.004464046896381545
+// relative gap 6.839953685107764e-10
 // thresholds
 //   -5.19327274817, -3.729621522358, -1.511395840801, -1.087908507664, -0.767696199311,
 //   -0.493245920568, -0.241693919039, 0, 0.241693919039, 0.493245920568, 0.767696199311,
@@ -139,33 +139,33 @@ inline constexpr float intervals_uniform_b4_parameters[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 1,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    intervals_uniform_b4_parameters, -10.0, 10.0, 0.004464046899432718, 0.004464046899067404};
+    intervals_uniform_b4_parameters, -10.0, 10.0, 0.004464046899434932, 0.004464046896381545};
 
 // levels_mixture_b1: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.039678094106035594, lower bound 0.03967809408625987
-// relative gap 4.984040481681595e-10
+// squared error 0.03967809410603672, lower bound 0.03967809409739415
+// relative gap 2.178170606321827e-10
 // thresholds
-//   0.234978073841
+//   -0.234978073841
 // levels
-//   0.3633677236957, 0.8694657530893
+//   0.1305342469107, 0.6366322763043
 inline constexpr float levels_mixture_b1_thresholds[] = {
-    0x1.e13c2ep-3f};
+    -0x1.e13c3p-3f};
 inline constexpr uint8_t levels_mixture_b1_codes[] = {
     0, 1};
 inline constexpr float levels_mixture_b1_levels[] = {
-    0x1.7416acp-2f, 0x1.bd2a9ep-1f};
+    0x1.0b558ap-3f, 0x1.45f4aap-1f};
 inline constexpr float levels_mixture_b1_parameters[] = {
     0x1p+0f};
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 1,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.039678094106035594, 0.03967809408625987};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.03967809410603672, 0.03967809409739415};
 
 // levels_mixture_b2: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007131555150482162, lower bound 0.007131555147748101
-// relative gap 3.8337518025212233e-10
+// squared error 0.007131555150482592, lower bound 0.0071315551492098115
+// relative gap 1.7847166084467035e-10
 // thresholds
 //   -0.615640371643, 0, 0.615640371643
 // levels
@@ -181,12 +181,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 1,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.007131555150482162, 0.007131555147748101};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.007131555150482592, 0.0071315551492098115};
 
 // levels_mixture_b3: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001593231610052456, lower bound 0.0015932316098042011
-// relative gap 1.5581851002583375e-10
+// squared error 0.0015932316100526582, lower bound 0.0015932316099219195
+// relative gap 8.205883876812987e-11
 // thresholds
 //   -1.082792523115, -0.557803159243, -0.224458751986, 0, 0.224458751986, 0.557803159243,
 //   1.082792523115
@@ -206,12 +206,12 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 1,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.001593231610052456, 0.0015932316098042011};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.0015932316100526582, 0.0015932316099219195};
 
 // levels_mixture_b4: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00039808627344457056, lower bound 0.00039808627341878845
-// relative gap 6.476513394491783e-11
+// squared error 0.00039808627344467746, lower bound 0.00039808627325795974
+// relative gap 4.690383284572929e-10
 // thresholds
 //   -4.273942675806, -1.518654804821, -1.105323889556, -0.795454920467, -0.561310240781,
 //   -0.373552815956, -0.221149963818, -0.099939889359, 0, 0.099939889359, 0.221149963818,
@@ -236,12 +236,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 1,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.00039808627344457056, 0.00039808627341878845};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.00039808627344467746, 0.00039808627325795974};
 
 // levels_normal_b1: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03206356233444911, lower bound 0.032063562313488794
-// relative gap 6.537114184911633e-10
+// squared error 0.03206356233445015, lower bound 0.03206356232352693
+// relative gap 3.40673957166085e-10
 // thresholds
 //   0
 // levels
@@ -257,12 +257,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.03206356233444911, 0.032063562313488794};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.03206356233445015, 0.03206356232352693};
 
 // levels_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007895327343315151, lower bound 0.007895327340545714
-// relative gap 3.507691748188863e-10
+// squared error 0.007895327343315672, lower bound 0.007895327341919937
+// relative gap 1.7677977896938363e-10
 // thresholds
 //   -0.668528725518, 0, 0.668528725518
 // levels
@@ -278,12 +278,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.007895327343315151, 0.007895327340545714};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.007895327343315672, 0.007895327341919937};
 
 // levels_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.001936548527495225, lower bound 0.001936548527226978
-// relative gap 1.3851809512396767e-10
+// squared error 0.00193654852749551, lower bound 0.001936548527363243
+// relative gap 6.83002819054359e-11
 // thresholds
 //   -1.126811041553, -0.663982077356, -0.314219537089, 0, 0.314219537089, 0.663982077356,
 //   1.126811041553
@@ -303,12 +303,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.001936548527495225, 0.001936548527226978};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.00193654852749551, 0.001936548527363243};
 
 // levels_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004752410036662546, lower bound 0.0004752410033112858
-// relative gap 7.469236962200167e-10
+// squared error 0.0004752410036664199, lower bound 0.00047524100348845155
+// relative gap 3.744802531844903e-10
 // thresholds
 //   -4.55041595184, -1.470750567334, -1.114773513698, -0.863920325983, -0.658619996343,
 //   -0.478055789851, -0.311955625027, -0.154092065741, 0, 0.154092065741, 0.311955625027,
@@ -333,12 +333,12 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0004752410036662546, 0.0004752410033112858};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0004752410036664199, 0.00047524100348845155};
 
 // levels_uniform_b1: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.21497779455193733, lower bound 0.2149777945376866
-// relative gap 6.628935563816463e-11
+// squared error 0.21497779455194854, lower bound 0.21497779454004862
+// relative gap 5.535420769501461e-11
 // thresholds
 //   0
 // levels
@@ -354,12 +354,12 @@ inline constexpr float levels_uniform_b1_parameters[] = {
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 1, levels_uniform_b1_thresholds,
     levels_uniform_b1_codes, levels_uniform_b1_levels, levels_uniform_b1_parameters, -10.0, 10.0,
-    0.21497779455193733, 0.2149777945376866};
+    0.21497779455194854, 0.21497779454004862};
 
 // levels_uniform_b2: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0478494977861457, lower bound 0.04784949775593659
-// relative gap 6.313360512980347e-10
+// squared error 0.04784949778615111, lower bound 0.04784949776729961
+// relative gap 3.93974809030713e-10
 // thresholds
 //   -0.789276676803, 0, 0.789276676803
 // levels
@@ -375,12 +375,12 @@ inline constexpr float levels_uniform_b2_parameters[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 1, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, levels_uniform_b2_parameters, -10.0, 10.0,
-    0.0478494977861457, 0.04784949775593659};
+    0.04784949778615111, 0.04784949776729961};
 
 // levels_uniform_b3: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.012216519498230603, lower bound 0.012216519495202045
-// relative gap 2.4790680417244655e-10
+// squared error 0.012216519498233682, lower bound 0.012216519496705127
+// relative gap 1.251219760689549e-10
 // thresholds
 //   -4.343554406829, -1.505584764091, -0.95542039835, -0.443307609922, 0, 0.443307609922,
 //   0.95542039835, 1.505584764091, 4.343554406829
@@ -400,12 +400,12 @@ inline constexpr float levels_uniform_b3_parameters[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 9, 8, 1, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, levels_uniform_b3_parameters, -10.0, 10.0,
-    0.012216519498230603, 0.012216519495202045};
+    0.012216519498233682, 0.012216519496705127};
 
 // levels_uniform_b4: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0031633805307399246, lower bound 0.003163380530388378
-// relative gap 1.1113000142731202e-10
+// squared error 0.003163380530741974, lower bound 0.00316338052859171
+// relative gap 6.797362254355067e-10
 // thresholds
 //   -5.120751219765, -3.644636047126, -1.67661964435, -1.399661236136, -1.134958296006,
 //   -0.858469246006, -0.62036393236, -0.40377101835, -0.199168821734, 0, 0.199168821734,
@@ -431,13 +431,13 @@ inline constexpr float levels_uniform_b4_parameters[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 19, 16, 1, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, levels_uniform_b4_parameters, -10.0, 10.0,
-    0.0031633805307399246, 0.003163380530388378};
+    0.003163380530741974, 0.00316338052859171};
 
 // smoothed_normal_b1: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.012314592635973726
-// squared error 0.0473033140493557, lower bound 0.032063562313488794
-// relative gap 0.32217091005433435
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.012314592635973714
+// squared error 0.04730331404935697, lower bound 0.03206356232352693
+// relative gap 0.32217090984214464
 // thresholds
 //   0
 // levels
@@ -453,13 +453,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.0473033140493557, 0.032063562313488794};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.04730331404935697, 0.03206356232352693};
 
 // smoothed_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005723388904449707
-// squared error 0.010701414030863061, lower bound 0.007895327340545714
-// relative gap 0.2622164400166693
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005723388904449743
+// squared error 0.010701414030863676, lower bound 0.007895327341919937
+// relative gap 0.2622164398882965
 // thresholds
 //   -0.879646864432, 0, 0.879646864432
 // levels
@@ -475,13 +475,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030863061, 0.007895327340545714};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030863676, 0.007895327341919937};
 
 // smoothed_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00014283951884658106
-// squared error 0.002145531804500889, lower bound 0.001936548527226978
-// relative gap 0.09740395217423799
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00014283951884658464
+// squared error 0.0021455318045011857, lower bound 0.001936548527363243
+// relative gap 0.09740395211085165
 // thresholds
 //   -1.263800058622, -0.725945863995, -0.340413273931, 0, 0.340413273931, 0.725945863995,
 //   1.263800058622
@@ -501,17 +501,17 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.002145531804500889, 0.001936548527226978};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0021455318045011857, 0.001936548527363243};
 
 // smoothed_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.1853781205017526e-05
-// squared error 0.0004890359729071157, lower bound 0.0004752410033112858
-// relative gap 0.028208496634357087
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.18537812050285e-05
+// squared error 0.000489035972907285, lower bound 0.00047524100348845155
+// relative gap 0.028208496272417935
 // thresholds
-//   -4.906703935937, -1.53482326365, -1.152799051122, -0.889598883987, -0.676536942757,
+//   -4.906703935938, -1.53482326365, -1.152799051122, -0.889598883987, -0.676536942757,
 //   -0.490316944318, -0.319658760408, -0.15781662097, 0, 0.15781662097, 0.319658760408,
-//   0.490316944318, 0.676536942757, 0.889598883987, 1.152799051122, 1.53482326365, 4.906703935939
+//   0.490316944318, 0.676536942757, 0.889598883987, 1.152799051122, 1.53482326365, 4.906703935937
 // levels
 //   -0.087624847304, -0.008941207431, 0.069561257942, 0.147930325287, 0.226220862968,
 //   0.304466691932, 0.382687999758, 0.460897209502, 0.539102790498, 0.617312000242,
@@ -532,14 +532,14 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0004890359729071157, 0.0004752410033112858};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.000489035972907285, 0.00047524100348845155};
 
 // unbiased_normal_b1: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.23032485833983182, lower bound 0.23032485833983107
-// relative gap 3.2536676545624132e-15
+// squared error 0.2303248583398359, lower bound 0.23032485833982774
+// relative gap 3.542882557190121e-14
 // levels
-//   -0.09983932012886688, 1.0998393201288668
+//   -0.0998393201288669, 1.099839320128867
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.98f11ep-4f, 0x1.198f12p+0f};
 inline constexpr float unbiased_normal_b1_parameters[] = {
@@ -547,14 +547,14 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 1, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.23032485833983182, 0.23032485833983107};
+    0.2303248583398359, 0.23032485833982774};
 
 // unbiased_normal_b2: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02572261377859272, lower bound 0.02572261377652306
-// relative gap 8.04607351759059e-11
+// squared error 0.02572261377859588, lower bound 0.025722613776588497
+// relative gap 7.803965257038768e-11
 // levels
-//   -0.09983932012886688, 0.299722328512, 0.700277671488, 1.0998393201288668
+//   -0.0998393201288669, 0.299722328512, 0.700277671488, 1.099839320128867
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.98f11ep-4f, 0x1.32ea68p-2f, 0x1.668accp-1f, 0x1.198f12p+0f};
 inline constexpr float unbiased_normal_b2_parameters[] = {
@@ -562,15 +562,15 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 1, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.02572261377859272, 0.02572261377652306};
+    0.02572261377859588, 0.025722613776588497};
 
 // unbiased_normal_b3: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00475486153937022, lower bound 0.004754861539127874
-// relative gap 5.096806116387703e-11
+// squared error 0.004754861539373265, lower bound 0.00475486153560385
+// relative gap 7.927495757436145e-10
 // levels
-//   -0.09983932012886688, 0.070078633714, 0.242026579596, 0.414008715125, 0.585991284875,
-//   0.757973420404, 0.929921366286, 1.0998393201288668
+//   -0.0998393201288669, 0.070078633714, 0.242026579596, 0.414008715125, 0.585991284875,
+//   0.757973420404, 0.929921366286, 1.099839320128867
 inline constexpr float unbiased_normal_b3_levels[] = {
     -0x1.98f11ep-4f, 0x1.1f0ac6p-4f, 0x1.efaba2p-3f, 0x1.a7f1e6p-2f, 0x1.2c070cp-1f,
     0x1.841518p-1f, 0x1.dc1ea8p-1f, 0x1.198f12p+0f};
@@ -579,16 +579,16 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 1, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.00475486153937022, 0.004754861539127874};
+    0.004754861539373265, 0.00475486153560385};
 
 // unbiased_normal_b4: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010421073458837815, lower bound 0.0010421073455269966
-// relative gap 3.42368677777874e-10
+// squared error 0.0010421073458868073, lower bound 0.0010421073455323044
+// relative gap 3.4017885660187845e-10
 // levels
-//   -0.09983932012886688, -0.022492060944, 0.057682450428, 0.138066023152, 0.218489157768,
+//   -0.0998393201288669, -0.022492060944, 0.057682450428, 0.138066023152, 0.218489157768,
 //   0.298919948096, 0.379351909733, 0.4597839693, 0.5402160307, 0.620648090266, 0.701080051904,
-//   0.781510842232, 0.861933976848, 0.942317549571, 1.022492060944, 1.0998393201288668
+//   0.781510842232, 0.861933976848, 0.942317549571, 1.022492060944, 1.099839320128867
 inline constexpr float unbiased_normal_b4_levels[] = {
     -0x1.98f11ep-4f, -0x1.70828ap-6f, 0x1.d888dep-5f, 0x1.1ac25cp-3f, 0x1.bf773ep-3f,
     0x1.321812p-2f, 0x1.8474d4p-2f, 0x1.d6d19cp-2f, 0x1.149732p-1f, 0x1.3dc596p-1f,
@@ -598,7 +598,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0010421073458837815, 0.0010421073455269966};
+    0.0010421073458868073, 0.0010421073455323044};
 
 }  // namespace tables
 

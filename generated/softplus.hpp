@@ -42,8 +42,8 @@ namespace tables {
 
 // intervals_uniform_b1: softplus, beta = 1, threshold = 20
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.2902163431106065, lower bound 0.2902163429764619
-// relative gap 4.62222709071734e-10
+// squared error 0.29021634311061756, lower bound 0.29021634299499544
+// relative gap 3.983997653189413e-10
 // thresholds
 //   0
 // levels
@@ -59,12 +59,12 @@ inline constexpr float intervals_uniform_b1_parameters[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, false, 1, 2, 2,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    intervals_uniform_b1_parameters, -10.0, 10.0, 0.2902163431106065, 0.2902163429764619};
+    intervals_uniform_b1_parameters, -10.0, 10.0, 0.29021634311061756, 0.29021634299499544};
 
 // intervals_uniform_b2: softplus, beta = 1, threshold = 20
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0540501739851426, lower bound 0.05405017396746551
-// relative gap 3.2704962178543987e-10
+// squared error 0.05405017398514719, lower bound 0.054050173975131184
+// relative gap 1.8530946557900795e-10
 // thresholds
 //   -1.575270476878, 0, 1.575270476878
 // levels
@@ -80,14 +80,14 @@ inline constexpr float intervals_uniform_b2_parameters[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, false, 3, 4, 2,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    intervals_uniform_b2_parameters, -10.0, 10.0, 0.0540501739851426, 0.05405017396746551};
+    intervals_uniform_b2_parameters, -10.0, 10.0, 0.05405017398514719, 0.054050173975131184};
 
 // intervals_uniform_b3: softplus, beta = 1, threshold = 20
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.01211678198411778, lower bound 0.012116781982295296
-// relative gap 1.5040997467304388e-10
+// squared error 0.012116781984120048, lower bound 0.01211678198313506
+// relative gap 8.129123178207413e-11
 // thresholds
-//   -2.749926620034, -1.498580606633, -0.687013811636, 0, 0.687013811636, 1.498580606633,
+//   -2.749926620034, -1.498580606634, -0.687013811636, 0, 0.687013811636, 1.498580606633,
 //   2.749926620034
 // levels
 //   0.0085415134671, 0.1116400755983, 0.2536345578496, 0.4157608313841, 0.5842391686159,
@@ -105,12 +105,12 @@ inline constexpr float intervals_uniform_b3_parameters[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, false, 7, 8, 2,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    intervals_uniform_b3_parameters, -10.0, 10.0, 0.01211678198411778, 0.012116781982295296};
+    intervals_uniform_b3_parameters, -10.0, 10.0, 0.012116781984120048, 0.01211678198313506};
 
 // intervals_uniform_b4: softplus, beta = 1, threshold = 20
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.002895563318871349, lower bound 0.002895563318635793
-// relative gap 8.135064112165993e-11
+// squared error 0.0028955633188726044, lower bound 0.0028955633175668347
+// relative gap 4.509553356833679e-10
 // thresholds
 //   -3.810435098407, -2.657663924465, -1.971290373219, -1.462297487716, -1.042591159129,
 //   -0.672625383937, -0.330130069618, 0, 0.330130069618, 0.672625383937, 1.042591159129,
@@ -135,33 +135,33 @@ inline constexpr float intervals_uniform_b4_parameters[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, false, 15, 16, 2,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    intervals_uniform_b4_parameters, -10.0, 10.0, 0.002895563318871349, 0.002895563318635793};
+    intervals_uniform_b4_parameters, -10.0, 10.0, 0.0028955633188726044, 0.0028955633175668347};
 
 // levels_mixture_b1: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.019377792526751095, lower bound 0.019377792515719368
-// relative gap 5.692974367184284e-10
+// squared error 0.019377792526751692, lower bound 0.019377792523155822
+// relative gap 1.8556655121947624e-10
 // thresholds
-//   0.416704114917
+//   -0.416704114917
 // levels
-//   0.4283826181227, 0.777005992161
+//   0.222994007839, 0.5716173818773
 inline constexpr float levels_mixture_b1_thresholds[] = {
-    0x1.aab47ap-2f};
+    -0x1.aab47cp-2f};
 inline constexpr uint8_t levels_mixture_b1_codes[] = {
     0, 1};
 inline constexpr float levels_mixture_b1_levels[] = {
-    0x1.b6a9eep-2f, 0x1.8dd3bap-1f};
+    0x1.c8b116p-3f, 0x1.24ab08p-1f};
 inline constexpr float levels_mixture_b1_parameters[] = {
     0x1p+0f, 0x1.4p+4f};
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 2,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.019377792526751095, 0.019377792515719368};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.019377792526751692, 0.019377792523155822};
 
 // levels_mixture_b2: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.004245587033078964, lower bound 0.004245587031544397
-// relative gap 3.614500421061347e-10
+// squared error 0.0042455870330792254, lower bound 0.004245587032432704
+// relative gap 1.522807155096273e-10
 // thresholds
 //   -0.775707846924, 0.1933778259, 1.125072674014
 // levels
@@ -177,12 +177,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 2,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.004245587033078964, 0.004245587031544397};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.0042455870330792254, 0.004245587032432704};
 
 // levels_mixture_b3: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0010132545316386523, lower bound 0.0010132545315018095
-// relative gap 1.3505273331409432e-10
+// squared error 0.001013254531638775, lower bound 0.0010132545315720176
+// relative gap 6.588410062972652e-11
 // thresholds
 //   -1.794889853641, -0.870746921234, -0.331456691182, 0, 0.331456691182, 0.870746921234,
 //   1.794889853641
@@ -202,20 +202,20 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 2,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.0010132545316386523, 0.0010132545315018095};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.001013254531638775, 0.0010132545315720176};
 
 // levels_mixture_b4: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0002497324378081389, lower bound 0.0002497324376159789
-// relative gap 7.694634433149719e-10
+// squared error 0.00024973243780820333, lower bound 0.00024973243771154096
+// relative gap 3.8706373427882217e-10
 // thresholds
 //   -2.62844043877, -1.753434355764, -1.230293746704, -0.851515255446, -0.556213588333,
 //   -0.321304661239, -0.139945791231, 0, 0.139945791231, 0.321304661239, 0.556213588333,
 //   0.851515255446, 1.230293746704, 1.753434355764, 2.62844043877
 // levels
-//   0.0273696359675, 0.1072910044602, 0.187938093104, 0.2643219415409, 0.3339082479557,
+//   0.0273696359675, 0.1072910044602, 0.187938093104, 0.2643219415409, 0.3339082479558,
 //   0.3949397803535, 0.4457758693606, 0.4843652123797, 0.5156347876203, 0.5542241306394,
-//   0.6050602196465, 0.6660917520442, 0.7356780584591, 0.812061906896, 0.8927089955398,
+//   0.6050602196465, 0.6660917520443, 0.7356780584591, 0.812061906896, 0.8927089955398,
 //   0.9726303640325
 inline constexpr float levels_mixture_b4_thresholds[] = {
     -0x1.5070bep+1f, -0x1.c0e114p+0f, -0x1.3af488p+0f, -0x1.b3f9dp-1f, -0x1.1cc808p-1f,
@@ -232,12 +232,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 2,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.0002497324378081389, 0.0002497324376159789};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.00024973243780820333, 0.00024973243771154096};
 
 // levels_normal_b1: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.012804126515647215, lower bound 0.012804126514879947
-// relative gap 5.992350922859953e-11
+// squared error 0.012804126515647695, lower bound 0.01280412651135086
+// relative gap 3.3558208376291797e-10
 // thresholds
 //   0
 // levels
@@ -253,12 +253,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 2,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.012804126515647215, 0.012804126514879947};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.012804126515647695, 0.01280412651135086};
 
 // levels_normal_b2: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0035766710358271243, lower bound 0.003576671034441494
-// relative gap 3.87407819135934e-10
+// squared error 0.003576671035827385, lower bound 0.003576671035222698
+// relative gap 1.690641569864228e-10
 // thresholds
 //   -0.797087412752, 0, 0.797087412752
 // levels
@@ -274,12 +274,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 2,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.0035766710358271243, 0.003576671034441494};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.003576671035827385, 0.003576671035222698};
 
 // levels_normal_b3: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009583170054632403, lower bound 0.0009583170053174341
-// relative gap 1.521482117400188e-10
+// squared error 0.0009583170054633894, lower bound 0.0009583170054005722
+// relative gap 6.554945350301253e-11
 // thresholds
 //   -1.395827066001, -0.821622346527, -0.388369844292, 0, 0.388369844292, 0.821622346527,
 //   1.395827066001
@@ -299,12 +299,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 2,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.0009583170054632403, 0.0009583170053174341};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0009583170054633894, 0.0009583170054005722};
 
 // levels_normal_b4: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0002496355259615761, lower bound 0.0002496355259465465
-// relative gap 6.020613423454715e-11
+// squared error 0.0002496355259616658, lower bound 0.00024963552587159936
+// relative gap 3.6079185065905287e-10
 // thresholds
 //   -1.902845832193, -1.43148479268, -1.103803947063, -0.838604493193, -0.607260609858,
 //   -0.395655717649, -0.195264407236, 0, 0.195264407236, 0.395655717649, 0.607260609858,
@@ -329,12 +329,12 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 2,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0002496355259615761, 0.0002496355259465465};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0002496355259616658, 0.00024963552587159936};
 
 // levels_uniform_b1: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.2902163431106065, lower bound 0.2902163429764635
-// relative gap 4.6221735336978484e-10
+// squared error 0.29021634311061756, lower bound 0.2902163429949969
+// relative gap 3.983947921671313e-10
 // thresholds
 //   0
 // levels
@@ -350,12 +350,12 @@ inline constexpr float levels_uniform_b1_parameters[] = {
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, false, 1, 2, 2, levels_uniform_b1_thresholds,
     levels_uniform_b1_codes, levels_uniform_b1_levels, levels_uniform_b1_parameters, -10.0, 10.0,
-    0.2902163431106065, 0.2902163429764635};
+    0.29021634311061756, 0.2902163429949969};
 
 // levels_uniform_b2: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0540501739851426, lower bound 0.05405017396634383
-// relative gap 3.4780217549172093e-10
+// squared error 0.05405017398514719, lower bound 0.0540501739740105
+// relative gap 2.060436611236922e-10
 // thresholds
 //   -1.575270476878, 0, 1.575270476878
 // levels
@@ -371,12 +371,12 @@ inline constexpr float levels_uniform_b2_parameters[] = {
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, false, 3, 4, 2, levels_uniform_b2_thresholds,
     levels_uniform_b2_codes, levels_uniform_b2_levels, levels_uniform_b2_parameters, -10.0, 10.0,
-    0.0540501739851426, 0.05405017396634383};
+    0.05405017398514719, 0.0540501739740105};
 
 // levels_uniform_b3: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.01211678198411778, lower bound 0.012116781982286861
-// relative gap 1.5110605268709533e-10
+// squared error 0.012116781984120048, lower bound 0.012116781983141568
+// relative gap 8.075406915173259e-11
 // thresholds
 //   -2.749926620034, -1.498580606633, -0.687013811636, 0, 0.687013811636, 1.498580606633,
 //   2.749926620034
@@ -396,19 +396,19 @@ inline constexpr float levels_uniform_b3_parameters[] = {
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, false, 7, 8, 2, levels_uniform_b3_thresholds,
     levels_uniform_b3_codes, levels_uniform_b3_levels, levels_uniform_b3_parameters, -10.0, 10.0,
-    0.01211678198411778, 0.012116781982286861};
+    0.012116781984120048, 0.012116781983141568};
 
 // levels_uniform_b4: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.002895563318871349, lower bound 0.00289556331863759
-// relative gap 8.072997656585513e-11
+// squared error 0.0028955633188726044, lower bound 0.002895563317589359
+// relative gap 4.431763598871864e-10
 // thresholds
 //   -3.810435098407, -2.657663924465, -1.971290373219, -1.462297487716, -1.042591159129,
 //   -0.672625383937, -0.330130069618, 0, 0.330130069618, 0.672625383937, 1.042591159129,
 //   1.462297487716, 1.971290373219, 2.657663924465, 3.810435098407
 // levels
 //   0.0035304009398, 0.0397876884459, 0.0912487433846, 0.1532519677205, 0.2229803961613,
-//   0.2983202788986, 0.3774981669095, 0.4589197841968, 0.5410802158032, 0.6225018330905,
+//   0.2983202788986, 0.3774981669094, 0.4589197841968, 0.5410802158032, 0.6225018330905,
 //   0.7016797211014, 0.7770196038387, 0.8467480322795, 0.9087512566154, 0.9602123115541,
 //   0.9964695990602
 inline constexpr float levels_uniform_b4_thresholds[] = {
@@ -426,13 +426,13 @@ inline constexpr float levels_uniform_b4_parameters[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 15, 16, 2, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, levels_uniform_b4_parameters, -10.0, 10.0,
-    0.002895563318871349, 0.00289556331863759};
+    0.0028955633188726044, 0.002895563317589359};
 
 // smoothed_normal_b1: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.010515766526698039
-// squared error 0.019311022051436002, lower bound 0.012804126514879947
-// relative gap 0.3369524160463682
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.010515766526698085
+// squared error 0.019311022051436616, lower bound 0.01280412651135086
+// relative gap 0.3369524162291392
 // thresholds
 //   0
 // levels
@@ -448,13 +448,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 2,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.019311022051436002, 0.012804126514879947};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.019311022051436616, 0.01280412651135086};
 
 // smoothed_normal_b2: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758430787
-// squared error 0.005225487120483851, lower bound 0.003576671034441494
-// relative gap 0.31553347047378927
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758431013
+// squared error 0.005225487120484164, lower bound 0.003576671035222698
+// relative gap 0.31553347032433143
 // thresholds
 //   -1.107460935152, 0, 1.107460935152
 // levels
@@ -470,13 +470,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 2,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.005225487120483851, 0.003576671034441494};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.005225487120484164, 0.003576671035222698};
 
 // smoothed_normal_b3: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0002085204121960921
-// squared error 0.0011311027245792737, lower bound 0.0009583170053174341
-// relative gap 0.15275864473415462
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219610203
+// squared error 0.0011311027245794333, lower bound 0.0009583170054005722
+// relative gap 0.1527586446607723
 // thresholds
 //   -1.679576999487, -0.9343965828, -0.432757022208, 0, 0.432757022208, 0.9343965828,
 //   1.679576999487
@@ -496,13 +496,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 2,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0011311027245792737, 0.0009583170053174341};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0011311027245794333, 0.0009583170054005722};
 
 // smoothed_normal_b4: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109883097e-05
-// squared error 0.00026840732565065387, lower bound 0.0002496355259465465
-// relative gap 0.06993773235734939
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109883196e-05
+// squared error 0.00026840732565074614, lower bound 0.00024963552587159936
+// relative gap 0.06993773263689827
 // thresholds
 //   -2.130461962579, -1.550620591217, -1.177025496716, -0.886476950094, -0.638597549174,
 //   -0.414781067738, -0.204361229624, 0, 0.204361229624, 0.414781067738, 0.638597549174,
@@ -527,12 +527,12 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 2,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00026840732565065387, 0.0002496355259465465};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00026840732565074614, 0.00024963552587159936};
 
 // unbiased_normal_b1: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.20657556833417104, lower bound 0.20657556833417057
-// relative gap 2.2841267690591683e-15
+// squared error 0.20657556833417381, lower bound 0.20657556833416826
+// relative gap 2.6872079635989855e-14
 // levels
 //   4.5397868702434395e-05, 0.9999546021312976
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -542,12 +542,12 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 2, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.20657556833417104, 0.20657556833417057};
+    0.20657556833417381, 0.20657556833416826};
 
 // unbiased_normal_b2: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01823368264525858, lower bound 0.018233682644207414
-// relative gap 5.764968706869226e-11
+// squared error 0.018233682645260534, lower bound 0.018233682644229646
+// relative gap 5.6537519119473704e-11
 // levels
 //   4.5397868702434395e-05, 0.3542584537981, 0.6457415462019, 0.9999546021312976
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -557,12 +557,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 2, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.01823368264525858, 0.018233682644207414};
+    0.018233682645260534, 0.018233682644229646};
 
 // unbiased_normal_b3: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003036871533719111, lower bound 0.003036871531655844
-// relative gap 6.794054568959525e-10
+// squared error 0.0030368715337210027, lower bound 0.003036871531636981
+// relative gap 6.862396825507796e-10
 // levels
 //   4.5397868702434395e-05, 0.1863633192236, 0.3185084190156, 0.4403189583018, 0.5596810416982,
 //   0.6814915809844, 0.8136366807764, 0.9999546021312976
@@ -574,12 +574,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 2, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.003036871533719111, 0.003036871531655844};
+    0.0030368715337210027, 0.003036871531636981};
 
 // unbiased_normal_b4: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006306282088766078, lower bound 0.0006306282086859397
-// relative gap 3.0234632169976356e-10
+// squared error 0.00063062820887849, lower bound 0.0006306282086850585
+// relative gap 3.0672815244812003e-10
 // levels
 //   4.5397868702434395e-05, 0.1117032575329, 0.1838125592793, 0.2469497075771, 0.3059538130965,
 //   0.3626692194264, 0.4180638206038, 0.4727609139578, 0.5272390860422, 0.5819361793962,
@@ -594,7 +594,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 2, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0006306282088766078, 0.0006306282086859397};
+    0.00063062820887849, 0.0006306282086850585};
 
 }  // namespace tables
 

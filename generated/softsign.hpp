@@ -50,8 +50,8 @@ namespace tables {
 
 // intervals_uniform_b1: softsign
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.12521913348359637, lower bound 0.12521913347703495
-// relative gap 5.239948475121989e-11
+// squared error 0.12521913348363056, lower bound 0.12521913343963298
+// relative gap 3.513647006680036e-10
 // thresholds
 //   0.833333333333
 // levels
@@ -65,12 +65,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, true, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.12521913348359637, 0.12521913347703495};
+    nullptr, -10.0, 10.0, 0.12521913348363056, 0.12521913343963298};
 
 // intervals_uniform_b2: softsign
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.03130478337089908, lower bound 0.031304783357489624
-// relative gap 4.283516018555033e-10
+// squared error 0.031304783370916967, lower bound 0.03130478336415977
+// relative gap 2.158519638027921e-10
 // thresholds
 //   0.294117647059, 0.833333333333, 2.142857142857
 // levels
@@ -84,12 +84,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, true, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.03130478337089908, 0.031304783357489624};
+    nullptr, -10.0, 10.0, 0.031304783370916967, 0.03130478336415977};
 
 // intervals_uniform_b3: softsign
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.007826195842724768, lower bound 0.007826195841377044
-// relative gap 1.7220678383278456e-10
+// squared error 0.007826195842734838, lower bound 0.007826195842060858
+// relative gap 8.611846452610838e-11
 // thresholds
 //   0.128205128205, 0.294117647059, 0.51724137931, 0.833333333333, 1.315789473684,
 //   2.142857142857, 3.888888888889
@@ -107,12 +107,12 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, true, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.007826195842724768, 0.007826195841377044};
+    nullptr, -10.0, 10.0, 0.007826195842734838, 0.007826195842060858};
 
 // intervals_uniform_b4: softsign
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.001956548960681192, lower bound 0.001956548960559092
-// relative gap 6.240570277205038e-11
+// squared error 0.0019565489606871607, lower bound 0.0019565489597491046
+// relative gap 4.794442026708563e-10
 // thresholds
 //   0.060240963855, 0.128205128205, 0.205479452055, 0.294117647059, 0.396825396825,
 //   0.51724137931, 0.660377358491, 0.833333333333, 1.046511627907, 1.315789473684,
@@ -135,12 +135,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, true, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.001956548960681192, 0.001956548960559092};
+    nullptr, -10.0, 10.0, 0.0019565489606871607, 0.0019565489597491046};
 
 // levels_mixture_b1: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.019859254494017715, lower bound 0.01985925448058826
-// relative gap 6.762316011604346e-10
+// squared error 0.019859254494020862, lower bound 0.019859254487925485
+// relative gap 3.0692882638946856e-10
 // thresholds
 //   0.387905500278
 // levels
@@ -154,12 +154,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.019859254494017715, 0.01985925448058826};
+    -10.0, 10.0, 0.019859254494020862, 0.019859254487925485};
 
 // levels_mixture_b2: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.004915638761490246, lower bound 0.004915638759768815
-// relative gap 3.5019480496167673e-10
+// squared error 0.004915638761491871, lower bound 0.0049156387605929315
+// relative gap 1.8287344135729855e-10
 // thresholds
 //   0.132736986446, 0.371911884815, 0.951059368712
 // levels
@@ -173,12 +173,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.004915638761490246, 0.004915638759768815};
+    -10.0, 10.0, 0.004915638761491871, 0.0049156387605929315};
 
 // levels_mixture_b3: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001229691116972981, lower bound 0.0012296911168005898
-// relative gap 1.4019063715418056e-10
+// squared error 0.0012296911169738549, lower bound 0.0012296911168872562
+// relative gap 7.042312965265603e-11
 // thresholds
 //   0.057669355876, 0.129107101389, 0.226366733384, 0.366549296318, 0.580219825477,
 //   0.942609466789, 1.720011116302
@@ -196,18 +196,18 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.001229691116972981, 0.0012296911168005898};
+    -10.0, 10.0, 0.0012296911169738549, 0.0012296911168872562};
 
 // levels_mixture_b4: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00030867584484186076, lower bound 0.0003086758446056494
-// relative gap 7.652407422188405e-10
+// squared error 0.00030867584484235933, lower bound 0.0003086758447236622
+// relative gap 3.8453657707400023e-10
 // thresholds
 //   0.027603970553, 0.057458635154, 0.090651207371, 0.128604893142, 0.173035615041,
 //   0.225859962776, 0.289298793637, 0.366301879525, 0.461187775816, 0.580618724603,
 //   0.735471589231, 0.944944494827, 1.246972900281, 1.731140786628, 2.693856218538
 // levels
-//   0.043819507241, 0.102758908084, 0.1653688763855, 0.2307580155398, 0.2979496071542,
+//   0.043819507241, 0.1027589080841, 0.1653688763855, 0.2307580155398, 0.2979496071542,
 //   0.3660915212339, 0.4344350483111, 0.5023025133858, 0.5690605369254, 0.6340979615998,
 //   0.6968107680487, 0.7566643430334, 0.8135037139586, 0.8678466673798, 0.9207121213733,
 //   0.9732812221489
@@ -224,12 +224,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00030867584484186076, 0.0003086758446056494};
+    -10.0, 10.0, 0.00030867584484235933, 0.0003086758447236622};
 
 // levels_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.015276370012892733, lower bound 0.015276370012163518
-// relative gap 4.773485446084913e-11
+// squared error 0.015276370012895633, lower bound 0.015276370008094974
+// relative gap 3.14253966457863e-10
 // thresholds
 //   0.440889144002
 // levels
@@ -243,12 +243,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.015276370012892733, 0.015276370012163518};
+    10.0, 0.015276370012895633, 0.015276370008094974};
 
 // levels_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003998008741629987, lower bound 0.003998008740108895
-// relative gap 3.804624697469056e-10
+// squared error 0.003998008741631573, lower bound 0.003998008740936048
+// relative gap 1.7396791242250453e-10
 // thresholds
 //   0.182584347863, 0.451872036385, 0.915871705699
 // levels
@@ -262,12 +262,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.003998008741629987, 0.003998008740108895};
+    10.0, 0.003998008741631573, 0.003998008740936048};
 
 // levels_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010318452625806486, lower bound 0.0010318452624274795
-// relative gap 1.4844197050609274e-10
+// squared error 0.001031845262581588, lower bound 0.0010318452625095662
+// relative gap 6.979904662695617e-11
 // thresholds
 //   0.084735098994, 0.185465293872, 0.307777721299, 0.460691866988, 0.660303694463,
 //   0.940322774481, 1.396799749469
@@ -285,12 +285,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0010318452625806486, 0.0010318452624274795};
+    10.0, 0.001031845262581588, 0.0010318452625095662};
 
 // levels_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00026341404307529746, lower bound 0.0002634140428669456
-// relative gap 7.909670789965958e-10
+// squared error 0.000263414043075875, lower bound 0.00026341404297536666
+// relative gap 3.815603721860183e-10
 // thresholds
 //   0.041022317195, 0.085582241513, 0.13419593348, 0.187496147541, 0.246270493178,
 //   0.311517046332, 0.384527816018, 0.467018896685, 0.561343030644, 0.670857236929,
@@ -313,12 +313,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00026341404307529746, 0.0002634140428669456};
+    10.0, 0.000263414043075875, 0.00026341404297536666};
 
 // levels_uniform_b1: softsign
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.12521913348359637, lower bound 0.12521913347716832
-// relative gap 5.1334427542126776e-11
+// squared error 0.12521913348363056, lower bound 0.12521913343410734
+// relative gap 3.9549242580861066e-10
 // thresholds
 //   0.833333333333
 // levels
@@ -331,13 +331,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x1.963702p-5f, 0x1.1745d2p-1f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, true, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.12521913348359637,
-    0.12521913347716832};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.12521913348363056,
+    0.12521913343410734};
 
 // levels_uniform_b2: softsign
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.03130478337089908, lower bound 0.03130478335738731
-// relative gap 4.3161991997164855e-10
+// squared error 0.031304783370916967, lower bound 0.031304783364425236
+// relative gap 2.0737184752694175e-10
 // thresholds
 //   0.294117647059, 0.833333333333, 2.142857142857
 // levels
@@ -350,13 +350,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     0x1.d9ead8p-6f, 0x1.637022p-3f, 0x1.af9a72p-2f, 0x1.8ba2e8p-1f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, true, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.03130478337089908,
-    0.03130478335738731};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.031304783370916967,
+    0.031304783364425236};
 
 // levels_uniform_b3: softsign
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007826195842724768, lower bound 0.00782619584138829
-// relative gap 1.707697878106096e-10
+// squared error 0.007826195842734838, lower bound 0.007826195842046045
+// relative gap 8.801118533951824e-11
 // thresholds
 //   0.128205128205, 0.294117647059, 0.51724137931, 0.833333333333, 1.315789473684,
 //   2.142857142857, 3.888888888889
@@ -373,13 +373,13 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.5ead7cp-1f, 0x1.c5d174p-1f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, true, 7, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007826195842724768,
-    0.00782619584138829};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007826195842734838,
+    0.007826195842046045};
 
 // levels_uniform_b4: softsign
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.001956548960681192, lower bound 0.0019565489605590587
-// relative gap 6.24227702861191e-11
+// squared error 0.0019565489606871607, lower bound 0.001956548959741774
+// relative gap 4.831908544929679e-10
 // thresholds
 //   0.060240963855, 0.128205128205, 0.205479452055, 0.294117647059, 0.396825396825,
 //   0.51724137931, 0.660377358491, 0.833333333333, 1.046511627907, 1.315789473684,
@@ -401,14 +401,14 @@ inline constexpr float levels_uniform_b4_levels[] = {
     0x1.e32c6ep-2f, 0x1.1b3d5ap-1f, 0x1.4832c6p-1f, 0x1.78767ap-1f, 0x1.ac0876p-1f, 0x1.e2e8bap-1f};
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, true, 15, 16, 0, levels_uniform_b4_thresholds,
-    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.001956548960681192,
-    0.0019565489605590587};
+    levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
+    0.0019565489606871607, 0.001956548959741774};
 
 // smoothed_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00138615210791654
-// squared error 0.024777673443933102, lower bound 0.015276370012163518
-// relative gap 0.3834622912949888
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0013861521079165024
+// squared error 0.024777673443936755, lower bound 0.015276370008094974
+// relative gap 0.3834622914592818
 // thresholds
 //   0.733252837222
 // levels
@@ -422,13 +422,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.024777673443933102, 0.015276370012163518};
+    -10.0, 10.0, 0.024777673443936755, 0.015276370008094974};
 
 // smoothed_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036265013548386735
-// squared error 0.004904981606265276, lower bound 0.003998008740108895
-// relative gap 0.18490851525271326
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036265013548384035
+// squared error 0.004904981606267061, lower bound 0.003998008740936048
+// relative gap 0.1849085150843747
 // thresholds
 //   0.211567624609, 0.548027482049, 1.244945642204
 // levels
@@ -442,13 +442,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.004904981606265276, 0.003998008740108895};
+    -10.0, 10.0, 0.004904981606267061, 0.003998008740936048};
 
 // smoothed_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001257289622996698
-// squared error 0.001127380572801455, lower bound 0.0010318452624274795
-// relative gap 0.08474095853592506
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012572896229965603
+// squared error 0.0011273805728024223, lower bound 0.0010318452625095662
+// relative gap 0.08474095846389851
 // thresholds
 //   0.089839663591, 0.197822398083, 0.33084628213, 0.500541398944, 0.729047012536, 1.06768859487,
 //   1.687133708061
@@ -466,17 +466,17 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.001127380572801455, 0.0010318452624274795};
+    -10.0, 10.0, 0.0011273805728024223, 0.0010318452625095662};
 
 // smoothed_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.69998168354776e-05
-// squared error 0.00027362994989276124, lower bound 0.0002634140428669456
-// relative gap 0.03733475458303943
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.699981683571294e-05
+// squared error 0.00027362994989332297, lower bound 0.00026341404297536666
+// relative gap 0.03733475418878333
 // thresholds
 //   0.042072298185, 0.087871544878, 0.137957780016, 0.193021783821, 0.253929589142,
 //   0.32178801873, 0.398044557953, 0.484645943942, 0.584302915934, 0.700960569397,
-//   0.840703155971, 1.013687989726, 1.23893140376, 1.559049574158, 2.105652369513
+//   0.840703155971, 1.013687989726, 1.23893140376, 1.559049574158, 2.105652369514
 // levels
 //   0.0731948873082, 0.129615050939, 0.177040286339, 0.2235727020302, 0.2711054080973,
 //   0.3204088233064, 0.3718926348668, 0.4258126176044, 0.4823465624947, 0.5416278281872,
@@ -495,38 +495,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00027362994989276124, 0.0002634140428669456};
+    -10.0, 10.0, 0.00027362994989332297, 0.00026341404297536666};
 
 // unbiased_normal_b1: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.18023049628344007, lower bound 0.1802304962834397
-// relative gap 2.002005711817645e-15
+// squared error 0.18023049628344176, lower bound 0.18023049628343865
+// relative gap 1.7248049209505705e-14
 // levels
 //   0.008264462809917357, 1
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.0ecf56p-7f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18023049628344007,
-    0.1802304962834397};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18023049628344176,
+    0.18023049628343865};
 
 // unbiased_normal_b2: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.017813405433153063, lower bound 0.017813405428649686
-// relative gap 2.5280830523982466e-10
+// squared error 0.01781340543315391, lower bound 0.01781340542856528
+// relative gap 2.575940970876048e-10
 // levels
 //   0.008264462809917357, 0.2848697892846, 0.5966802167244, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.0ecf56p-7f, 0x1.23b4e8p-2f, 0x1.318012p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.017813405433153063,
-    0.017813405428649686};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01781340543315391,
+    0.01781340542856528};
 
 // unbiased_normal_b3: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0030718614472610506, lower bound 0.003071861446716545
-// relative gap 1.7725585034635948e-10
+// squared error 0.003071861447261841, lower bound 0.003071861446719736
+// relative gap 1.7647442720887956e-10
 // levels
 //   0.008264462809917357, 0.1505584268391, 0.2601359435411, 0.3781424385393, 0.5095322325457,
 //   0.6562633295488, 0.8194824727002, 1
@@ -535,13 +535,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.a39334p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0030718614472610506,
-    0.003071861446716545};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003071861447261841,
+    0.003071861446719736};
 
 // unbiased_normal_b4: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006455490513357602, lower bound 0.0006455490512833317
-// relative gap 8.121543592382746e-11
+// squared error 0.0006455490513365405, lower bound 0.0006455490512843091
+// relative gap 8.091010210819696e-11
 // levels
 //   0.008264462809917357, 0.0994436456536, 0.1529721475208, 0.2031972710206, 0.2539436497594,
 //   0.306484870451, 0.3614329674488, 0.4191463759941, 0.4798636134285, 0.5437582028216,
@@ -552,8 +552,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.5cf9cp-1f, 0x1.82efb4p-1f, 0x1.aabcb8p-1f, 0x1.d46a0cp-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006455490513357602,
-    0.0006455490512833317};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006455490513365405,
+    0.0006455490512843091};
 
 }  // namespace tables
 

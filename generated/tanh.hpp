@@ -35,8 +35,8 @@ namespace tables {
 
 // intervals_uniform_b1: tanh
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.15839981950865392, lower bound 0.1583998194287775
-// relative gap 5.042708463228354e-10
+// squared error 0.1583998195086922, lower bound 0.15839981945932113
+// relative gap 3.116863576404464e-10
 // thresholds
 //   1.060360703145
 // levels
@@ -50,12 +50,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, true, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.15839981950865392, 0.1583998194287775};
+    nullptr, -10.0, 10.0, 0.1583998195086922, 0.15839981945932113};
 
 // intervals_uniform_b2: tanh
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.031910396608945554, lower bound 0.03191039659817555
-// relative gap 3.375076492157167e-10
+// squared error 0.03191039660896341, lower bound 0.031910396602882016
+// relative gap 1.905771466484392e-10
 // thresholds
 //   0.574190752454, 1.032637642547, 1.706534829403
 // levels
@@ -69,12 +69,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, true, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.031910396608945554, 0.03191039659817555};
+    nullptr, -10.0, 10.0, 0.03191039660896341, 0.031910396602882016};
 
 // intervals_uniform_b3: tanh
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.007264013496373704, lower bound 0.0072640134953273474
-// relative gap 1.440466180706041e-10
+// squared error 0.007264013496382911, lower bound 0.007264013495806726
+// relative gap 7.932046566070584e-11
 // thresholds
 //   0.353561249786, 0.579003284784, 0.791965887496, 1.019602998776, 1.288538086597,
 //   1.649566787491, 2.271487367501
@@ -92,15 +92,15 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, true, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.007264013496373704, 0.0072640134953273474};
+    nullptr, -10.0, 10.0, 0.007264013496382911, 0.007264013495806726};
 
 // intervals_uniform_b4: tanh
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0017388579019488675, lower bound 0.0017388579018466428
-// relative gap 5.878838761898169e-11
+// squared error 0.0017388579019541398, lower bound 0.0017388579011925482
+// relative gap 4.3798376327011004e-10
 // thresholds
 //   0.226693399371, 0.360724281267, 0.475115427811, 0.581745157035, 0.685818112619,
-//   0.790631572348, 0.898897585379, 1.013356120796, 1.137252806731, 1.274939076627,
+//   0.790631572348, 0.89889758538, 1.013356120796, 1.137252806731, 1.274939076627,
 //   1.432901748312, 1.621917246993, 1.862475260918, 2.202375546037, 2.808104728661
 // levels
 //   0.0010081388366, 0.0278884558205, 0.067518886208, 0.1164175106314, 0.1726955822584,
@@ -120,12 +120,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, true, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.0017388579019488675, 0.0017388579018466428};
+    nullptr, -10.0, 10.0, 0.0017388579019541398, 0.0017388579011925482};
 
 // levels_mixture_b1: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.017490234487244502, lower bound 0.017490234478770794
-// relative gap 4.844822322246325e-10
+// squared error 0.01749023448724765, lower bound 0.01749023448067233
+// relative gap 3.7594236682563077e-10
 // thresholds
 //   0.807870026296
 // levels
@@ -139,12 +139,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.017490234487244502, 0.017490234478770794};
+    -10.0, 10.0, 0.01749023448724765, 0.01749023448067233};
 
 // levels_mixture_b2: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0035831091286646615, lower bound 0.0035831091274177063
-// relative gap 3.4800928056270664e-10
+// squared error 0.0035831091286661148, lower bound 0.0035831091279673135
+// relative gap 1.950265076556834e-10
 // thresholds
 //   0.413445508642, 0.796940209396, 1.361296072103
 // levels
@@ -158,17 +158,17 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.0035831091286646615, 0.0035831091274177063};
+    -10.0, 10.0, 0.0035831091286661148, 0.0035831091279673135};
 
 // levels_mixture_b3: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0008278128761378365, lower bound 0.0008278128760169616
-// relative gap 1.4601715528840595e-10
+// squared error 0.0008278128761385641, lower bound 0.0008278128760725416
+// relative gap 7.975533263202536e-11
 // thresholds
 //   0.240116224047, 0.418880945468, 0.596815065647, 0.790509346785, 1.020180246808,
 //   1.326665976546, 1.844601421683
 // levels
-//   0.0245764099187, 0.1657279195337, 0.3259234078964, 0.4884615658661, 0.6437736861808,
+//   0.0245764099187, 0.1657279195337, 0.3259234078964, 0.4884615658661, 0.6437736861807,
 //   0.7842483794169, 0.9021397842862, 0.9868402888942
 inline constexpr float levels_mixture_b3_thresholds[] = {
     0x1.ebc20ep-3f, 0x1.acef2p-2f, 0x1.3191bep-1f, 0x1.94bda4p-1f, 0x1.052a88p+0f, 0x1.53a06p+0f,
@@ -181,16 +181,16 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0008278128761378365, 0.0008278128760169616};
+    -10.0, 10.0, 0.0008278128761385641, 0.0008278128760725416};
 
 // levels_mixture_b4: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00020016994440061515, lower bound 0.00020016994438448065
-// relative gap 8.060401109690684e-11
+// squared error 0.00020016994440100533, lower bound 0.00020016994431498172
+// relative gap 4.2975287465582434e-10
 // thresholds
 //   0.145790747541, 0.243503321003, 0.333272406995, 0.420217268947, 0.507011800818,
 //   0.595654321097, 0.688012037251, 0.786144450998, 0.8926237294, 1.010997437559, 1.146624210594,
-//   1.308443970912, 1.513424578732, 1.800834555846, 2.304486526264
+//   1.308443970912, 1.513424578732, 1.800834555846, 2.304486526265
 // levels
 //   0.0097727432691, 0.0683591446178, 0.1384305352724, 0.2142939809989, 0.2931246879085,
 //   0.3730975066652, 0.4528565246893, 0.5312973161401, 0.6074550679797, 0.6804350843997,
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00020016994440061515, 0.00020016994438448065};
+    -10.0, 10.0, 0.00020016994440100533, 0.00020016994431498172};
 
 // levels_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.021059176777599227, lower bound 0.02105917676458306
-// relative gap 6.180758223358907e-10
+// squared error 0.021059176777602773, lower bound 0.02105917677051183
+// relative gap 3.3671508110032486e-10
 // thresholds
 //   0.790385636607
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.021059176777599227, 0.02105917676458306};
+    10.0, 0.021059176777602773, 0.02105917677051183};
 
 // levels_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004966753112830271, lower bound 0.0049667531111319725
-// relative gap 3.4193336797894914e-10
+// squared error 0.004966753112832108, lower bound 0.004966753111969394
+// relative gap 1.7369786542587588e-10
 // thresholds
 //   0.464688641973, 0.808374577988, 1.24631159105
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.004966753112830271, 0.0049667531111319725};
+    10.0, 0.004966753112832108, 0.004966753111969394};
 
 // levels_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0012131321125241632, lower bound 0.0012131321123535722
-// relative gap 1.4062027551899083e-10
+// squared error 0.0012131321125251745, lower bound 0.0012131321124399061
+// relative gap 7.028779472356108e-11
 // thresholds
 //   0.294196972603, 0.477505178766, 0.645821571333, 0.819246781486, 1.014256545963,
 //   1.257644439881, 1.624062621138
@@ -270,19 +270,19 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0012131321125241632, 0.0012131321123535722};
+    10.0, 0.0012131321125251745, 0.0012131321124399061};
 
 // levels_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000300530883770964, lower bound 0.00030053088353786274
-// relative gap 7.756315808380526e-10
+// squared error 0.0003005308837715637, lower bound 0.000300530883655548
+// relative gap 3.8603587934842496e-10
 // thresholds
 //   0.190919613866, 0.302837082696, 0.397450277934, 0.484687861927, 0.568791867397, 0.6523297583,
 //   0.737284281231, 0.825524602244, 0.919126498442, 1.02072170424, 1.134043277482,
 //   1.264995222865, 1.424182478359, 1.63446550135, 1.964848558317
 // levels
 //   0.042757273889, 0.1084394174461, 0.1740337439907, 0.2400989988401, 0.306608775568,
-//   0.3734084671896, 0.4402976750373, 0.5070484804294, 0.5734055875396, 0.6390779361821,
+//   0.3734084671896, 0.4402976750373, 0.5070484804293, 0.5734055875396, 0.639077936182,
 //   0.7037224552392, 0.766915763494, 0.8281020605344, 0.8864848311595, 0.9407527773488,
 //   0.9880822157372
 inline constexpr float levels_normal_b4_thresholds[] = {
@@ -298,12 +298,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.000300530883770964, 0.00030053088353786274};
+    10.0, 0.0003005308837715637, 0.000300530883655548};
 
 // levels_uniform_b1: tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.15839981950865392, lower bound 0.15839981943043888
-// relative gap 4.937824158765246e-10
+// squared error 0.1583998195086922, lower bound 0.15839981946524498
+// relative gap 2.7428830525350546e-10
 // thresholds
 //   1.060360703145
 // levels
@@ -316,13 +316,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x1.889192p-6f, 0x1.7b6d92p-1f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, true, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.15839981950865392,
-    0.15839981943043888};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.1583998195086922,
+    0.15839981946524498};
 
 // levels_uniform_b2: tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.031910396608945554, lower bound 0.03191039659789615
-// relative gap 3.462634633586347e-10
+// squared error 0.03191039660896341, lower bound 0.0319103966030143
+// relative gap 1.8643169289538464e-10
 // thresholds
 //   0.574190752454, 1.032637642547, 1.706534829403
 // levels
@@ -335,13 +335,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     0x1.f7fd5p-8f, 0x1.ea10f6p-3f, 0x1.1e802p-1f, 0x1.ce476ep-1f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, true, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.031910396608945554,
-    0.03191039659789615};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.03191039660896341,
+    0.0319103966030143};
 
 // levels_uniform_b3: tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007264013496373704, lower bound 0.007264013495317702
-// relative gap 1.453744050483191e-10
+// squared error 0.007264013496382911, lower bound 0.007264013495801335
+// relative gap 8.006268902882329e-11
 // thresholds
 //   0.353561249786, 0.579003284784, 0.791965887496, 1.019602998776, 1.288538086597,
 //   1.649566787491, 2.271487367501
@@ -358,17 +358,17 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.9e4582p-1f, 0x1.ebae5ep-1f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, true, 7, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007264013496373704,
-    0.007264013495317702};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007264013496382911,
+    0.007264013495801335};
 
 // levels_uniform_b4: tanh
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0017388579019488675, lower bound 0.0017388579018461144
-// relative gap 5.909228832201048e-11
+// squared error 0.0017388579019541402, lower bound 0.001738857901195871
+// relative gap 4.360730670978518e-10
 // thresholds
 //   0.226693399371, 0.360724281267, 0.475115427811, 0.581745157035, 0.685818112619,
 //   0.790631572348, 0.898897585379, 1.013356120796, 1.137252806731, 1.274939076627,
-//   1.432901748312, 1.621917246993, 1.862475260918, 2.202375546037, 2.808104728661
+//   1.432901748311, 1.621917246993, 1.862475260918, 2.202375546037, 2.808104728661
 // levels
 //   0.0010081388366, 0.0278884558205, 0.067518886208, 0.1164175106314, 0.1726955822584,
 //   0.2350496019443, 0.3024535173892, 0.3740244136097, 0.4489478514836, 0.5264254997355,
@@ -387,13 +387,13 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, true, 15, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.0017388579019488675, 0.0017388579018461144};
+    0.0017388579019541402, 0.001738857901195871};
 
 // smoothed_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792826844
-// squared error 0.0319079336820402, lower bound 0.02105917676458306
-// relative gap 0.34000186366074553
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792828103
+// squared error 0.03190793368204456, lower bound 0.02105917677051183
+// relative gap 0.340001863475027
 // thresholds
 //   0.97803642555
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0319079336820402, 0.02105917676458306};
+    -10.0, 10.0, 0.03190793368204456, 0.02105917677051183};
 
 // smoothed_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621646913
-// squared error 0.005799660236317835, lower bound 0.0049667531111319725
-// relative gap 0.14361308960310226
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621647788
+// squared error 0.005799660236319796, lower bound 0.004966753111969394
+// relative gap 0.1436130894590004
 // thresholds
 //   0.497034177596, 0.88128456114, 1.426465553865
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236317835, 0.0049667531111319725};
+    -10.0, 10.0, 0.005799660236319796, 0.004966753111969394};
 
 // smoothed_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012219564231345244
-// squared error 0.0012944262999863634, lower bound 0.0012131321123535722
-// relative gap 0.06280325703645519
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001221956423134775
+// squared error 0.0012944262999874088, lower bound 0.0012131321124399061
+// relative gap 0.06280325697051539
 // thresholds
 //   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
 //   1.332785889272, 1.778837105434
@@ -451,21 +451,21 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999863634, 0.0012131321123535722};
+    -10.0, 10.0, 0.0012944262999874088, 0.0012131321124399061};
 
 // smoothed_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.4239493866405116e-05
-// squared error 0.0003089941452677754, lower bound 0.00030053088353786274
-// relative gap 0.02738971549955536
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.423949386654204e-05
+// squared error 0.0003089941452683685, lower bound 0.000300530883655548
+// relative gap 0.027389715120556598
 // thresholds
 //   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
 //   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
 //   1.159148589158, 1.297559113377, 1.468824282292, 1.702159392815, 2.093698840196
 // levels
-//   0.0224407514271, 0.0915555239994, 0.1585207303911, 0.2256990037142, 0.293304240618,
+//   0.0224407514271, 0.0915555239994, 0.1585207303911, 0.2256990037141, 0.293304240618,
 //   0.3612324284418, 0.4292919501644, 0.4972515124757, 0.5648481983714, 0.6317814175353,
-//   0.6976971752594, 0.7621594509289, 0.8245970273935, 0.8841928159064, 0.9396037507775,
+//   0.6976971752593, 0.7621594509289, 0.8245970273935, 0.8841928159064, 0.9396037507775,
 //   0.9879413995347
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     0x1.8b6e7ep-3f, 0x1.39bc38p-2f, 0x1.9bf132p-2f, 0x1.f6a29ep-2f, 0x1.271e3cp-1f,
@@ -480,66 +480,65 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0003089941452677754, 0.00030053088353786274};
+    -10.0, 10.0, 0.0003089941452683685, 0.000300530883655548};
 
 // unbiased_normal_b1: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.14130260390308436, lower bound 0.1413026039030837
-// relative gap 4.714235947357185e-15
+// squared error 0.1413026039030867, lower bound 0.14130260390308214
+// relative gap 3.221394564027356e-14
 // levels
-//   8.244614455767397e-09, 0.9999999999999999
+//   8.244614455767397e-09, 1
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.1b4866p-27f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.14130260390308436,
-    0.1413026039030837};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1413026039030867,
+    0.14130260390308214};
 
 // unbiased_normal_b2: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01676056637837923, lower bound 0.016760566373363518
-// relative gap 2.99256597675032e-10
+// squared error 0.01676056637838095, lower bound 0.016760566373274114
+// relative gap 3.046934678938145e-10
 // levels
-//   8.244614455767397e-09, 0.3478057338792, 0.6976159589162, 0.9999999999999999
+//   8.244614455767397e-09, 0.3478057338792, 0.6976159589162, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.1b4866p-27f, 0x1.64273p-2f, 0x1.652decp-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637837923,
-    0.016760566373363518};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637838095,
+    0.016760566373274114};
 
 // unbiased_normal_b3: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0031176552639459562, lower bound 0.0031176552633209328
-// relative gap 2.004786987540686e-10
+// squared error 0.003117655263947622, lower bound 0.0031176552633333967
+// relative gap 1.9701512788326368e-10
 // levels
 //   8.244614455767397e-09, 0.1505347888051, 0.3011006625499, 0.4531836187399, 0.6042715872755,
-//   0.7509396787082, 0.8877540079089, 0.9999999999999999
+//   0.7509396787082, 0.8877540079089, 1
 inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.1b4866p-27f, 0x1.344b96p-3f, 0x1.3453bcp-2f, 0x1.d00f5ep-2f, 0x1.356316p-1f,
     0x1.807b2ap-1f, 0x1.c687b2p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0031176552639459562,
-    0.0031176552633209328};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263947622,
+    0.0031176552633333967};
 
 // unbiased_normal_b4: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006809489579783018, lower bound 0.0006809489579188363
-// relative gap 8.732748779220403e-11
+// squared error 0.0006809489579799564, lower bound 0.0006809489579204446
+// relative gap 8.739547443360807e-11
 // levels
 //   8.244614455767397e-09, 0.0727746323285, 0.1424439885423, 0.2124673896439, 0.2830281337732,
-//   0.3539850000362, 0.4251115960566, 0.49614173205, 0.566774722891, 0.6366659920649,
-//   0.7054062075847, 0.77248325677, 0.8372087656241, 0.8985535304017, 0.9546677218818,
-//   0.9999999999999999
+//   0.3539850000362, 0.4251115960567, 0.49614173205, 0.566774722891, 0.6366659920649,
+//   0.7054062075847, 0.77248325677, 0.8372087656241, 0.8985535304017, 0.9546677218818, 1
 inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.1b4866p-27f, 0x1.2a15bcp-4f, 0x1.23b9acp-3f, 0x1.b3221ap-3f, 0x1.21d22p-2f,
     0x1.6a7b0cp-2f, 0x1.b35074p-2f, 0x1.fc0c94p-2f, 0x1.22304cp-1f, 0x1.45f916p-1f, 0x1.692bp-1f,
     0x1.8b82ecp-1f, 0x1.aca6ap-1f, 0x1.cc0f36p-1f, 0x1.e8ca36p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579783018,
-    0.0006809489579188363};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579799564,
+    0.0006809489579204446};
 
 }  // namespace tables
 

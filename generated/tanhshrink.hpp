@@ -35,8 +35,8 @@ namespace tables {
 
 // intervals_uniform_b1: tanhshrink
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.1583998195086539, lower bound 0.15839981942874326
-// relative gap 5.044868984928457e-10
+// squared error 0.15839981950869292, lower bound 0.15839981945932008
+// relative gap 3.116975720272095e-10
 // thresholds
 //   1.060360703145
 // levels
@@ -50,12 +50,12 @@ inline constexpr float intervals_uniform_b1_levels[] = {
 inline constexpr StepTable intervals_uniform_b1 = {
     "intervals_uniform_b1", "intervals", "uniform", 1, true, 1, 2, 0,
     intervals_uniform_b1_thresholds, intervals_uniform_b1_codes, intervals_uniform_b1_levels,
-    nullptr, -10.0, 10.0, 0.1583998195086539, 0.15839981942874326};
+    nullptr, -10.0, 10.0, 0.15839981950869292, 0.15839981945932008};
 
 // intervals_uniform_b2: tanhshrink
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.03191039660894554, lower bound 0.03191039659811937
-// relative gap 3.392679014256935e-10
+// squared error 0.031910396608963755, lower bound 0.03191039660288157
+// relative gap 1.9060193587041828e-10
 // thresholds
 //   0.574190752454, 1.032637642547, 1.706534829403
 // levels
@@ -69,12 +69,12 @@ inline constexpr float intervals_uniform_b2_levels[] = {
 inline constexpr StepTable intervals_uniform_b2 = {
     "intervals_uniform_b2", "intervals", "uniform", 2, true, 3, 4, 0,
     intervals_uniform_b2_thresholds, intervals_uniform_b2_codes, intervals_uniform_b2_levels,
-    nullptr, -10.0, 10.0, 0.03191039660894554, 0.03191039659811937};
+    nullptr, -10.0, 10.0, 0.031910396608963755, 0.03191039660288157};
 
 // intervals_uniform_b3: tanhshrink
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.007264013496373705, lower bound 0.0072640134952436765
-// relative gap 1.555652895075855e-10
+// squared error 0.007264013496383079, lower bound 0.007264013495806567
+// relative gap 7.936548146021821e-11
 // thresholds
 //   0.353561249786, 0.579003284784, 0.791965887496, 1.019602998776, 1.288538086597,
 //   1.649566787491, 2.271487367501
@@ -92,16 +92,16 @@ inline constexpr float intervals_uniform_b3_levels[] = {
 inline constexpr StepTable intervals_uniform_b3 = {
     "intervals_uniform_b3", "intervals", "uniform", 3, true, 7, 8, 0,
     intervals_uniform_b3_thresholds, intervals_uniform_b3_codes, intervals_uniform_b3_levels,
-    nullptr, -10.0, 10.0, 0.007264013496373705, 0.0072640134952436765};
+    nullptr, -10.0, 10.0, 0.007264013496383079, 0.007264013495806567};
 
 // intervals_uniform_b4: tanhshrink
 // form intervals, weight uniform, domain [-10, 10]
-// squared error 0.0017388579019488675, lower bound 0.0017388579016983448
-// relative gap 1.4407312557721083e-10
+// squared error 0.0017388579019542276, lower bound 0.001738857901192543
+// relative gap 4.380372607676665e-10
 // thresholds
 //   0.226693399371, 0.360724281267, 0.475115427811, 0.581745157035, 0.685818112619,
-//   0.790631572348, 0.898897585379, 1.013356120796, 1.137252806731, 1.274939076627,
-//   1.432901748311, 1.621917246993, 1.862475260918, 2.202375546037, 2.808104728661
+//   0.790631572348, 0.89889758538, 1.013356120796, 1.137252806731, 1.274939076627,
+//   1.432901748312, 1.621917246993, 1.862475260918, 2.202375546037, 2.808104728661
 // levels
 //   0.0167850178765, 0.0825734122327, 0.1566535799496, 0.2346460557076, 0.3143648695135,
 //   0.3943725543599, 0.4735745002645, 0.5510521485164, 0.6259755863903, 0.6975464826108,
@@ -120,12 +120,12 @@ inline constexpr float intervals_uniform_b4_levels[] = {
 inline constexpr StepTable intervals_uniform_b4 = {
     "intervals_uniform_b4", "intervals", "uniform", 4, true, 15, 16, 0,
     intervals_uniform_b4_thresholds, intervals_uniform_b4_codes, intervals_uniform_b4_levels,
-    nullptr, -10.0, 10.0, 0.0017388579019488675, 0.0017388579016983448};
+    nullptr, -10.0, 10.0, 0.0017388579019542276, 0.001738857901192543};
 
 // levels_mixture_b1: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.017490234487244502, lower bound 0.017490234478771856
-// relative gap 4.84421532594329e-10
+// squared error 0.017490234487247673, lower bound 0.01749023448067232
+// relative gap 3.7594415210887446e-10
 // thresholds
 //   0.807870026296
 // levels
@@ -139,12 +139,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.017490234487244502, 0.017490234478771856};
+    -10.0, 10.0, 0.017490234487247673, 0.01749023448067232};
 
 // levels_mixture_b2: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0035831091286646624, lower bound 0.003583109127419266
-// relative gap 3.475742815193629e-10
+// squared error 0.003583109128666124, lower bound 0.0035831091279672806
+// relative gap 1.9503824803053108e-10
 // thresholds
 //   0.413445508642, 0.796940209396, 1.361296072103
 // levels
@@ -158,12 +158,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.0035831091286646624, 0.003583109127419266};
+    -10.0, 10.0, 0.003583109128666124, 0.0035831091279672806};
 
 // levels_mixture_b3: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0008278128761378366, lower bound 0.0008278128760193317
-// relative gap 1.4315424073712097e-10
+// squared error 0.0008278128761385693, lower bound 0.0008278128760725504
+// relative gap 7.975101055964313e-11
 // thresholds
 //   0.240116224047, 0.418880945468, 0.596815065647, 0.790509346785, 1.020180246808,
 //   1.326665976546, 1.844601421683
@@ -181,12 +181,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0008278128761378366, 0.0008278128760193317};
+    -10.0, 10.0, 0.0008278128761385693, 0.0008278128760725504};
 
 // levels_mixture_b4: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00020016994440061518, lower bound 0.00020016994438847092
-// relative gap 6.066973236462597e-11
+// squared error 0.00020016994440100818, lower bound 0.00020016994431498077
+// relative gap 4.2977183208529176e-10
 // thresholds
 //   0.145790747541, 0.243503321003, 0.333272406995, 0.420217268947, 0.507011800818,
 //   0.595654321097, 0.688012037251, 0.786144450998, 0.8926237294, 1.010997437559, 1.146624210594,
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00020016994440061518, 0.00020016994438847092};
+    -10.0, 10.0, 0.00020016994440100818, 0.00020016994431498077};
 
 // levels_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.021059176777599223, lower bound 0.021059176764583454
-// relative gap 6.180568763721579e-10
+// squared error 0.021059176777602807, lower bound 0.0210591767705118
+// relative gap 3.3671821130302804e-10
 // thresholds
 //   0.790385636607
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.021059176777599223, 0.021059176764583454};
+    10.0, 0.021059176777602807, 0.0210591767705118};
 
 // levels_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004966753112830272, lower bound 0.004966753111132642
-// relative gap 3.4179872551035897e-10
+// squared error 0.004966753112832126, lower bound 0.004966753111969409
+// relative gap 1.7369838932653125e-10
 // thresholds
 //   0.464688641973, 0.808374577988, 1.24631159105
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.004966753112830272, 0.004966753111132642};
+    10.0, 0.004966753112832126, 0.004966753111969409};
 
 // levels_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0012131321125241632, lower bound 0.0012131321123546612
-// relative gap 1.3972262170964718e-10
+// squared error 0.0012131321125251847, lower bound 0.0012131321124399061
+// relative gap 7.029619570504977e-11
 // thresholds
 //   0.294196972603, 0.477505178766, 0.645821571333, 0.819246781486, 1.014256545963,
 //   1.257644439881, 1.624062621138
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0012131321125241632, 0.0012131321123546612};
+    10.0, 0.0012131321125251847, 0.0012131321124399061};
 
 // levels_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00030053088377096393, lower bound 0.0003005308835397914
-// relative gap 7.692139800230087e-10
+// squared error 0.00030053088377156935, lower bound 0.00030053088365553874
+// relative gap 3.8608548416667996e-10
 // thresholds
 //   0.190919613866, 0.302837082696, 0.397450277934, 0.484687861927, 0.568791867397, 0.6523297583,
 //   0.737284281231, 0.825524602244, 0.919126498442, 1.02072170424, 1.134043277482,
@@ -298,12 +298,12 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00030053088377096393, 0.0003005308835397914};
+    10.0, 0.00030053088377156935, 0.00030053088365553874};
 
 // levels_uniform_b1: tanhshrink
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.1583998195086539, lower bound 0.15839981943040465
-// relative gap 4.939982928217417e-10
+// squared error 0.15839981950869292, lower bound 0.15839981946524403
+// relative gap 2.7429881874109593e-10
 // thresholds
 //   1.060360703145
 // levels
@@ -316,13 +316,13 @@ inline constexpr float levels_uniform_b1_levels[] = {
     0x1.0924dap-2f, 0x1.f3bb74p-1f};
 inline constexpr StepTable levels_uniform_b1 = {
     "levels_uniform_b1", "levels", "uniform", 1, true, 1, 2, 0, levels_uniform_b1_thresholds,
-    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.1583998195086539,
-    0.15839981943040465};
+    levels_uniform_b1_codes, levels_uniform_b1_levels, nullptr, -10.0, 10.0, 0.15839981950869292,
+    0.15839981946524403};
 
 // levels_uniform_b2: tanhshrink
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.03191039660894554, lower bound 0.031910396597844046
-// relative gap 3.478958553710246e-10
+// squared error 0.031910396608963755, lower bound 0.03191039660301453
+// relative gap 1.8643538953374822e-10
 // thresholds
 //   0.574190752454, 1.032637642547, 1.706534829403
 // levels
@@ -335,13 +335,13 @@ inline constexpr float levels_uniform_b2_levels[] = {
     0x1.8dc496p-4f, 0x1.c2ffbep-2f, 0x1.857bc2p-1f, 0x1.fc1006p-1f};
 inline constexpr StepTable levels_uniform_b2 = {
     "levels_uniform_b2", "levels", "uniform", 2, true, 3, 4, 0, levels_uniform_b2_thresholds,
-    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.03191039660894554,
-    0.031910396597844046};
+    levels_uniform_b2_codes, levels_uniform_b2_levels, nullptr, -10.0, 10.0, 0.031910396608963755,
+    0.03191039660301453};
 
 // levels_uniform_b3: tanhshrink
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.007264013496373705, lower bound 0.007264013495232606
-// relative gap 1.5708925939936398e-10
+// squared error 0.007264013496383079, lower bound 0.00726401349580168
+// relative gap 8.00383303468562e-11
 // thresholds
 //   0.353561249786, 0.579003284784, 0.791965887496, 1.019602998776, 1.288538086597,
 //   1.649566787491, 2.271487367501
@@ -358,16 +358,16 @@ inline constexpr float levels_uniform_b3_levels[] = {
     0x1.d6b846p-1f, 0x1.fe9ad8p-1f};
 inline constexpr StepTable levels_uniform_b3 = {
     "levels_uniform_b3", "levels", "uniform", 3, true, 7, 8, 0, levels_uniform_b3_thresholds,
-    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007264013496373705,
-    0.007264013495232606};
+    levels_uniform_b3_codes, levels_uniform_b3_levels, nullptr, -10.0, 10.0, 0.007264013496383079,
+    0.00726401349580168};
 
 // levels_uniform_b4: tanhshrink
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.0017388579019488675, lower bound 0.001738857901698636
-// relative gap 1.4390564972814738e-10
+// squared error 0.0017388579019542276, lower bound 0.0017388579011954701
+// relative gap 4.363538977844194e-10
 // thresholds
 //   0.226693399371, 0.360724281267, 0.475115427811, 0.581745157035, 0.685818112619,
-//   0.790631572348, 0.898897585379, 1.013356120796, 1.137252806731, 1.274939076627,
+//   0.790631572348, 0.89889758538, 1.013356120796, 1.137252806731, 1.274939076627,
 //   1.432901748312, 1.621917246993, 1.862475260918, 2.202375546037, 2.808104728661
 // levels
 //   0.0167850178765, 0.0825734122327, 0.1566535799496, 0.2346460557076, 0.3143648695135,
@@ -387,13 +387,13 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, true, 15, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0,
-    0.0017388579019488675, 0.001738857901698636};
+    0.0017388579019542276, 0.0017388579011954701};
 
 // smoothed_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.001187385679282738
-// squared error 0.031907933682040195, lower bound 0.021059176764583454
-// relative gap 0.340001863660733
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792827238
+// squared error 0.0319079336820446, lower bound 0.0210591767705118
+// relative gap 0.3400018634750288
 // thresholds
 //   0.97803642555
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.031907933682040195, 0.021059176764583454};
+    -10.0, 10.0, 0.0319079336820446, 0.0210591767705118};
 
 // smoothed_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621647054
-// squared error 0.005799660236317836, lower bound 0.004966753111132642
-// relative gap 0.14361308960298694
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00035593796216471093
+// squared error 0.005799660236319813, lower bound 0.004966753111969409
+// relative gap 0.14361308945900028
 // thresholds
 //   0.497034177596, 0.88128456114, 1.426465553865
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236317836, 0.004966753111132642};
+    -10.0, 10.0, 0.005799660236319813, 0.004966753111969409};
 
 // smoothed_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012219564231344442
-// squared error 0.0012944262999863634, lower bound 0.0012131321123546612
-// relative gap 0.06280325703561392
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001221956423134636
+// squared error 0.0012944262999874195, lower bound 0.0012131321124399061
+// relative gap 0.0628032569705231
 // thresholds
 //   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
 //   1.332785889272, 1.778837105434
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999863634, 0.0012131321123546612};
+    -10.0, 10.0, 0.0012944262999874195, 0.0012131321124399061};
 
 // smoothed_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.4239493866545574e-05
-// squared error 0.0003089941452677605, lower bound 0.0003005308835397914
-// relative gap 0.027389715493266787
+// smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.4239493866465147e-05
+// squared error 0.0003089941452683845, lower bound 0.00030053088365553874
+// relative gap 0.027389715120636936
 // thresholds
 //   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
 //   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
@@ -465,7 +465,7 @@ inline constexpr StepTable smoothed_normal_b3 = {
 // levels
 //   0.0120586004653, 0.0603962492225, 0.1158071840936, 0.1754029726065, 0.2378405490711,
 //   0.3023028247407, 0.3682185824647, 0.4351518016286, 0.5027484875243, 0.5707080498356,
-//   0.6387675715582, 0.706695759382, 0.7743009962859, 0.8414792696089, 0.9084444760006,
+//   0.6387675715582, 0.706695759382, 0.7743009962858, 0.8414792696089, 0.9084444760006,
 //   0.9775592485729
 inline constexpr float smoothed_normal_b4_thresholds[] = {
     0x1.8b6e7ep-3f, 0x1.39bc38p-2f, 0x1.9bf132p-2f, 0x1.f6a29ep-2f, 0x1.271e3cp-1f,
@@ -480,66 +480,65 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0003089941452677605, 0.0003005308835397914};
+    -10.0, 10.0, 0.0003089941452683845, 0.00030053088365553874};
 
 // unbiased_normal_b1: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.1413026039030844, lower bound 0.14130260390308397
-// relative gap 3.1428239649047886e-15
+// squared error 0.14130260390308677, lower bound 0.141302603903082
+// relative gap 3.378535762272591e-14
 // levels
-//   1.1102230246251565e-16, 0.9999999917553856
+//   0, 0.9999999917553856
 inline constexpr float unbiased_normal_b1_levels[] = {
-    0x1p-53f, 0x1p+0f};
+    0x0p+0f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1413026039030844,
-    0.14130260390308397};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.14130260390308677,
+    0.141302603903082};
 
 // unbiased_normal_b2: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.016760566378379232, lower bound 0.016760566373364014
-// relative gap 2.9922720359275244e-10
+// squared error 0.01676056637838104, lower bound 0.016760566373274024
+// relative gap 3.047042319239434e-10
 // levels
-//   1.1102230246251565e-16, 0.3023840410838, 0.6521942661208, 0.9999999917553856
+//   0, 0.3023840410838, 0.6521942661208, 0.9999999917553856
 inline constexpr float unbiased_normal_b2_levels[] = {
-    0x1p-53f, 0x1.35a42ap-2f, 0x1.4dec68p-1f, 0x1p+0f};
+    0x0p+0f, 0x1.35a42ap-2f, 0x1.4dec68p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.016760566378379232,
-    0.016760566373364014};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637838104,
+    0.016760566373274024};
 
 // unbiased_normal_b3: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003117655263945956, lower bound 0.0031176552633220395
-// relative gap 2.001235641529643e-10
+// squared error 0.003117655263947706, lower bound 0.00311765526333328
+// relative gap 1.970795334141284e-10
 // levels
-//   1.1102230246251565e-16, 0.1122459920911, 0.2490603212919, 0.3957284127245, 0.5468163812601,
-//   0.6988993374501, 0.8494652111949, 0.9999999917553856
+//   0, 0.1122459920911, 0.2490603212918, 0.3957284127245, 0.5468163812601, 0.6988993374501,
+//   0.8494652111949, 0.9999999917553856
 inline constexpr float unbiased_normal_b3_levels[] = {
-    0x1p-53f, 0x1.cbc274p-4f, 0x1.fe1356p-3f, 0x1.9539d4p-2f, 0x1.17f852p-1f, 0x1.65d622p-1f,
+    0x0p+0f, 0x1.cbc274p-4f, 0x1.fe1356p-3f, 0x1.9539d4p-2f, 0x1.17f852p-1f, 0x1.65d622p-1f,
     0x1.b2ed1ap-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263945956,
-    0.0031176552633220395};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263947706,
+    0.00311765526333328};
 
 // unbiased_normal_b4: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006809489579783017, lower bound 0.000680948957920723
-// relative gap 8.455659429325746e-11
+// squared error 0.0006809489579800401, lower bound 0.0006809489579203378
+// relative gap 8.767522274582146e-11
 // levels
-//   1.1102230246251565e-16, 0.0453322781182, 0.1014464695983, 0.1627912343759, 0.22751674323,
-//   0.2945937924153, 0.3633340079351, 0.433225277109, 0.50385826795, 0.5748884039433,
-//   0.6460149999638, 0.7169718662268, 0.7875326103561, 0.8575560114577, 0.9272253676715,
-//   0.9999999917553856
+//   0, 0.0453322781182, 0.1014464695983, 0.1627912343759, 0.22751674323, 0.2945937924153,
+//   0.3633340079351, 0.433225277109, 0.50385826795, 0.5748884039433, 0.6460149999638,
+//   0.7169718662268, 0.7875326103561, 0.8575560114577, 0.9272253676715, 0.9999999917553856
 inline constexpr float unbiased_normal_b4_levels[] = {
-    0x1p-53f, 0x1.735caep-5f, 0x1.9f8656p-4f, 0x1.4d657ep-3f, 0x1.d1f44cp-3f, 0x1.2da9fep-2f,
+    0x0p+0f, 0x1.735caep-5f, 0x1.9f8656p-4f, 0x1.4d657ep-3f, 0x1.d1f44cp-3f, 0x1.2da9fep-2f,
     0x1.740dd4p-2f, 0x1.bb9f68p-2f, 0x1.01f9b6p-1f, 0x1.2657c6p-1f, 0x1.4ac27ap-1f, 0x1.6f16fp-1f,
     0x1.93377ap-1f, 0x1.b71194p-1f, 0x1.dabd48p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579783017,
-    0.000680948957920723};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579800401,
+    0.0006809489579203378};
 
 }  // namespace tables
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "search/solve.hpp"
+#include "search/search_table.hpp"
 #include "session/scope_sites.hpp"
 #include "session/site_statistics.hpp"
 #include "tables/solved.hpp"
@@ -106,7 +106,7 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
     const solver::Table old = as_solved(before, weight);
     fit.error_before = solver::table_error(old);
     fit.bias_before = solver::smoothed_bias(old);
-    const solver::Table solved = solver::solve(problem_of(before, weight));
+    const solver::Table solved = solver::search_table(problem_of(before, weight));
     fit.error_after = solved.error;
     fit.bias_after = solved.smoothed_bias;
     return table_of(solved);

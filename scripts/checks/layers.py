@@ -14,10 +14,11 @@ MAY_USE = {
     "weights": {"base", "table"},
     "search": {"base", "expression", "functions", "weights", "table"},
     "verify": {"base", "expression", "functions", "weights", "table"},
-    "report": {"base", "expression", "functions", "weights", "table", "search", "verify"},
+    "proven": {"base", "expression", "functions", "weights", "table", "search", "verify"},
+    "report": {"base", "expression", "functions", "weights", "table", "search", "verify", "proven"},
     "codegen": {"base", "expression", "functions", "table"},
-    "cli": {"base", "expression", "functions", "weights", "table", "search", "verify", "report",
-            "codegen"},
+    "cli": {"base", "expression", "functions", "weights", "table", "search", "verify", "proven",
+            "report", "codegen"},
     # The runtime; "fewbit/..." are its public headers, "generated/..." and its files by bare name
     # what codegen wrote.
     "kernels": set(),

@@ -1,4 +1,4 @@
-#include "search/solve.hpp"
+#include "proven/solve.hpp"
 
 #include <memory>
 
@@ -68,8 +68,8 @@ std::vector<int> sizes_of(const Options& options) {
   return options.bits.empty() ? parse_levels_list(options.levels) : parse_bits_list(options.bits);
 }
 
-/// All but the size.
-Problem problem_of(const Options& options) {
+/// All but the size; what the weight was made from, if it was samples, goes to `samples`.
+Problem problem_of(const Options& options, std::shared_ptr<Samples>& samples) {
   Problem problem;
   problem.function = function_of(options);
   problem.form = parse_form(options.form);
@@ -82,21 +82,22 @@ Problem problem_of(const Options& options) {
     if (!is_quiet()) fmt::print(stderr, "fewbit-solve: warning: {}\n", line);
   }
   problem.weight = weight.spec;
+  samples = weight.samples;
   check_objective(options.objective, problem.weight);
   if (options.domain.empty()) problem.domain = default_domain(problem.weight);
   return problem;
 }
 
-std::vector<Table> solve_all_sizes(const Problem& problem, const std::vector<int>& levels) {
-  std::vector<Table> tables(levels.size());
+std::vector<Solved> solve_all_sizes(const Problem& problem, const std::vector<int>& levels) {
+  std::vector<Solved> solved(levels.size());
   Progress progress("solving");
   const auto work = [&](size_t i) {
     Problem one = problem;
     one.levels = levels[i];
-    tables[i] = solve(one);
+    solved[i].table = solve(one);
   };
   parallel_for(levels.size(), work, [&](size_t done, size_t total) { progress(done, total); });
-  return tables;
+  return solved;
 }
 
 int run(const Options& options) {
@@ -104,7 +105,13 @@ int run(const Options& options) {
   SolveOutput output = options.output;
   output.list = is_list_of_sizes(options.bits + options.levels);
   check_solve_output(output, levels);
-  write_solved(output, solve_all_sizes(problem_of(options), levels));
+  std::shared_ptr<Samples> samples;
+  std::vector<Solved> solved = solve_all_sizes(problem_of(options, samples), levels);
+  // A --domain of one's own leaves some of them out.
+  for (Solved& each : solved) {
+    if (samples && options.domain.empty()) each.samples = error_on_samples(each.table, *samples);
+  }
+  write_solved(output, solved);
   return 0;
 }
 

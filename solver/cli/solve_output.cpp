@@ -66,27 +66,34 @@ bool prints_text(const SolveOutput& output) {
   return !output.json && output.table != "-" && output.picture != "-";
 }
 
-std::string json_of(const std::vector<Table>& tables, bool list) {
-  if (!list) return to_json(tables.front());
+std::string json_of(const std::vector<Solved>& solved, bool list) {
+  if (!list) return to_json(solved.front().table);
   std::string text;
-  for (const Table& table : tables) {
-    const std::string one = to_json(table);
+  for (const Solved& each : solved) {
+    const std::string one = to_json(each.table);
     text += (text.empty() ? "[\n" : ",\n") + one.substr(0, one.size() - 1);
   }
   return text + "\n]\n";
 }
 
-std::string text_of(const std::vector<Table>& tables) {
+std::string text_of(const std::vector<Solved>& solved) {
   std::string text;
-  for (const Table& table : tables) {
-    text += (text.empty() ? "" : "\n\n") + describe(table, wants_colour(), output_width());
+  std::vector<Table> tables;
+  for (const Solved& each : solved) {
+    text += (text.empty() ? "" : "\n\n") +
+            describe(each.table, wants_colour(), output_width(), each.samples);
+    tables.push_back(each.table);
   }
   return tables.size() == 1 ? text : text + "\n\nall sizes\n" + compare(tables);
 }
 
-std::string note_of(const std::string& place, const Table& table) {
-  return fmt::format("{}: {}, {}, error {}, {}\n", place, function_name(table.problem.function),
-                     size_name(table), short_number(table.error), gap_name(table));
+std::string note_of(const std::string& place, const Solved& solved) {
+  const Table& table = solved.table;
+  std::string note =
+      fmt::format("{}: {}, {}, error {}, {}", place, function_name(table.problem.function),
+                  size_name(table), short_number(table.error), gap_name(table));
+  if (solved.samples) note += ", on the samples " + short_number(solved.samples->error);
+  return note + "\n";
 }
 
 }  // namespace
@@ -103,9 +110,9 @@ void check_solve_output(const SolveOutput& output, const std::vector<int>& level
   check_places("--svg", output.picture, levels, taken);
 }
 
-void write_solved(const SolveOutput& output, const std::vector<Table>& tables) {
+void write_solved(const SolveOutput& output, const std::vector<Solved>& solved) {
   const bool file = !is_standard_output(output.table);
-  for (const Table& table : tables) {
+  for (const auto& [table, samples] : solved) {
     const int levels = table.problem.levels;
     if (!output.picture.empty()) {
       write_output(place_of(output.picture, levels), table_picture(table));
@@ -113,13 +120,13 @@ void write_solved(const SolveOutput& output, const std::vector<Table>& tables) {
     if (!file) continue;
     const std::string place = place_of(output.table, levels);
     write_output(place, to_json(table));
-    if (prints_text(output) && !is_quiet()) print(note_of(place, table));
+    if (prints_text(output) && !is_quiet()) print(note_of(place, {table, samples}));
   }
   if (file) return;
   if (output.json || output.table == "-") {
-    print(json_of(tables, output.list));
+    print(json_of(solved, output.list));
   } else if (prints_text(output)) {
-    print(text_of(tables));
+    print(text_of(solved));
   }
 }
 

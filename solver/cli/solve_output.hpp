@@ -1,11 +1,18 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "proven/on_samples.hpp"
 #include "table/table.hpp"
 
 namespace fewbit::solver {
+
+struct Solved {
+  Table table;
+  std::optional<SampleError> samples;  ///< where it was fitted to some
+};
 
 /// Where the tables of one call go. A path may hold {bits} and {levels}: what was asked for, bits
 /// of a code and number of levels.
@@ -21,6 +28,6 @@ struct SolveOutput {
 void check_solve_output(const SolveOutput& output, const std::vector<int>& levels);
 
 /// Writes the files; prints the JSON, the picture, or the tables as text with what was written.
-void write_solved(const SolveOutput& output, const std::vector<Table>& tables);
+void write_solved(const SolveOutput& output, const std::vector<Solved>& solved);
 
 }  // namespace fewbit::solver

@@ -16,7 +16,7 @@
 #include "cli/shipped.hpp"
 #include "report/names.hpp"
 #include "report/parallel.hpp"
-#include "search/solve.hpp"
+#include "proven/solve.hpp"
 #include "table/json.hpp"
 
 namespace fewbit::solver {
@@ -42,7 +42,7 @@ Files solve_shipped() {
   Progress progress("solving");
   const auto work = [&](size_t i) {
     try {
-      const Table table = solve(problems[i], {.time_limit = kNoHurry});
+      const Table table = solve(problems[i], {.search = {.time_limit = kNoHurry}});
       solved[i] = {shipped_path(table), to_json(table)};
     } catch (const Error& error) {
       throw Error(

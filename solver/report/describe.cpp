@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "proven/solve.hpp"
 #include "report/curve.hpp"
 #include "report/names.hpp"
 #include "report/terminal_plot.hpp"
-#include "search/solve.hpp"
-#include "weights/weight.hpp"
 
 namespace fewbit::solver {
 inline namespace reporting {
@@ -20,28 +20,6 @@ namespace {
 
 constexpr size_t kMostRows = 48;
 constexpr size_t kShownEnds = 16;
-
-/// The integral of w over the domain, to about six digits: only for the rms that people read.
-double mass_of(const Problem& problem) {
-  const auto weight = make_weight(problem.weight);
-  const Domain support = weight->support();
-  const double lo = std::max(problem.domain.lo, support.lo);
-  const double hi = std::min(problem.domain.hi, support.hi);
-  std::vector<double> cuts{lo};
-  for (const double x : weight->breaks()) {
-    if (x > lo && x < hi) cuts.push_back(x);
-  }
-  cuts.push_back(hi);
-  const size_t panels = std::max<size_t>(1, 20000 / cuts.size());
-  double mass = 0.0;
-  for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-    const double step = (cuts[i + 1] - cuts[i]) / static_cast<double>(panels);
-    for (size_t j = 0; j < panels; ++j) {
-      mass += step * weight->density(cuts[i] + (static_cast<double>(j) + 0.5) * step);
-    }
-  }
-  return mass;
-}
 
 std::string header(const Table& table) {
   const Problem& problem = table.problem;
@@ -131,6 +109,12 @@ std::string proof(const Table& table) {
   return text;
 }
 
+/// The figures above are the histogram's.
+std::string on_samples(const SampleError& samples) {
+  return fmt::format("{:<18}{} (no table of this form and size is below {})\n", "on the samples",
+                     shortest(samples.error), shortest(samples.lower_bound));
+}
+
 /// For a table fitted to data: what the table for no particular data does on the same inputs.
 std::string beside_default(const Table& table) {
   Problem problem = table.problem;
@@ -149,13 +133,15 @@ std::string beside_default(const Table& table) {
 }  // namespace
 
 double rms_error(const Table& table) {
-  const double mass = mass_of(table.problem);
+  const double mass = weight_mass(table.problem);
   return mass > 0.0 ? std::sqrt(table.error / mass) : 0.0;
 }
 
-std::string describe(const Table& table, bool colour, int width) {
+std::string describe(const Table& table, bool colour, int width,
+                     const std::optional<SampleError>& samples) {
   const char* legend = table.codes.empty() ? "f'(x)" : "f'(x) thin, the table bold";
-  return header(table) + "\n" + body(table) + "\n" + proof(table) + beside_default(table) + "\n" +
+  return header(table) + "\n" + body(table) + "\n" + proof(table) +
+         (samples ? on_samples(*samples) : "") + beside_default(table) + "\n" +
          legend + "\n" + terminal_plot(sample_curve(table, 480), colour, width);
 }
 

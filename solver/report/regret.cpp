@@ -1,7 +1,7 @@
 #include "report/regret.hpp"
 
 #include "report/study.hpp"
-#include "search/solve.hpp"
+#include "proven/solve.hpp"
 
 namespace fewbit::solver {
 inline namespace reporting {

@@ -1,7 +1,7 @@
 #include "report/study.hpp"
 
 #include "base/error.hpp"
-#include "search/solve.hpp"
+#include "proven/solve.hpp"
 
 namespace fewbit::solver {
 inline namespace reporting {

@@ -25,7 +25,7 @@ struct Answer {
   double residual;
 };
 
-BoundOptions bound_options(int levels, const SolveOptions& options) {
+BoundOptions bound_options(int levels, const SearchOptions& options) {
   BoundOptions bound;
   bound.first_cells = std::max<size_t>(768, static_cast<size_t>(levels) * 16);
   bound.target_gap = options.target_gap;
@@ -63,7 +63,7 @@ Answer answer_of_levels(const Setting& setting, StepLayout layout, double lower_
   return {std::move(layout), above, below, residual};
 }
 
-Answer solve_intervals(const Setting& setting, int levels, const SolveOptions& options) {
+Answer solve_intervals(const Setting& setting, int levels, const SearchOptions& options) {
   const XAxis axis(setting.integral());
   const Polish polish = [&axis](const std::vector<double>& cuts) {
     return polish_means(axis, cuts);
@@ -73,7 +73,7 @@ Answer solve_intervals(const Setting& setting, int levels, const SolveOptions& o
   return answer_of(setting, layout_of_intervals(setting, result.cuts), result.lower_bound);
 }
 
-Answer solve_levels(const Setting& setting, int levels, const SolveOptions& options) {
+Answer solve_levels(const Setting& setting, int levels, const SearchOptions& options) {
   const ValueAxis axis(setting.integral());
   const Polish polish = [&axis](const std::vector<double>& cuts) {
     return polish_means(axis, cuts);
@@ -83,7 +83,7 @@ Answer solve_levels(const Setting& setting, int levels, const SolveOptions& opti
   return answer_of(setting, layout_of_values(setting, result.cuts), result.lower_bound);
 }
 
-Answer solve_unbiased(const Setting& setting, int levels, const SolveOptions& options) {
+Answer solve_unbiased(const Setting& setting, int levels, const SearchOptions& options) {
   const ValueAxis axis(setting.integral());
   const Polish polish = [&axis](const std::vector<double>& cuts) {
     return polish_rounding(axis, cuts);
@@ -110,7 +110,7 @@ void fill(Table& table, Answer answer, bool folded) {
 }
 
 /// Thresholds on |x| are worth it for `intervals` only where the weight does not favour one side.
-void solve_even_intervals(Table& table, const SolveOptions& options) {
+void solve_even_intervals(Table& table, const SearchOptions& options) {
   const Problem& problem = table.problem;
   const Setting folded(problem.function, problem.weight, problem.domain, true);
   Answer even = solve_intervals(folded, problem.levels, options);
@@ -130,7 +130,7 @@ void solve_even_intervals(Table& table, const SolveOptions& options) {
 
 }  // namespace
 
-void solve_squared(Table& table, const SolveOptions& options) {
+void solve_squared(Table& table, const SearchOptions& options) {
   const Problem& problem = table.problem;
   const bool even = Setting::can_fold(problem.function, problem.weight, problem.domain);
   if (problem.form == Form::intervals && even) {

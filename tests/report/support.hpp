@@ -3,7 +3,7 @@
 #include <string>
 
 #include "functions/registry.hpp"
-#include "search/solve.hpp"
+#include "proven/solve.hpp"
 
 namespace fewbit::solver {
 

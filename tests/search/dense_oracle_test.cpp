@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "functions/registry.hpp"
-#include "search/solve.hpp"
+#include "search/search_table.hpp"
 
 namespace fewbit::solver {
 namespace {
@@ -63,7 +63,7 @@ TEST(DenseOracle, LevelsAgreeWithKMeansOfManySamples) {
       std::sort(points.begin(), points.end(),
                 [](const Point& a, const Point& b) { return a.value < b.value; });
       const double dense = best_segmentation(points, k);
-      EXPECT_NEAR(solve(problem).error, dense, 2e-3 * dense + 2e-5) << function << " " << k;
+      EXPECT_NEAR(search_table(problem).error, dense, 2e-3 * dense + 2e-5) << function << " " << k;
     }
   }
 }
@@ -77,7 +77,7 @@ TEST(DenseOracle, IntervalsAgreeWithTheProgramOnManySamples) {
       problem.levels = k;
       const auto points = sample_points(function, *make_weight({}), 1500);
       const double dense = best_segmentation(points, k);
-      EXPECT_NEAR(solve(problem).error, dense, 2e-3 * dense + 2e-5) << function << " " << k;
+      EXPECT_NEAR(search_table(problem).error, dense, 2e-3 * dense + 2e-5) << function << " " << k;
     }
   }
 }

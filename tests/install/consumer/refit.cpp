@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include <functions/registry.hpp>
-#include <search/solve.hpp>
+#include <proven/solve.hpp>
 
 int main() {
   namespace solver = fewbit::solver;

@@ -1,4 +1,4 @@
-#include "search/solve.hpp"
+#include "search/search_table.hpp"
 
 #include <algorithm>
 
@@ -47,7 +47,7 @@ Expression extended_expression(const Problem& problem, const Domain& reach) {
   }
 }
 
-StepFunction squared_optimum(const Problem& problem, Form form, const SolveOptions& options) {
+StepFunction squared_optimum(const Problem& problem, Form form, const SearchOptions& options) {
   Table table;
   table.problem = problem;
   table.problem.form = form;
@@ -73,7 +73,7 @@ void set_step(Table& table, const StepFunction& exact) {
 }
 
 /// `table` holds the squared optimum, whose lower bound stays.
-void smooth(Table& table, const SolveOptions& options) {
+void smooth(Table& table, const SearchOptions& options) {
   const Problem& problem = table.problem;
   const auto nodes = smoothing_nodes(problem.weight, problem.objective.tau, false, kFineTail);
   const auto weight = make_weight(problem.weight);
@@ -105,6 +105,11 @@ double table_error(const Table& table) {
   return layout_error_above(setting, {table.thresholds, table.codes, table.levels});
 }
 
+double weight_mass(const Problem& problem) {
+  const Setting setting(problem.function, problem.weight, problem.domain, false);
+  return setting.integral().total().mass;
+}
+
 double smoothed_bias(const Table& table) {
   const Objective& objective = table.problem.objective;
   const double tau = objective.smoothed ? objective.tau : kDefaultTau;
@@ -113,7 +118,7 @@ double smoothed_bias(const Table& table) {
                            nodes);
 }
 
-Table solve(const Problem& problem, const SolveOptions& options) {
+Table search_table(const Problem& problem, const SearchOptions& options) {
   check_problem(problem);
   Table table;
   table.problem = problem;

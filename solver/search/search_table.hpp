@@ -6,19 +6,23 @@
 
 namespace fewbit::solver {
 
-struct SolveOptions {
+struct SearchOptions {
   double target_gap = 8e-10;  ///< stop refining once relative_gap is at most this
   double time_limit = 1.0;    ///< seconds for one table's refinement; the gap says what was reached
 };
 
-/// The best table for `problem`, with its proof. Throws Error where the problem has no answer: f
+/// The best table for `problem`, with its proof as the search sees it: solve() has it verified. Throws
+/// Error where the problem has no answer: f
 /// not differentiable, f' constant, a weight without mass in the domain, an infinite domain under a
 /// weight that is not integrable.
-Table solve(const Problem& problem, const SolveOptions& options = {});
+Table search_table(const Problem& problem, const SearchOptions& options = {});
 
 /// Error of any table for its own problem: the integral of w (f' - q)^2 (for Form::unbiased the
 /// expected squared error), with what quadrature and rounding may have hidden.
 double table_error(const Table& table);
+
+/// The integral of the problem's weight over its domain.
+double weight_mass(const Problem& problem);
 
 /// Root mean square of the smoothed bias of any table; for a weight without a unit model (uniform)
 /// the one of normal(0, 1).
