@@ -9,10 +9,10 @@
 #include <sys/resource.h>
 
 #include "functions/registry.hpp"
+#include "proven/solve.hpp"
 #include "search/segment_cost.hpp"
 #include "search/segment_program.hpp"
 #include "search/setting.hpp"
-#include "proven/solve.hpp"
 #include "search/value_axis.hpp"
 #include "search/x_axis.hpp"
 

@@ -14,9 +14,9 @@
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/shipped.hpp"
+#include "proven/solve.hpp"
 #include "report/names.hpp"
 #include "report/parallel.hpp"
-#include "proven/solve.hpp"
 #include "table/json.hpp"
 
 namespace fewbit::solver {

@@ -70,9 +70,8 @@ class BranchFinder {
     }
   }
 
-
-  /// A short flat stretch, as around a turning point, is shared by its neighbours, so that a turning
-  /// point in its middle is found exactly: within it f' moves by less than rounding.
+  /// A short flat stretch, as around a turning point, is shared by its neighbours, so that a
+  /// turning point in its middle is found exactly: within it f' moves by less than rounding.
   void absorb_slivers(double width) {
     std::vector<Leaf> raw;
     raw.swap(leaves_);

@@ -12,7 +12,8 @@ Table solve(const Problem& problem, const SolveOptions& options) {
   if (!options.verify) return table;
   std::string faults;
   for (const Finding& finding : verify_table(table)) {
-    if (!finding.holds) faults += (faults.empty() ? "" : "; ") + finding.claim + ": " + finding.detail;
+    if (!finding.holds)
+      faults += (faults.empty() ? "" : "; ") + finding.claim + ": " + finding.detail;
   }
   if (!faults.empty()) {
     throw Error("the search and the verifier do not agree on the table for " +

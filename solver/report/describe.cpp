@@ -141,8 +141,8 @@ std::string describe(const Table& table, bool colour, int width,
                      const std::optional<SampleError>& samples) {
   const char* legend = table.codes.empty() ? "f'(x)" : "f'(x) thin, the table bold";
   return header(table) + "\n" + body(table) + "\n" + proof(table) +
-         (samples ? on_samples(*samples) : "") + beside_default(table) + "\n" +
-         legend + "\n" + terminal_plot(sample_curve(table, 480), colour, width);
+         (samples ? on_samples(*samples) : "") + beside_default(table) + "\n" + legend + "\n" +
+         terminal_plot(sample_curve(table, 480), colour, width);
 }
 
 std::string compare(const std::vector<Table>& tables) {

@@ -1,7 +1,7 @@
 #include "report/regret.hpp"
 
-#include "report/study.hpp"
 #include "proven/solve.hpp"
+#include "report/study.hpp"
 
 namespace fewbit::solver {
 inline namespace reporting {

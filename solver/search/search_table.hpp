@@ -11,10 +11,9 @@ struct SearchOptions {
   double time_limit = 1.0;    ///< seconds for one table's refinement; the gap says what was reached
 };
 
-/// The best table for `problem`, with its proof as the search sees it: solve() has it verified. Throws
-/// Error where the problem has no answer: f
-/// not differentiable, f' constant, a weight without mass in the domain, an infinite domain under a
-/// weight that is not integrable.
+/// The best table for `problem`, with its proof as the search sees it: solve() has it verified.
+/// Throws Error where the problem has no answer: f not differentiable, f' constant, a weight
+/// without mass in the domain, an infinite domain under a weight that is not integrable.
 Table search_table(const Problem& problem, const SearchOptions& options = {});
 
 /// Error of any table for its own problem: the integral of w (f' - q)^2 (for Form::unbiased the

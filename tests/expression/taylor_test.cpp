@@ -17,8 +17,7 @@ constexpr int kChecked = 9;
 /// Every coefficient up to kChecked at x lies below its bound; what the reference cannot compute
 /// counts as below.
 bool bounds_hold(const Expression& f, const TaylorBounds& bounds, double x) {
-  const auto exact =
-      reference(f, boost::math::differentiation::make_fvar<Wide, kChecked>(Wide(x)));
+  const auto exact = reference(f, boost::math::differentiation::make_fvar<Wide, kChecked>(Wide(x)));
   Wide factorial = 1;
   for (int k = 0; k <= kChecked; ++k) {
     if (k > 1) factorial *= k;

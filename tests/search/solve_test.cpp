@@ -1,11 +1,10 @@
-#include "search/search_table.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "functions/registry.hpp"
+#include "search/search_table.hpp"
 
 namespace fewbit::solver {
 namespace {

@@ -1,0 +1,122 @@
+// Draws problems of every scale and holds what solve() prints against the slow reference. The
+// number of problems: RC_PARAMS="max_success=10000" (scripts/attack runs that).
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "base/error.hpp"
+#include "expression/derivative.hpp"
+#include "functions/registry.hpp"
+#include "proven/solve.hpp"
+#include "search/setting.hpp"
+#include "tests/proven/random_problem.hpp"
+
+namespace fewbit::test {
+
+namespace {
+
+using namespace fewbit::solver;
+
+/// What came of all problems drawn, by the first words of what was said.
+class Tally {
+ public:
+  void count(const std::string& outcome) { ++counts_[outcome]; }
+  int of(const std::string& outcome) { return counts_[outcome]; }
+  int all() const {
+    int sum = 0;
+    for (const auto& [outcome, count] : counts_) sum += count;
+    return sum;
+  }
+  void print() const {
+    for (const auto& [outcome, count] : counts_) fmt::print("{:6} {}\n", count, outcome);
+  }
+
+ private:
+  std::map<std::string, int> counts_;
+};
+
+std::string kind_of(const std::string& message) {
+  if (message.find("do not agree") != std::string::npos) return "refused: search and verifier";
+  if (message.find("is constant") != std::string::npos) return "refused: constant";
+  if (message.find("has no mass") != std::string::npos) return "refused: no mass";
+  return "refused: " + message.substr(0, 45);
+}
+
+std::vector<double> cuts_of(const Table& table, const Domain& domain) {
+  const Derivative derivative(expression_of(table.problem.function), domain.lo, domain.hi);
+  std::vector<double> cuts = derivative.borders();
+  for (const double threshold : table.thresholds) {
+    cuts.push_back(threshold);
+    if (table.symmetry == Symmetry::even) cuts.push_back(-threshold);
+  }
+  if (table.problem.form == Form::unbiased) {
+    for (const Branch& branch : derivative.branches()) {
+      const auto [small, large] = std::minmax(branch.value_lo, branch.value_hi);
+      for (const double level : table.levels) {
+        if (small < level && level < large) cuts.push_back(derivative.solve(branch, level));
+      }
+    }
+  }
+  const auto& edges = table.problem.weight.edges;
+  cuts.insert(cuts.end(), edges.begin(), edges.end());
+  return cuts;
+}
+
+void check_table(const RandomProblem& drawn, const Table& table) {
+  const auto weight = make_weight(table.problem.weight);
+  const Domain domain = effective_domain(table.problem.domain, *weight);
+  const SlowReference slow(table.problem, domain, drawn.features, cuts_of(table, domain));
+  // What the reference itself is good to, in units of the error of a single level.
+  const double unit = slow.mass() * slow.range() * slow.range();
+  const double error = slow.error(table);
+  const double best = slow.lloyd(table.problem.levels);
+  RC_LOG() << fmt::format("error {} reference {}, lower bound {} Lloyd {}, unit {}\n", table.error,
+                          error, table.lower_bound, best, unit);
+  // The printed error has what rounding of f' may have hidden on top.
+  const double noise = 1e-14 * slow.largest() * std::sqrt(slow.mass());
+  const double hidden = table.problem.form == Form::unbiased
+                            ? noise * std::sqrt(slow.mass()) * slow.range()
+                            : noise * (2.0 * std::sqrt(error) + noise);
+  const double off = 1e-5 * error + 1e-11 * unit;
+  RC_ASSERT(table.error >= error - off);
+  RC_ASSERT(table.error <= error + off + hidden);
+  RC_ASSERT(table.lower_bound <= table.error);
+  if (table.problem.form == Form::levels) {
+    RC_ASSERT(table.lower_bound <= best * (1.0 + 1e-4) + 1e-12 * unit);
+    // Lloyd's starts are few: a better table than his must exist.
+    RC_ASSERT(table.error <= best * (1.0 + 1e-4) + 1e-11 * unit + hidden);
+  }
+}
+
+}  // namespace
+
+TEST(RandomProof, ErrorAndBoundHoldAgainstTheSlowReference) {
+  Tally tally;
+  EXPECT_TRUE(rc::check([&] {
+    const RandomProblem drawn = any_problem();
+    RC_LOG() << drawn.text << "\n";
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      const Table table = solve(drawn.problem);
+      tally.count(table.relative_gap <= 1e-6 ? "proven to 1e-6" : "proven, wider gap");
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      if (took.count() > 3.0) tally.count("  slower than 3 s");
+      check_table(drawn, table);
+    } catch (const Error& error) {
+      const std::string kind = kind_of(error.what());
+      tally.count(kind);
+      if (kind == "refused: search and verifier") fmt::print("{}\n{}\n", drawn.text, error.what());
+    }
+  }));
+  tally.print();
+  EXPECT_LE(tally.of("refused: search and verifier"), tally.all() / 50);
+  EXPECT_GE(tally.of("proven to 1e-6"), tally.all() / 2);
+}
+
+}  // namespace fewbit::test

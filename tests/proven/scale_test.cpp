@@ -1,0 +1,121 @@
+// What once printed bounds that were none: features far narrower than the domain, weights far
+// narrower or wider, sharp functions, magnitudes at the ends of a double's range.
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "functions/registry.hpp"
+#include "proven/solve.hpp"
+#include "weights/parse.hpp"
+
+namespace fewbit {
+
+namespace {
+
+using namespace fewbit::solver;
+
+FunctionSpec function_of(const std::string& text) {
+  try {
+    return parse_function(text);
+  } catch (const Error&) {
+    return custom_function("own", text);
+  }
+}
+
+Table solved(const std::string& function, int bits, const std::string& weight = "uniform",
+             Domain domain = {}, Form form = Form::levels) {
+  Problem problem;
+  problem.function = function_of(function);
+  problem.levels = 1 << bits;
+  problem.weight = parse_weight(weight);
+  problem.domain = domain;
+  problem.form = form;
+  return solve(problem);
+}
+
+constexpr double kInfinity = HUGE_VAL;
+
+}  // namespace
+
+TEST(Scale, GeluOnWideDomainsKeepsTheErrorOfItsMiddle) {
+  EXPECT_NEAR(solved("gelu", 2, "uniform", {-1e4, 1e4}).error, 0.04518, 2e-5);
+  EXPECT_NEAR(solved("gelu", 2, "uniform", {-65504, 65504}).error, 0.045189, 1e-6);
+  EXPECT_NEAR(solved("gelu", 2, "uniform", {-1e5, 1e5}, Form::intervals).error, 0.045189, 1e-6);
+  EXPECT_NEAR(solved("gelu", 1, "uniform", {-1e5, 1e5}, Form::intervals).error, 0.141047, 1e-6);
+}
+
+TEST(Scale, TanhOnWideDomainsKeepsItsLevels) {
+  for (const double end : {65504.0, 1e8, 1e12}) {
+    const Table table = solved("tanh", 3, "uniform", {-end, end});
+    EXPECT_EQ(table.levels.size(), 8u) << end;
+    EXPECT_NEAR(table.error, 0.00737, 2e-5) << end;
+    EXPECT_LE(table.relative_gap, 1e-2) << end;
+  }
+}
+
+TEST(Scale, ErrorsFollowTheScaleOfTheFunction) {
+  // f(s x) / s is f seen from s times as near: the error is that on [-10 s, 10 s], over s.
+  const double silu = solved("silu", 2, "uniform", {-1e5, 1e5}).error;
+  EXPECT_NEAR(solved("silu:beta=1e4", 2).error * 1e4 / silu, 1.0, 1e-6);
+  const double celu = solved("celu", 2, "uniform", {-1e6, 1e6}).error;
+  EXPECT_NEAR(solved("celu:alpha=1e-5", 2).error * 1e5 / celu, 1.0, 1e-5);
+  const double tanh = solved("tanh", 3, "uniform", {-1e6, 1e6}).error;
+  EXPECT_NEAR(solved("tanh(1e5*x)", 3).error / 1e5 / tanh, 1.0, 1e-5);
+  const double gelu = solved("gelu", 3, "uniform", {-1e5, 1e5}).error;
+  EXPECT_NEAR(solved("x*normcdf(1e4*x)", 3).error * 1e4 / gelu, 1.0, 1e-6);
+  EXPECT_NEAR(solved("softplus:beta=1e6", 2).error * 1e6, 0.0616, 1e-3);
+}
+
+TEST(Scale, NarrowAndWideWeightsHaveTheirMass) {
+  const double limit = solved("gelu", 2, "normal:0,1e-6", {-kInfinity, kInfinity}).error;
+  EXPECT_NEAR(solved("gelu", 2, "normal:0,1e-6").error / limit, 1.0, 1e-6);
+  EXPECT_NEAR(solved("gelu", 2, "normal:0,1e-4").error / limit, 1e4, 1e-2);
+  EXPECT_NEAR(solved("gelu", 2, "normal:0,1", {-65504, 65504}).error,
+              solved("gelu", 2, "normal:0,1", {-kInfinity, kInfinity}).error, 1e-12);
+  EXPECT_NEAR(solved("gelu", 2, "normal:0,3000", {-kInfinity, kInfinity}).error * 3000,
+              0.045189 / std::sqrt(2 * M_PI), 1e-5);
+  EXPECT_THROW(solved("gelu", 2, "normal:0,1", {100, 200}), Error);
+}
+
+TEST(Scale, SmoothedBiasOfSharpFunctionsIsResolved) {
+  EXPECT_NEAR(solved("tanh(100*x)", 3, "normal:0,1").smoothed_bias, 0.00359, 1e-5);
+  // solve() has the verifier compute each of them again.
+  EXPECT_NO_THROW(solved("softplus:beta=100", 3, "normal:0,1"));
+  EXPECT_NO_THROW(solved("softplus:beta=20", 1, "normal:0,1"));
+  EXPECT_NO_THROW(solved("silu:beta=50", 3));
+  EXPECT_NO_THROW(solved("tanh(1e5*x)", 2, "normal:0,1"));
+}
+
+TEST(Scale, MagnitudesBeyondSquaresAreRefusedByName) {
+  for (const char* text : {"1e160*x^2", "1e160*tanh(x)", "1e153*x^2", "1e-300*x^2"}) {
+    try {
+      solved(text, 2);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("squares a double cannot hold"), std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_NEAR(solved("1e100*tanh(x)", 2).error / solved("tanh", 2).error, 1e200, 1e191);
+  EXPECT_NEAR(solved("1e-100*tanh(x)", 2).error / solved("tanh", 2).error, 1e-200, 1e-209);
+}
+
+TEST(Scale, AnOffsetOfTheDerivativeCostsItsDigitsOnly) {
+  const double gelu = solved("gelu", 3).error;
+  EXPECT_NEAR(solved("1e4*x + gelu(x)", 3).error / gelu, 1.0, 1e-8);
+  const Table far = solved("1e8*x + gelu(x)", 3);
+  EXPECT_NEAR(far.error / gelu, 1.0, 1e-4);
+  EXPECT_LE(far.lower_bound, gelu);
+}
+
+TEST(Scale, StepFunctionsAreExactAtAnyScale) {
+  for (const double end : {1e-6, 10.0, 1e8, 1e12}) {
+    EXPECT_EQ(solved("relu", 1, "uniform", {-end, end}).error, 0.0) << end;
+    EXPECT_EQ(solved("0.01*x + 0.99*max(x, 0)", 1, "normal:0,1", {-end, end}).error, 0.0) << end;
+  }
+  EXPECT_EQ(solved("hardtanh", 1, "uniform", {-1e12, 1e12}).error, 0.0);
+}
+
+}  // namespace fewbit
