@@ -23,7 +23,8 @@ Subcommand add_solve(CLI::App& app);
 Subcommand add_list(CLI::App& app);
 Subcommand add_show(CLI::App& app);
 Subcommand add_verify(CLI::App& app);
-Subcommand add_report(CLI::App& app);
+/// `command_line` is what the report says of its origin.
+Subcommand add_report(CLI::App& app, const std::string& command_line);
 Subcommand add_emit(CLI::App& app);
 Subcommand add_tables(CLI::App& app);
 Subcommand add_help(CLI::App& app);

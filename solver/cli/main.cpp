@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/command_line.hpp"
 #include "cli/completion.hpp"
 #include "cli/help_topics.hpp"
 #include "cli/man_page.hpp"
@@ -88,8 +89,9 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
   const Subcommand solve = add_solve(app);
-  const std::array commands{add_list(app), add_show(app),   add_verify(app), add_report(app),
-                            add_emit(app), add_tables(app), add_help(app)};
+  const std::array commands{
+      add_list(app), add_show(app),   add_verify(app), add_report(app, command_line(argc, argv)),
+      add_emit(app), add_tables(app), add_help(app)};
   bool quiet = false;
   Manual manual;
   add_quiet(app, quiet);

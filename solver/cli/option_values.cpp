@@ -35,6 +35,7 @@ const std::map<std::string, std::vector<std::string>>& words() {
       {"--dtype", dtype_names()},
       {"--lang", {"cpp", "cuda", "torch", "triton"}},
       {"--format", {"md", "csv", "html"}},
+      {"--sort", {"error", "bias", "gap", "name", "given"}},
       {"--completion", {"bash", "zsh", "fish"}},
       {"TOPIC", topic_names()},
   };

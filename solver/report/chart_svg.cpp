@@ -25,25 +25,43 @@ struct Range {
   bool empty() const { return lo > hi; }
 };
 
+std::string marker_class(const Series& series) {
+  return fmt::format("m{}", series.style % kSeriesStyles);
+}
+
+void draw_line(Svg& svg, const Series& series, const Axis& x, const Axis& y) {
+  std::vector<Point> points;
+  for (size_t i = 0; i < series.x.size(); ++i) {
+    if (series.y[i] > 0.0) points.push_back({x.pixel(series.x[i]), y.pixel(series.y[i])});
+  }
+  svg.polyline(fmt::format("l{}", series.style % kSeriesStyles), points);
+  for (size_t i = 0; i < series.x.size(); ++i) {
+    if (!(series.y[i] > 0.0)) continue;
+    svg.marker(marker_class(series), series.style, x.pixel(series.x[i]), y.pixel(series.y[i]),
+               fmt::format("{}, {} bit{}: {}", series.name, series.x[i],
+                           series.x[i] == 1.0 ? "" : "s", short_number(series.y[i])));
+  }
+}
+
 }  // namespace
 
-std::string error_chart(const std::string& label, const std::vector<Series>& series) {
-  constexpr double kLeft = 56;
+std::string bits_chart(const std::string& label, const std::vector<Series>& series) {
+  constexpr double kLeft = 60;
   constexpr double kTop = 12;
   constexpr double kRight = 348;
   constexpr double kBottom = 190;
   Svg svg(360, 230, label);
   Range bits;
-  Range errors;
+  Range values;
   for (const auto& one : series) {
     for (size_t i = 0; i < one.x.size(); ++i) {
       bits.add(one.x[i]);
-      if (one.y[i] > 0.0) errors.add(one.y[i]);
+      if (one.y[i] > 0.0) values.add(one.y[i]);
     }
   }
-  if (errors.empty()) return svg.str(false);
+  if (values.empty()) return svg.str(false);
   const Axis x = Axis::linear(bits.lo - 0.3, bits.hi + 0.3, kLeft, kRight);
-  const Axis y = Axis::logarithmic(errors.lo, errors.hi, kBottom, kTop);
+  const Axis y = Axis::logarithmic(values.lo, values.hi, kBottom, kTop);
   for (const double value : y.ticks(6)) {
     svg.line("grid", kLeft, y.pixel(value), kRight, y.pixel(value));
     svg.text("", kLeft - 8, y.pixel(value) + 4, "end", tick_label(value));
@@ -52,51 +70,33 @@ std::string error_chart(const std::string& label, const std::vector<Series>& ser
     svg.text("", x.pixel(value), kBottom + 18, "middle", tick_label(value));
   }
   svg.text("", (kLeft + kRight) / 2, kBottom + 36, "middle", "bits");
-  for (const auto& one : series) {
-    std::vector<Point> points;
-    for (size_t i = 0; i < one.x.size(); ++i) {
-      if (one.y[i] > 0.0) points.push_back({x.pixel(one.x[i]), y.pixel(one.y[i])});
-    }
-    svg.polyline(fmt::format("l{}", one.style % kSeriesStyles), points);
-    for (size_t i = 0; i < one.x.size(); ++i) {
-      if (one.y[i] > 0.0) {
-        svg.marker(fmt::format("m{}", one.style % kSeriesStyles), one.style, x.pixel(one.x[i]),
-                   y.pixel(one.y[i]),
-                   fmt::format("{}, {} bits: {}", one.name, one.x[i], short_number(one.y[i])));
-      }
-    }
-  }
+  for (const auto& one : series) draw_line(svg, one, x, y);
   return svg.str(false);
 }
 
 std::string dot_chart(const std::string& label, const std::vector<std::string>& rows,
-                      const std::vector<Series>& series, double floor, double goal) {
-  constexpr double kLeft = 110;
-  constexpr double kRight = 620;
-  constexpr double kTop = 26;
-  constexpr double kRow = 18;
+                      const std::vector<Series>& series, const DotScale& scale) {
+  constexpr double kLeft = 14;
+  constexpr double kRight = 346;
+  constexpr double kTop = 24;
+  constexpr double kRow = 38;
   const double bottom = kTop + kRow * static_cast<double>(rows.size());
-  Svg svg(640, bottom + 8, label);
-  Range range;
-  range.add(floor);
-  if (goal > 0.0) range.add(goal);
-  for (const auto& one : series) {
-    for (const double value : one.x) range.add(std::max(value, floor));
-  }
-  const Axis x = Axis::logarithmic(range.lo, range.hi, kLeft, kRight);
-  for (const double value : x.ticks(8)) {
+  Svg svg(360, bottom + 8, label);
+  const Axis x = Axis::logarithmic(scale.floor, scale.ceiling, kLeft, kRight);
+  for (const double value : x.ticks(6)) {
     svg.line("grid", x.pixel(value), kTop, x.pixel(value), bottom);
-    svg.text("", x.pixel(value), kTop - 9, "middle", tick_label(value));
+    svg.text("", x.pixel(value), kTop - 8, "middle", tick_label(value));
   }
-  if (goal > 0.0) svg.line("goal", x.pixel(goal), kTop, x.pixel(goal), bottom);
-  const auto centre = [&](double row) { return kTop + kRow * (row + 0.5); };
+  svg.line("goal", x.pixel(scale.goal), kTop, x.pixel(scale.goal), bottom);
   for (size_t i = 0; i < rows.size(); ++i) {
-    svg.text("small", kLeft - 12, centre(static_cast<double>(i)) + 4, "end", rows[i]);
+    const double top = kTop + kRow * static_cast<double>(i);
+    if (i > 0) svg.line("grid", kLeft, top, kRight, top);
+    svg.text("ink", kLeft, top + 15, "start", rows[i]);
   }
   for (const auto& one : series) {
     for (size_t i = 0; i < one.x.size(); ++i) {
-      svg.marker(fmt::format("m{}", one.style % kSeriesStyles), one.style,
-                 x.pixel(std::max(one.x[i], floor)), centre(one.y[i]),
+      svg.marker(marker_class(one), one.style, x.pixel(std::max(one.x[i], scale.floor)),
+                 kTop + kRow * one.y[i] + 27,
                  fmt::format("{}: {}", one.name, short_number(one.x[i])));
     }
   }

@@ -14,14 +14,22 @@ struct Series {
   std::vector<double> y;
 };
 
-/// Error (log scale) against bits (360 x 230), for a page that carries svg_style. Values that are
-/// zero have no place on a log scale and are left out.
-std::string error_chart(const std::string& label, const std::vector<Series>& series);
+/// Positive values (log scale) against bits (360 x 230), for a page that carries svg_style. Values
+/// that are zero have no place on a log scale and are left out.
+std::string bits_chart(const std::string& label, const std::vector<Series>& series);
 
-/// One row per name, x on a log scale, `goal` as a dashed line (0: none). Series::y holds row
-/// indices. Values below `floor`, zero included, are drawn at `floor`.
+/// The log scale of dot charts: values below `floor`, zero included, are drawn at `floor`; `goal`
+/// is a dashed line.
+struct DotScale {
+  double floor;
+  double ceiling;
+  double goal;
+};
+
+/// One row per name, which stands above its dots (360 wide). Series::x are the values, Series::y
+/// the indices of their rows.
 std::string dot_chart(const std::string& label, const std::vector<std::string>& rows,
-                      const std::vector<Series>& series, double floor, double goal);
+                      const std::vector<Series>& series, const DotScale& scale);
 
 }  // namespace reporting
 }  // namespace fewbit::solver

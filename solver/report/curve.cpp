@@ -28,6 +28,16 @@ Domain finite_domain(const Problem& problem) {
   return domain;
 }
 
+/// Between `still` and `moving`: where `moved` turns true, at the scale of the feature there.
+template <class Moved>
+double turn_of(double still, double moving, const Moved& moved) {
+  for (int i = 0; i < 60; ++i) {
+    const double middle = 0.5 * (still + moving);
+    (moved(middle) ? moving : still) = middle;
+  }
+  return moving;
+}
+
 /// The smallest range outside of which f' is quiet and the table has no threshold.
 Domain active_part(const Derivative& derivative, const std::vector<Step>& steps) {
   constexpr int kProbes = 2000;
@@ -35,24 +45,34 @@ Domain active_part(const Derivative& derivative, const std::vector<Step>& steps)
   const double hi = derivative.hi();
   const double quiet = kQuiet * (derivative.max_value() - derivative.min_value());
   const auto probe = [&](int i) { return lo + (hi - lo) * i / kProbes; };
-  const auto moved = [&](int i, double end) {
-    return std::abs(derivative.value(probe(i)) - end) > quiet;
+  const auto left = [&](double x) {
+    return std::abs(derivative.value(x) - derivative.value(lo)) > quiet;
+  };
+  const auto right = [&](double x) {
+    return std::abs(derivative.value(x) - derivative.value(hi)) > quiet;
   };
   int first = 0;
-  while (first < kProbes && !moved(first, derivative.value(lo))) ++first;
+  while (first < kProbes && !left(probe(first))) ++first;
   int last = kProbes;
-  while (last > first && !moved(last, derivative.value(hi))) --last;
-  Domain part{probe(first), probe(last)};
-  for (size_t i = 1; i < steps.size(); ++i) {
-    part.lo = std::min(part.lo, steps[i].lo);
-    part.hi = std::max(part.hi, steps[i].lo);
-  }
-  return part;
+  while (last > 0 && !right(probe(last))) --last;
+  Domain part{kInfinity, -kInfinity};
+  if (left(probe(first))) part.lo = turn_of(probe(std::max(first - 1, 0)), probe(first), left);
+  if (right(probe(last))) part.hi = turn_of(probe(std::min(last + 1, kProbes)), probe(last), right);
+  const auto include = [&](double x) {
+    part.lo = std::min(part.lo, x);
+    part.hi = std::max(part.hi, x);
+  };
+  for (size_t i = 1; i < steps.size(); ++i) include(steps[i].lo);
+  // What lies between two probes has its kinks.
+  for (size_t i = 1; i + 1 < derivative.borders().size(); ++i) include(derivative.borders()[i]);
+  return part.lo <= part.hi ? part : Domain{lo, hi};
 }
 
 /// Some room on both sides, and the same room on both where zero is inside a symmetric domain.
 Domain framed(Domain part, const Domain& domain) {
-  const double room = std::max(0.12 * (part.hi - part.lo), 0.03 * (domain.hi - domain.lo));
+  const double width = part.hi - part.lo;
+  const double share = 0.03 * (domain.hi - domain.lo);
+  const double room = width > 0.0 ? std::max(0.12 * width, std::min(share, width)) : share;
   part.lo -= room;
   part.hi += room;
   if (domain.lo == -domain.hi) {
@@ -82,6 +102,28 @@ std::vector<std::vector<Point>> sample(const Derivative& derivative, const Domai
   return pieces;
 }
 
+/// Means over as many columns as a picture can show; zero outside of the domain's weight.
+std::vector<Point> sample_density(const Weight& weight, const Domain& view) {
+  constexpr int kColumns = 180;
+  constexpr int kPerColumn = 8;
+  const double width = (view.hi - view.lo) / kColumns;
+  std::vector<Point> points;
+  double most = 0.0;
+  for (int i = 0; i < kColumns; ++i) {
+    double sum = 0.0;
+    for (int j = 0; j < kPerColumn; ++j) {
+      sum += weight.density(view.lo + width * (i + (j + 0.5) / kPerColumn));
+    }
+    points.push_back({view.lo + width * (i + 0.5), sum});
+    most = std::max(most, sum);
+  }
+  if (!(most > 0.0)) return {};
+  for (auto& point : points) point.y /= most;
+  points.front().x = view.lo;
+  points.back().x = view.hi;
+  return points;
+}
+
 }  // namespace
 
 std::vector<Step> steps_of(const Table& table) {
@@ -108,7 +150,13 @@ Curve sample_curve(const Table& table, size_t points) {
   const Derivative derivative(expression_of(table.problem.function), domain.lo, domain.hi);
   std::vector<Step> steps = steps_of(table);
   const Domain view = framed(active_part(derivative, steps), domain);
-  Curve curve{view.lo, view.hi, kInfinity, -kInfinity, sample(derivative, view, points), {}};
+  Curve curve{view.lo,
+              view.hi,
+              kInfinity,
+              -kInfinity,
+              sample(derivative, view, points),
+              {},
+              sample_density(*make_weight(table.problem.weight), view)};
   for (const auto& run : curve.pieces) {
     for (const auto& point : run) {
       curve.y_min = std::min(curve.y_min, point.y);

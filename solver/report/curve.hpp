@@ -24,7 +24,8 @@ struct Step {
 std::vector<Step> steps_of(const Table& table);
 
 /// What a picture of a table needs: the part of the domain where f' or the table does something, f'
-/// there (one run of points per smooth piece) and the steps clipped to it.
+/// there (one run of points per smooth piece), the steps clipped to it, and the density of the
+/// inputs, its largest value there being 1.
 struct Curve {
   double lo;
   double hi;
@@ -32,6 +33,7 @@ struct Curve {
   double y_max;
   std::vector<std::vector<Point>> pieces;
   std::vector<Step> steps;
+  std::vector<Point> density;
 };
 
 /// Samples f' at about `points` places. Throws what Derivative throws.

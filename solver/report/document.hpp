@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fewbit::solver {
@@ -15,6 +16,8 @@ struct Cell {
 struct Column {
   std::string name;
   bool numeric = false;
+  bool only_csv = false;  ///< for programs: too long for people's rows
+  bool code = false;      ///< formulas: no sign in them is markup
 };
 
 struct Grid {
@@ -22,12 +25,13 @@ struct Grid {
   std::vector<std::vector<Cell>> rows;
 };
 
-/// Inline SVG (written for svg_style) with its words.
+/// Inline SVG (written for svg_style) with its words, and figures that are unfolded on demand.
 struct Figure {
   std::string title;
   std::string caption;
   std::string svg;
-  bool wide = false;
+  std::string details_title = {};
+  Grid details = {};
 };
 
 /// A colour and marker that figures of a section share.
@@ -50,12 +54,14 @@ struct Document {
   std::string title;
   std::string summary;
   std::vector<Section> sections;
+  std::vector<std::pair<std::string, std::string>> provenance = {};  ///< what, text of one line
 };
 
-/// GitHub-flavoured Markdown; figures are left out.
+/// GitHub-flavoured Markdown; of figures only the details.
 std::string to_markdown(const Document& document);
 
-/// RFC 4180; several grids are separated by an empty line, each after a line "# title".
+/// RFC 4180 after one line "# what: text" for each part of the provenance; several grids are
+/// separated by an empty line, each after a line "# title".
 std::string to_csv(const Document& document);
 
 /// One self-contained page: no scripts, no requests.

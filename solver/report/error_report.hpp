@@ -8,8 +8,9 @@
 namespace fewbit::solver {
 inline namespace reporting {
 
-/// Squared error by bits (digest), every table with error, smoothed bias and gap, charts of error
-/// against bits and of gaps, and a picture of each table.
+/// Squared error and smoothed bias by bits (digests, each with a chart for every function that is
+/// not exact), gaps, every table with its picture, levels and thresholds, and the functions. The
+/// order is that of the results.
 std::vector<Section> error_sections(const std::vector<Result>& results);
 
 }  // namespace reporting

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,20 +34,21 @@ Cell worst_cell(const Regret* regret) {
   return regret ? percent(regret->value) : Cell{"-"};
 }
 
-size_t chosen_range(const RegretStudy& study, const std::vector<Regret>& regrets) {
-  size_t chosen = 0;
-  double least = 0.0;
-  for (size_t i = 0; i < study.ranges.size(); ++i) {
-    const Regret* found = worst(regrets, [&](const Regret& r) { return r.range == i; });
-    if (found == nullptr || (i > 0 && found->value >= least)) continue;
-    least = found->value;
-    chosen = i;
+/// Which of 0 ... count - 1 have regrets (by the member `of`), those with a small worst one first.
+std::vector<size_t> by_worst(const std::vector<Regret>& regrets, size_t Regret::*of, size_t count) {
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < count; ++i) {
+    const Regret* found = worst(regrets, [&](const Regret& r) { return r.*of == i; });
+    if (found != nullptr) order.emplace_back(found->value, i);
   }
-  return chosen;
+  std::sort(order.begin(), order.end());
+  std::vector<size_t> places;
+  for (const auto& [value, place] : order) places.push_back(place);
+  return places;
 }
 
 Section by_sigma(const RegretStudy& study, const std::vector<Regret>& regrets) {
-  const size_t chosen = chosen_range(study, regrets);
+  const auto ranges = by_worst(regrets, &Regret::range, study.ranges.size());
   Section section;
   section.id = "regret";
   section.title = "Regret of mixture tables";
@@ -55,16 +57,15 @@ Section by_sigma(const RegretStudy& study, const std::vector<Regret>& regrets) {
       "normal(0, sigma): its squared error over the smallest possible one there, minus 1. Each "
       "entry "
       "is the worst over all functions and sizes; step functions are exact and take no part.",
-      fmt::format("Smallest worst case: sigma from {}.", range_name(study.ranges[chosen]))};
+      fmt::format("Smallest worst case: sigma from {}.", range_name(study.ranges[ranges.front()]))};
   section.grid.columns = {{"mixture range"}, {"worst", true}, {"where"}};
   for (const double sigma : study.sigmas) {
     section.grid.columns.push_back({"sigma " + shortest(sigma), true});
   }
-  for (size_t i = 0; i < study.ranges.size(); ++i) {
+  for (const size_t i : ranges) {
     const Regret* all = worst(regrets, [&](const Regret& r) { return r.range == i; });
-    if (all == nullptr) continue;
     std::vector<Cell> row{
-        {range_name(study.ranges[i]) + (i == chosen ? " (smallest)" : ""),
+        {range_name(study.ranges[i]) + (i == ranges.front() ? " (smallest)" : ""),
          range_name(study.ranges[i])},
         percent(all->value),
         {fmt::format("{}, {} levels, sigma {}", function_name(study.functions[all->function]),
@@ -79,22 +80,24 @@ Section by_sigma(const RegretStudy& study, const std::vector<Regret>& regrets) {
 }
 
 Section by_function(const RegretStudy& study, const std::vector<Regret>& regrets) {
+  const auto ranges = by_worst(regrets, &Regret::range, study.ranges.size());
+  auto functions = by_worst(regrets, &Regret::function, study.functions.size());
+  std::reverse(functions.begin(), functions.end());
   Section section;
   section.id = "regret-functions";
   section.title = "Regret by function";
-  section.notes = {"The worst over all sizes and sigmas."};
+  section.notes = {"The worst over all sizes and sigmas; functions with the largest come first."};
   section.grid.columns = {{"function"}};
-  for (const auto& range : study.ranges) section.grid.columns.push_back({range_name(range), true});
-  for (size_t f = 0; f < study.functions.size(); ++f) {
+  for (const size_t i : ranges) {
+    section.grid.columns.push_back({range_name(study.ranges[i]), true});
+  }
+  for (const size_t f : functions) {
     std::vector<Cell> row{{function_name(study.functions[f])}};
-    bool any = false;
-    for (size_t i = 0; i < study.ranges.size(); ++i) {
-      const Regret* found =
-          worst(regrets, [&](const Regret& r) { return r.range == i && r.function == f; });
-      any = any || found != nullptr;
-      row.push_back(worst_cell(found));
+    for (const size_t i : ranges) {
+      row.push_back(worst_cell(
+          worst(regrets, [&](const Regret& r) { return r.range == i && r.function == f; })));
     }
-    if (any) section.grid.rows.push_back(std::move(row));
+    section.grid.rows.push_back(std::move(row));
   }
   return section;
 }

@@ -1,5 +1,7 @@
 #include "report/study.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "proven/solve.hpp"
 
@@ -34,7 +36,9 @@ std::vector<Problem> problems_of(const Study& study) {
           problem.form = form;
           for (const int levels : study.levels) {
             problem.levels = levels;
-            problems.push_back(problem);
+            if (std::find(problems.begin(), problems.end(), problem) == problems.end()) {
+              problems.push_back(problem);
+            }
           }
         }
       }

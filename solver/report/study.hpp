@@ -25,13 +25,15 @@ struct Result {
   Problem problem;
   std::optional<Table> table;
   std::string failure;
+  std::string file = {};  ///< that the table was read from; empty: it was solved
+  std::string data = {};  ///< where a weight of data was read from
 };
 
 /// The range of the data for a histogram, [-10, 10] for every other weight.
 Domain default_domain(const WeightSpec& weight);
 
-/// All combinations: functions outermost, sizes innermost. The smoothed objective goes with the
-/// levels form whatever `forms` says.
+/// All combinations, each once: functions outermost, sizes innermost. The smoothed objective goes
+/// with the levels form whatever `forms` says.
 std::vector<Problem> problems_of(const Study& study);
 
 /// Solves in parallel; the order is that of `problems`. A problem without an answer is kept with

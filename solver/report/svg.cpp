@@ -1,5 +1,6 @@
 #include "report/svg.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,9 @@ std::string pixels(double value) {
   if (text.back() == '.') text.pop_back();
   return text == "-0" ? "0" : text;
 }
+
+/// Room between a text and the picture's end.
+constexpr double kMargin = 2.0;
 
 constexpr std::string_view kLight =
     "--ink:#1f2328;--soft:#59636e;--rule:#d1d9e0;--faint:#afb8c1;--curve:#0969da;--step:#bc4c00;"
@@ -38,6 +42,7 @@ constexpr std::string_view kClasses =
     ".rise{stroke:var(--step);stroke-width:1;stroke-opacity:.75}"
     ".level{stroke:var(--step);stroke-width:1.25;stroke-opacity:.8;stroke-dasharray:6 4}"
     ".lead{stroke:var(--step);stroke-width:.75;stroke-opacity:.6;fill:none}"
+    ".density{fill:var(--soft);fill-opacity:.18;stroke:none}"
     ".goal{stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}";
 
 std::string series_classes() {
@@ -52,6 +57,16 @@ std::string series_classes() {
 }
 
 }  // namespace
+
+double text_width(std::string_view css, std::string_view text) {
+  // All bytes but those that continue a UTF-8 character.
+  const auto characters = static_cast<double>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+  if (css == "title") return characters * 19 * 0.62;
+  if (css == "code") return characters * 11 * 0.62;
+  return characters * (css == "small" ? 11 : 12) * 0.6;
+}
 
 std::string escape_xml(std::string_view text) {
   std::string safe;
@@ -110,8 +125,16 @@ void Svg::marker(std::string_view css, size_t shape, double x, double y, std::st
 
 void Svg::text(std::string_view css, double x, double y, std::string_view anchor,
                std::string_view content) {
-  body_ += fmt::format("<text class=\"t {}\" x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", css,
-                       pixels(x), pixels(y), anchor, escape_xml(content));
+  const double room = width_ - 2 * kMargin;
+  const double width = std::min(text_width(css, content), room);
+  const double share = anchor == "start" ? 0.0 : (anchor == "end" ? 1.0 : 0.5);
+  const double left = std::clamp(x - share * width, kMargin, kMargin + room - width);
+  body_ += fmt::format("<text class=\"t {}\" x=\"{}\" y=\"{}\" text-anchor=\"{}\"", css,
+                       pixels(left + share * width), pixels(y), anchor);
+  if (text_width(css, content) > room) {
+    body_ += fmt::format(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", pixels(room));
+  }
+  body_ += ">" + escape_xml(content) + "</text>\n";
 }
 
 std::string Svg::str(bool standalone) const {
@@ -119,7 +142,8 @@ std::string Svg::str(bool standalone) const {
   std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\"";
   if (standalone)
     text += fmt::format(" width=\"{}\" height=\"{}\"", pixels(width_), pixels(height_));
-  text += " role=\"img\" aria-label=\"" + escape_xml(label_) + "\">\n";
+  text += label_.empty() ? " aria-hidden=\"true\">\n"
+                         : " role=\"img\" aria-label=\"" + escape_xml(label_) + "\">\n";
   if (standalone) {
     text += "<title>" + escape_xml(label_) + "</title>\n<style>" + svg_style("svg") + "</style>\n";
   }

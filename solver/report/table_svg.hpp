@@ -7,8 +7,8 @@
 namespace fewbit::solver {
 inline namespace reporting {
 
-/// The picture of one table as a document of its own (760 x 440): title, error and proof, legend,
-/// axes, f', the step function with its codes, thresholds.
+/// The picture of one table as a document of its own (760 x 460): title, error and proof, legend,
+/// axes, the density of the inputs, f', the step function with its codes, thresholds.
 std::string table_picture(const Table& table);
 
 /// The same without title and legend (360 x 230), for a page that carries svg_style.

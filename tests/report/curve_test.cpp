@@ -40,6 +40,21 @@ TEST(Curve, ShowsEveryThresholdWithRoom) {
   EXPECT_EQ(curve.steps.back().hi, curve.hi);
 }
 
+TEST(Curve, FindsWhatIsSmallInAWideDomain) {
+  for (const Form form : {Form::levels, Form::unbiased}) {
+    for (const char* function : {"gelu", "hardtanh"}) {
+      Problem problem;
+      problem.function = parse_function(function);
+      problem.form = form;
+      problem.domain = {-1e4, 1e4};
+      const Curve curve = sample_curve(solve(problem), 200);
+      EXPECT_LT(curve.hi - curve.lo, 100.0) << function;
+      EXPECT_LT(curve.lo, -1.0) << function;
+      EXPECT_GT(curve.hi, 1.0) << function;
+    }
+  }
+}
+
 TEST(Curve, BreaksWhereTheDerivativeJumps) {
   const Curve curve = sample_curve(solved("selu", 4), 200);
   ASSERT_EQ(curve.pieces.size(), 2U);

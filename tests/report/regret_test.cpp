@@ -40,12 +40,12 @@ TEST(Regret, NarrowRangeAroundSigmaCostsNothing) {
   }
 }
 
-TEST(Regret, SmallestWorstCaseIsMarked) {
+TEST(Regret, SmallestWorstCaseIsMarkedAndFirst) {
   const RegretStudy study = small();
   const std::vector<Regret> found{{0, 0, 4, 0.5, 0.1}, {0, 0, 4, 1, 0.3}, {1, 0, 4, 0.5, 0.2}};
   const auto sections = regret_sections(study, found);
-  EXPECT_EQ(sections[0].grid.rows[0][1].text, "30.0 %");
-  EXPECT_EQ(sections[0].grid.rows[1][0].text, "0.9 to 1.1 (smallest)");
+  EXPECT_EQ(sections[0].grid.rows[0][0].text, "0.9 to 1.1 (smallest)");
+  EXPECT_EQ(sections[0].grid.rows[1][1].text, "30.0 %");
 }
 
 }  // namespace fewbit::solver

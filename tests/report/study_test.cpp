@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "report/error_report.hpp"
+#include "report/order.hpp"
 #include "report/paper_table.hpp"
 #include "tests/report/support.hpp"
 
@@ -29,6 +30,12 @@ TEST(Study, HoldsEveryCombinationInOrder) {
   EXPECT_EQ(problems[4].function.name, "relu");
 }
 
+TEST(Study, SolvesNothingTwice) {
+  Study study = small();
+  study.functions.push_back(study.functions.front());
+  EXPECT_EQ(problems_of(study).size(), 8U);
+}
+
 TEST(Study, DataBringItsOwnDomain) {
   const WeightSpec weight{"histogram", {}, {-3, 0, 5}, {0.5, 0.5}, {}};
   EXPECT_EQ(default_domain(weight), (Domain{-3, 5}));
@@ -49,7 +56,8 @@ TEST(Study, ProblemWithoutAnswerKeepsItsReason) {
 TEST(ErrorReport, ShowsBiasBesideErrorForEveryTable) {
   const auto results = solve_all(problems_of(small()));
   const auto sections = error_sections(results);
-  const Section& all = sections.back();
+  const Section& all = sections[3];
+  EXPECT_EQ(all.id, "tables");
   ASSERT_EQ(all.grid.rows.size(), 8U);
   EXPECT_EQ(all.figures.size(), 8U);
   EXPECT_EQ(all.grid.columns[7].name, "squared error");
@@ -63,7 +71,45 @@ TEST(ErrorReport, DigestHasOneColumnForEachSize) {
   const Grid& grid = sections.front().grid;
   ASSERT_EQ(grid.columns.size(), 4U);
   EXPECT_EQ(grid.columns[3].name, "3 bits");
+  // The exact relu is named in a note.
+  ASSERT_EQ(grid.rows.size(), 2U);
   EXPECT_EQ(grid.rows[1][3].text, "0.008094");
+}
+
+TEST(ErrorReport, NamesExactFunctionsOnce) {
+  const auto sections = error_sections(exact_once(solve_all(problems_of(small()))));
+  EXPECT_EQ(sections[0].notes.back(), "Exact, with error and bias 0: relu in 1 bit.");
+  EXPECT_EQ(sections[3].grid.rows.size(), 5U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(sections[i].grid.rows.size(), 2U);
+    ASSERT_EQ(sections[i].figures.size(), 1U);
+    EXPECT_EQ(sections[i].figures[0].title, "gelu");
+  }
+}
+
+TEST(ErrorReport, UnfoldsLevelsAndThresholdsInFull) {
+  const auto results = solve_all(problems_of(small()));
+  const Table& table = *results[3].table;
+  const Grid details = error_sections(results)[3].figures[3].details;
+  ASSERT_EQ(details.rows.size(), table.codes.size());
+  for (size_t i = 0; i < details.rows.size(); ++i) {
+    const auto& row = details.rows[i];
+    const auto code = static_cast<size_t>(std::stoi(row[1].text));
+    EXPECT_EQ(static_cast<int>(code), table.codes[i]);
+    EXPECT_EQ(std::stod(row[2].text), table.levels[code]);
+    if (i < table.thresholds.size()) {
+      EXPECT_EQ(std::stod(row[0].text), table.thresholds[i]);
+    }
+  }
+  EXPECT_EQ(details.rows.back()[0].text, "inf");
+}
+
+TEST(ErrorReport, DrawsNoLineThroughASinglePoint) {
+  Study study = small();
+  study.levels = {4};
+  const auto sections = error_sections(solve_all(problems_of(study)));
+  EXPECT_TRUE(sections[0].figures.empty());
+  EXPECT_TRUE(sections[1].figures.empty());
 }
 
 TEST(PaperTable, IsReachedEverywhere) {
