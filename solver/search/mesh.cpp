@@ -132,9 +132,17 @@ class Mesh {
     }
   }
 
-  /// A computed f' is off by the width of its enclosure at a point, and by what rounding x does.
+  /// A computed f' is off by the width of its enclosure at a point, and by what rounding x does; so
+  /// is w, by the latter.
   Panel with_noise(const Cell& cell) const {
     Panel panel = cell.panel;
+    if (!plain_) {
+      const double moved =
+          std::numeric_limits<double>::epsilon() * std::max(std::abs(panel.lo), std::abs(panel.hi));
+      const auto density = density_bounds(weight_, panel.lo, panel.hi);
+      const double change = std::min(density[0], density[1] * moved);
+      panel.error += range_ * range_ * (panel.hi - panel.lo) * change;
+    }
     if (panel.constant) return panel;
     const double half = 0.5 * (panel.hi - panel.lo);
     for (const size_t node : {size_t{0}, kNodes / 2, kNodes - 1}) {

@@ -23,7 +23,8 @@ Uncertainty& Uncertainty::operator+=(const Uncertainty& other) {
 
 double Uncertainty::above(double computed) const {
   if (quadrature == 0.0 && noise == 0.0 && computed == 0.0) return 0.0;
-  const double root = std::sqrt(computed * (1.0 + kSumRounding) + quadrature) + noise;
+  const double root =
+      std::sqrt(std::max(0.0, computed) * (1.0 + kSumRounding) + quadrature) + noise;
   return root * root;
 }
 

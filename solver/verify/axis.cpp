@@ -15,6 +15,7 @@ inline namespace verification {
 namespace {
 constexpr double kMostParts = 4096;  // of one stretch, to begin with
 constexpr double kFlat = 1e-14;      // of the swing of f'
+constexpr double kRounding = 2e-15;  // of its size
 }  // namespace
 
 Moments& Moments::operator+=(const Moments& other) {
@@ -60,6 +61,13 @@ double Axis::density(double x) const {
   return density;
 }
 
+double Axis::displacement() const {
+  const Domain support = weight_->support();
+  const double far = std::max(std::fabs(std::max(domain_.lo, support.lo)),
+                              std::fabs(std::min(domain_.hi, support.hi)));
+  return 2e-16 * far / weight_->scale();
+}
+
 Moments Axis::panel_integral(double a, double b, size_t piece, double center) const {
   const GaussRule& rule = gauss_rule();
   std::array<double, GaussRule::kNodes> x;
@@ -85,13 +93,15 @@ void Axis::halve(const Panel& panel, const Moments& whole, int depth) {
   const Moments left = panel_integral(a, middle, piece, center_);
   const Moments right = panel_integral(middle, b, piece, center_);
   const double tolerance = 1e-16 * scale_ + 4e-15 * whole.mass;
+  const double rounding = 4e-16 * size_ * whole.mass;
   const bool exact =
       std::fabs(left.mass + right.mass - whole.mass) <= tolerance &&
-      std::fabs(left.first + right.first - whole.first) <= tolerance * span_ &&
-      std::fabs(left.second + right.second - whole.second) <= tolerance * span_ * span_;
+      std::fabs(left.first + right.first - whole.first) <= tolerance * span_ + rounding &&
+      std::fabs(left.second + right.second - whole.second) <=
+          (tolerance * span_ + rounding) * span_;
   // Where there is no mass nothing that hides between the nodes matters.
-  const bool hidden =
-      weight_touches(a, b) && may_hide_a_step(*derivative_, a, b, piece, kFlat * span_);
+  const bool hidden = weight_touches(a, b) &&
+                      may_hide_a_step(*derivative_, a, b, piece, kFlat * span_ + kRounding * size_);
   if (((exact || depth > 14) && !hidden) || depth > 60 || !(a < middle && middle < b)) {
     panels_.push_back({a, middle, piece, left});
     panels_.push_back({middle, b, piece, right});
@@ -124,6 +134,7 @@ std::vector<double> Axis::cuts() const {
 
 void Axis::lay_panels() {
   span_ = derivative_->max_value() - derivative_->min_value();
+  size_ = std::max(std::fabs(derivative_->max_value()), std::fabs(derivative_->min_value()));
   center_ = (derivative_->max_value() + derivative_->min_value()) / 2;
   const double longest = std::min(2.0 * weight_->scale(), hi() - lo());
   const std::vector<double> ends = cuts();
@@ -172,6 +183,23 @@ Moments Axis::upto(double x) const {
   const Panel& panel = *std::prev(after);
   Moments sum = panel.before;
   if (x > panel.lo) sum += panel_integral(panel.lo, x, panel.piece, center_);
+  return sum;
+}
+
+double Axis::integrate_between(double a, double b, double left, double right) const {
+  const GaussRule& rule = gauss_rule();
+  double sum = 0.0;
+  auto panel = std::upper_bound(panels_.begin(), panels_.end(), a,
+                                [](double at, const Panel& p) { return at < p.hi; });
+  for (; panel != panels_.end() && panel->lo < b; ++panel) {
+    const double from = std::max(a, panel->lo);
+    const double half = (std::min(b, panel->hi) - from) / 2;
+    for (size_t i = 0; half > 0.0 && i < GaussRule::kNodes; ++i) {
+      const double x = from + half * (1.0 + rule.nodes[i]);
+      const double v = derivative_->value(x, panel->piece);
+      sum += half * rule.weights[i] * density(x) * std::max(0.0, (v - left) * (right - v));
+    }
+  }
   return sum;
 }
 

@@ -42,6 +42,9 @@ class Axis {
   const Moments& total() const { return total_; }
   double center() const { return center_; }
 
+  /// What rounding of x may change w by, as a share of it.
+  double displacement() const;
+
   /// The root of the integral of w times the square of what rounding may do to f'.
   double noise() const { return noise_; }
 
@@ -50,6 +53,10 @@ class Axis {
 
   /// Moments about `center` over [a, b] by quadrature of that stretch alone: no cancellation.
   Moments integrate(double a, double b, double center) const;
+
+  /// Integral of w (f' - left)(right - f') over [a, b], where f' lies between the two: no
+  /// cancellation.
+  double integrate_between(double a, double b, double left, double right) const;
 
   /// Smallest and largest f' on [a, b], one-sided at the ends; exact through the monotone branches.
   std::pair<double, double> range(double a, double b) const;
@@ -78,6 +85,7 @@ class Axis {
   double noise_ = 0.0;
   double scale_ = 0.0;  ///< mass and
   double span_ = 0.0;   ///< swing of f', for the panels' tolerance
+  double size_ = 0.0;   ///< largest |f'|
   std::vector<Panel> panels_;
   Moments total_;
 };

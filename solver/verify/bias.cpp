@@ -106,8 +106,11 @@ class ErrorNodes {
     const double middle = lo + (hi - lo) / 2;
     const double halves = (mean(f, lo, middle) + mean(f, middle, hi)) / 2;
     const double whole = mean(f, lo, hi);
-    return std::fabs(halves - whole) <= 2e-15 * std::fabs(whole) + 1e-16 * size_ &&
-           !may_hide_a_step(f, lo, hi, f.piece_of(middle), 1e-14 * size_);
+    const size_t piece = f.piece_of(middle);
+    const Interval value = f.bounds(middle, middle, piece);
+    const double rounding = value.upper() - value.lower() + 1e-16 * size_;
+    return std::fabs(halves - whole) <= 2e-15 * std::fabs(whole) + rounding &&
+           !may_hide_a_step(f, lo, hi, piece, 1e-14 * size_);
   }
 
   static double expected(const Table& table, double x, double value) {
@@ -140,6 +143,19 @@ std::vector<double> unit_biases(const Table& table, const Derivative& f, const U
 Derivative derivative_seen_by(const Units& units, const FunctionSpec& function) {
   const Domain all = reach_of(units.begin(), units.end());
   return {Expression::parse(function.expression, function.parameters), all.lo, all.hi};
+}
+
+double size_seen_by_units(const Table& table) {
+  const Objective& objective = table.problem.objective;
+  const Units units =
+      units_of(table.problem.weight, objective.smoothed ? objective.tau : Objective{}.tau);
+  const Derivative f = derivative_seen_by(units, table.problem.function);
+  // Places are known to their last digit only, which counts in units of the spread.
+  double digits = 1.0;
+  for (const UnitSpec& unit : units) {
+    digits = std::max(digits, 0.02 * std::fabs(unit.mean) / unit.spread);
+  }
+  return digits * std::max(std::fabs(f.min_value()), std::fabs(f.max_value()));
 }
 
 double recompute_bias(const Table& table) {

@@ -104,7 +104,7 @@ class UnbiasedCheck {
     gap.mass += here.mass;
     gap.from_left += here.first;
     gap.from_right += width * here.mass - here.first;
-    gap.error += width * here.first - here.second;
+    gap.error += axis_.integrate_between(a, b, *(right - 1), *right);
   }
 
   const std::vector<double>& levels_;

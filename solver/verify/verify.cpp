@@ -42,7 +42,7 @@ class Verifier {
       // Below its rounding a residual is noise: any value up to there will do.
       const double nearest = std::clamp(table_.residual, measured.residual - measured.rounding,
                                         measured.residual + measured.rounding);
-      findings_.compare("residual", table_.residual, nearest, 1e-12 + 0.01 * measured.residual);
+      findings_.compare("residual", table_.residual, nearest, 1e-12 + 0.1 * measured.residual);
     }
     gap();
     bound(measured.error);
@@ -52,12 +52,13 @@ class Verifier {
  private:
   /// The printed error has what rounding and quadrature may have hidden on top.
   void error(double measured, double span) {
-    const double noise = 2.0 * axis_.noise();
+    const double noise = 4.0 * axis_.noise();
     const double above = table_.problem.form == Form::unbiased
                              ? noise * span * std::sqrt(axis_.total().mass)
                              : noise * (2.0 * std::sqrt(measured) + noise);
     const double nearest = std::clamp(table_.error, measured, measured + above);
-    findings_.compare("error", table_.error, nearest, 1e-11 * measured + 1e-15 * largest_);
+    findings_.compare("error", table_.error, nearest,
+                      1e-11 * measured + 1e-15 * largest_ + axis_.displacement() * largest_);
   }
 
   void gap() {
@@ -78,7 +79,9 @@ class Verifier {
     return lower_bound_of(line, request);
   }
 
-  double rounding() const { return 1e-14 * axis_.total().second + 2e-16 * largest_; }
+  double rounding() const {
+    return 1e-14 * axis_.total().second + (2e-16 + axis_.displacement()) * largest_;
+  }
   double claim() const { return table_.lower_bound * (1.0 - 1e-12) - 6.0 * rounding(); }
 
   void bound(double attained) {
@@ -113,8 +116,7 @@ class Verifier {
   void bias() {
     try {
       const double seen = recompute_bias(table_);
-      const auto& f = axis_.derivative();
-      const double size = std::max(std::fabs(f.min_value()), std::fabs(f.max_value()));
+      const double size = size_seen_by_units(table_);
       // The mean over all sigma of a mixture is a third integral, known to fewer digits.
       const double exact = table_.problem.weight.kind == "mixture" ? 1e-11 : 1e-13;
       findings_.compare("smoothed_bias", table_.smoothed_bias, seen, 2e-10 * seen + exact * size);

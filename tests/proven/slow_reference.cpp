@@ -55,6 +55,9 @@ SlowReference::SlowReference(const solver::Problem& problem, const solver::Domai
       const double x = middle + half * kAbscissae[j];
       if (x <= points[i] || x >= points[i + 1]) continue;  // no double lies between
       const long double value = f.evaluate(solver::Jet<long double>{x, 1.0L, 0.0L}).first;
+      const double rounded = f.evaluate(solver::Jet<double>{x, 1.0, 0.0}).first;
+      worst_rounding_ = std::max({worst_rounding_, 2e-16 * std::abs(rounded),
+                                  static_cast<double>(std::abs(value - rounded))});
       const double mass = half * kWeights[j] * weight->density(x);
       nodes_.push_back({x, static_cast<double>(value), mass});
       if (mass > 0.0) by_value_.push_back(nodes_.back());
@@ -74,10 +77,8 @@ double SlowReference::range() const {
   return by_value_.empty() ? 0.0 : by_value_.back().value - by_value_.front().value;
 }
 
-double SlowReference::largest() const {
-  double most = 0.0;
-  for (const Node& node : nodes_) most = std::max(most, std::abs(node.value));
-  return most;
+double SlowReference::noise() const {
+  return worst_rounding_ * std::sqrt(mass());
 }
 
 double SlowReference::error(const solver::Table& table) const {

@@ -30,7 +30,8 @@ class SlowReference {
   double lloyd(int levels) const;
 
   double mass() const;
-  double largest() const;  ///< |f'|
+  /// The root of the integral of w times the square of what double precision does to f'.
+  double noise() const;
   /// Largest minus smallest f' where w has mass.
   double range() const;
 
@@ -42,7 +43,8 @@ class SlowReference {
   };
   double descend(std::vector<double> levels) const;
 
-  std::vector<Node> nodes_;     ///< by x
+  std::vector<Node> nodes_;  ///< by x
+  double worst_rounding_ = 0.0;
   std::vector<Node> by_value_;  ///< those with mass
 };
 
