@@ -17,6 +17,7 @@ fail() {
 "$run" --fn gelu --bits 3 >output 2>errors || fail 'the first call fails'
 grep -q gelu output || fail 'it does not show the table'
 
+mkdir made
 before=$(date +%s%N)
 "$run" --fn gelu --bits 3 -o made/gelu.json >output 2>errors || fail 'the second call fails'
 milliseconds=$((($(date +%s%N) - before) / 1000000))
