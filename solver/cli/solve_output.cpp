@@ -51,7 +51,7 @@ void check_places(const std::string& option, const std::string& path,
     const std::string place = place_of(path, count);
     if (taken.insert(place).second) continue;
     if (levels.size() == 1) {
-      throw UsageError(option + ": '" + place + "' is what another output is written to");
+      throw UsageError(fmt::format("{}: '{}' is what another output is written to", option, place));
     }
     throw UsageError(fmt::format(
         "{}: '{}' is one place for several tables; expected a name with {{bits}} or {{levels}} "
