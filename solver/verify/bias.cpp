@@ -13,13 +13,72 @@ inline namespace verification {
 
 namespace {
 
+using Values = std::array<double, GaussRule::kNodes>;
+
+Values points(double lo, double hi) {
+  Values x;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = lo + (hi - lo) * (1.0 + gauss_rule().nodes[i]) / 2;
+  return x;
+}
+
+Values values(const Derivative& f, const Values& x, double lo, double hi) {
+  Values value;
+  f.evaluate(x, f.piece_of(lo + (hi - lo) / 2), value);
+  return value;
+}
+
+double mean(const Derivative& f, double lo, double hi) {
+  const Values value = values(f, points(lo, hi), lo, hi);
+  double sum = 0.0;
+  for (size_t i = 0; i < value.size(); ++i) sum += gauss_rule().weights[i] * value[i] / 2;
+  return sum;
+}
+
+/// Cuts all of f' into parts whose nodes tell all that it does there.
+class SettledParts {
+ public:
+  explicit SettledParts(const Derivative& f)
+      : f_(f), size_(std::max(std::fabs(f.min_value()), std::fabs(f.max_value()))) {
+    for (const Branch& branch : f.branches()) add(branch.lo, branch.hi);
+    borders_.push_back(f.hi());
+  }
+
+  std::vector<double> take() { return std::move(borders_); }
+
+ private:
+  void add(double lo, double hi) {
+    const double middle = lo + (hi - lo) / 2;
+    if (!(lo < middle && middle < hi) || is_settled(lo, middle, hi)) {
+      borders_.push_back(lo);
+      return;
+    }
+    add(lo, middle);
+    add(middle, hi);
+  }
+
+  /// Two halves give the same mean of f', and there is no room for anything between the nodes.
+  bool is_settled(double lo, double middle, double hi) const {
+    const double halves = (mean(f_, lo, middle) + mean(f_, middle, hi)) / 2;
+    const double whole = mean(f_, lo, hi);
+    const size_t piece = f_.piece_of(middle);
+    const Interval value = f_.bounds(middle, middle, piece);
+    const double rounding = value.upper() - value.lower() + 1e-16 * size_;
+    return std::fabs(halves - whole) <= 2e-15 * std::fabs(whole) + rounding &&
+           !may_hide_a_step(f_, lo, hi, piece, 1e-14 * size_);
+  }
+
+  const Derivative& f_;
+  double size_;  ///< largest |f'|
+  std::vector<double> borders_;
+};
+
 /// The error of a table at the nodes of a fine quadrature over [lo, hi].
 class ErrorNodes {
  public:
-  ErrorNodes(const Table& table, const Derivative& f, double lo, double hi, double spread)
-      : size_(std::max(std::fabs(f.min_value()), std::fabs(f.max_value()))) {
-    std::vector<double> cuts;
-    for (const Branch& branch : f.branches()) cuts.push_back(branch.lo);
+  /// `settled`: borders of parts on which f' needs no more nodes; the density of a unit may.
+  ErrorNodes(const Table& table, const Derivative& f, const std::vector<double>& settled, double lo,
+             double hi, double spread) {
+    std::vector<double> cuts = settled;
     for (const double t : table.thresholds) {
       cuts.push_back(t);
       if (table.symmetry == Symmetry::even) cuts.push_back(-t);
@@ -29,7 +88,14 @@ class ErrorNodes {
     std::erase_if(cuts, [&](double x) { return !(x >= lo && x <= hi); });
     std::sort(cuts.begin(), cuts.end());
     for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-      if (cuts[i] < cuts[i + 1]) add(table, f, cuts[i], cuts[i + 1], spread);
+      const double width = cuts[i + 1] - cuts[i];
+      const double parts = std::ceil(2.0 * width / spread);
+      for (double part = 0.0; part < parts; ++part) {
+        const double from = cuts[i] + width * part / parts;
+        const double to =
+            part + 1.0 == parts ? cuts[i + 1] : cuts[i] + width * (part + 1.0) / parts;
+        add_part(table, f, from, to);
+      }
     }
   }
 
@@ -60,57 +126,13 @@ class ErrorNodes {
     }
   }
 
-  /// Halves [lo, hi], within one branch, until its nodes tell all that the error and the density of
-  /// a unit do there.
-  void add(const Table& table, const Derivative& f, double lo, double hi, double spread) {
-    const double middle = lo + (hi - lo) / 2;
-    const bool splits = lo < middle && middle < hi;
-    if (splits && !(hi - lo <= spread / 2 && is_settled(f, lo, hi))) {
-      add(table, f, lo, middle, spread);
-      add(table, f, middle, hi, spread);
-      return;
-    }
+  void add_part(const Table& table, const Derivative& f, double lo, double hi) {
     const Values x = points(lo, hi);
     const Values value = values(f, x, lo, hi);
     for (size_t i = 0; i < x.size(); ++i) {
       nodes_.push_back({x[i], (expected(table, x[i], value[i]) - value[i]) *
                                   gauss_rule().weights[i] * (hi - lo) / 2});
     }
-  }
-
-  using Values = std::array<double, GaussRule::kNodes>;
-
-  static Values points(double lo, double hi) {
-    Values x;
-    for (size_t i = 0; i < x.size(); ++i) {
-      x[i] = lo + (hi - lo) * (1.0 + gauss_rule().nodes[i]) / 2;
-    }
-    return x;
-  }
-
-  static Values values(const Derivative& f, const Values& x, double lo, double hi) {
-    Values value;
-    f.evaluate(x, f.piece_of(lo + (hi - lo) / 2), value);
-    return value;
-  }
-
-  static double mean(const Derivative& f, double lo, double hi) {
-    const Values value = values(f, points(lo, hi), lo, hi);
-    double sum = 0.0;
-    for (size_t i = 0; i < value.size(); ++i) sum += gauss_rule().weights[i] * value[i] / 2;
-    return sum;
-  }
-
-  /// Two halves give the same mean of f', and there is no room for anything between the nodes.
-  bool is_settled(const Derivative& f, double lo, double hi) const {
-    const double middle = lo + (hi - lo) / 2;
-    const double halves = (mean(f, lo, middle) + mean(f, middle, hi)) / 2;
-    const double whole = mean(f, lo, hi);
-    const size_t piece = f.piece_of(middle);
-    const Interval value = f.bounds(middle, middle, piece);
-    const double rounding = value.upper() - value.lower() + 1e-16 * size_;
-    return std::fabs(halves - whole) <= 2e-15 * std::fabs(whole) + rounding &&
-           !may_hide_a_step(f, lo, hi, piece, 1e-14 * size_);
   }
 
   static double expected(const Table& table, double x, double value) {
@@ -121,7 +143,6 @@ class ErrorNodes {
     return levels[static_cast<size_t>(table.codes[table.interval_of(x)])];
   }
 
-  double size_;  ///< largest |f'|
   std::vector<Node> nodes_;
 };
 
@@ -130,11 +151,12 @@ class ErrorNodes {
 std::vector<double> unit_biases(const Table& table, const Derivative& f, const Units& units) {
   std::vector<double> biases;
   biases.reserve(units.size());
+  const std::vector<double> settled = SettledParts(f).take();
   for (auto unit = units.begin(); unit != units.end();) {
     // Units of one spread share their nodes.
     const auto last = end_of_spread(unit, units.end());
     const Domain reach = reach_of(unit, last);
-    const ErrorNodes nodes(table, f, reach.lo, reach.hi, unit->spread);
+    const ErrorNodes nodes(table, f, settled, reach.lo, reach.hi, unit->spread);
     for (; unit != last; ++unit) biases.push_back(nodes.bias(unit->mean, unit->spread));
   }
   return biases;
