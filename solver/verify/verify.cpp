@@ -42,7 +42,7 @@ class Verifier {
       // Below its rounding a residual is noise: any value up to there will do.
       const double nearest = std::clamp(table_.residual, measured.residual - measured.rounding,
                                         measured.residual + measured.rounding);
-      findings_.compare("residual", table_.residual, nearest, 1e-12 + 0.1 * measured.residual);
+      findings_.compare("residual", table_.residual, nearest, 1e-12 + 0.01 * measured.residual);
     }
     gap();
     bound(measured.error);
