@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "report/document.hpp"
 
 namespace fewbit::solver {
@@ -38,7 +40,8 @@ std::string to_csv(const Document& document) {
     if (section.in_csv && !section.grid.rows.empty()) sections.push_back(&section);
   }
   std::string text;
-  for (const auto& [what, line] : document.provenance) text += "# " + what + ": " + line + "\n";
+  for (const auto& [what, line] : document.provenance)
+    text += fmt::format("# {}: {}\n", what, line);
   for (const Section* section : sections) {
     if (section != sections.front()) text += "\n";
     if (sections.size() > 1) text += "# " + section->title + "\n";

@@ -67,7 +67,7 @@ std::string cells_of(const Grid& grid, const std::vector<Cell>& row) {
     if (grid.columns[i].only_csv) continue;
     const std::string css = grid.columns[i].numeric ? " class=\"n\"" : "";
     std::string content = escape_xml(row[i].text);
-    if (grid.columns[i].code) content = "<code>" + content + "</code>";
+    if (grid.columns[i].code) content = fmt::format("<code>{}</code>", content);
     text += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", css, content)
                    : fmt::format("<td{}>{}</td>", css, content);
   }

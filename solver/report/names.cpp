@@ -44,7 +44,7 @@ std::string variant_name(const Problem& problem) {
 
 std::string size_name(const Table& table) {
   const auto bits = static_cast<size_t>(table.bits());
-  const std::string text = counted(bits, "bit");
+  std::string text = counted(bits, "bit");
   if (table.levels.size() == size_t{1} << bits) return text;
   return counted(table.levels.size(), "level") + " in " + text;
 }

@@ -1,8 +1,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include <sys/resource.h>
-
+#include "tests/support/memory.hpp"
 #include "tests/weights/support.hpp"
 
 namespace fewbit::solver {
@@ -19,19 +18,13 @@ std::string write_floats(const std::string& name, size_t count) {
   return path;
 }
 
-long peak_kibibytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
-}
-
 TEST(Samples, NeedTheSameMemoryForTenMillionAsForOne) {
   const auto few = write_floats("few.f32", 1'000'000);
   const auto many = write_floats("many.f32", 10'000'000);
   const auto expected = read_file(few);
-  const long before = peak_kibibytes();
+  const int64_t before = test::peak_bytes();
   const auto spec = read_file(many);
-  EXPECT_LT(peak_kibibytes() - before, 3 * 1024);
+  EXPECT_LT(test::peak_bytes() - before, 3 << 20);
   EXPECT_EQ(spec.masses.size(), expected.masses.size());
   std::remove(few.c_str());
   std::remove(many.c_str());
