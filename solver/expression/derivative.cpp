@@ -138,6 +138,7 @@ double Derivative::solve(const Branch& branch, double value) const {
   const double share = (value - branch.value_lo) / (branch.value_hi - branch.value_lo);
   double x = lo + std::clamp(share, 0.0, 1.0) * (hi - lo);
   double last_step = 0.0;
+  double last_slope = 0.0;
   for (int iteration = 0; iteration < 200; ++iteration) {
     double first = 0.0;
     double second = 0.0;
@@ -145,17 +146,21 @@ double Derivative::solve(const Branch& branch, double value) const {
     if (first == value) return x;
     ((first < value) == (branch.direction > 0) ? lo : hi) = x;
     const double step = (value - first) / second;
-    double next = x + step;
-    // Newton where it stays inside and the bracket shrinks well; else the middle.
+    const double next = x + step;
     const bool inside = next > lo && next < hi;
-    if (!inside || (iteration > 20 && iteration % 2 == 0)) next = 0.5 * (lo + hi);
-    if (next == x || next <= lo || next >= hi) return std::clamp(next, branch.lo, branch.hi);
-    // Newton's steps shrink as e, C e^2, C^3 e^4: the one to come is known beforehand.
-    const double ratio = step / last_step;
-    const double next_step = last_step == 0.0 ? INFINITY : step * ratio * ratio;
-    if (inside && std::abs(next_step) <= 2e-17 * std::abs(x)) return next;
-    last_step = inside ? step : 0.0;
-    x = next;
+    if (next == x) return x;
+    // The next step is about C times the square of this one, with C from how the slope changed on
+    // the way here: if that is little, for from afar a narrow feature looks like nothing.
+    const double change = std::abs(second - last_slope);
+    const double next_step = 0.5 * change * step * step / std::abs(second * last_step);
+    const bool near = inside && last_step != 0.0 && change <= 0.25 * std::abs(second);
+    if (near && next_step <= 2e-17 * std::abs(x)) return next;
+    // Newton where it stays inside and the bracket shrinks well; else the middle.
+    const bool bisect = !inside || (iteration > 20 && iteration % 2 == 0);
+    last_step = bisect ? 0.0 : step;
+    last_slope = second;
+    x = bisect ? 0.5 * (lo + hi) : next;
+    if (x <= lo || x >= hi) return std::clamp(x, branch.lo, branch.hi);
   }
   return x;
 }
