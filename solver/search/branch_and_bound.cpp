@@ -64,7 +64,10 @@ class BranchAndBound {
 
   bool finished() const {
     const double gap = result_.cost - result_.lower_bound;
-    return survivors_.empty() || gap <= options_.target_gap * result_.cost ||
+    // Where f' moves by little more than its rounding the incumbent may seem better than all cells.
+    const bool nothing_left = std::any_of(survivors_.begin(), survivors_.end(),
+                                          [](const IndexSet& cells) { return cells.empty(); });
+    return survivors_.empty() || nothing_left || gap <= options_.target_gap * result_.cost ||
            gap <= 4.0 * rounding_ || total_correction() < 0.1 * rounding_;
   }
 

@@ -203,8 +203,11 @@ std::vector<double> polish_rounding(const Axis& axis, const std::vector<double>&
   std::vector<double> first = newton(axis, distinct, linearise);
   const double scale = axis.prefix(axis.hi()).mass * (axis.hi() - axis.lo());
   if (first.empty() || linearise(first).residual() <= 1e-13 * scale) return first;
-  // A sweep puts levels on values with mass exactly, and Newton the others around them.
-  return newton(axis, sweep_levels(axis, first), linearise);
+  // A sweep puts levels on values with mass exactly, and Newton the others around them, which may
+  // push them off again.
+  const std::vector<double> second = newton(axis, sweep_levels(axis, first), linearise);
+  if (linearise(second).residual() <= 1e-13 * scale) return second;
+  return sweep_levels(axis, second);
 }
 
 double best_level_between(const Axis& axis, double lower, double upper) {

@@ -13,6 +13,7 @@ constexpr int kDecimals = 12;
 
 /// Decimals that make 12 digits behind the leading one of `unit`.
 int decimals_for(double unit) {
+  if (!(unit > 0.0)) return kDecimals;  // a single level
   return std::clamp(kDecimals - static_cast<int>(std::floor(std::log10(unit))), 0, 40);
 }
 

@@ -33,6 +33,31 @@ BoundOptions bound_options(int levels, const SearchOptions& options) {
   return bound;
 }
 
+/// Leaves cuts out while that adds less to the error than is uncertain of it, as where f' takes but
+/// few values: they would stand anywhere.
+template <class LayoutOf>
+StepLayout needed_layout(const Setting& setting, std::vector<double> cuts,
+                         const LayoutOf& layout_of) {
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  StepLayout layout = layout_of(setting, cuts);
+  double error = layout_error(setting, layout);
+  const double accepted = layout_error_above(setting, layout);
+  for (size_t i = 0; error < 0.5 * accepted && cuts.size() > 1 && i < cuts.size();) {
+    std::vector<double> fewer = cuts;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    StepLayout without = layout_of(setting, fewer);
+    const double next = layout_error(setting, without);
+    if (next > accepted || without.levels.size() < 2) {
+      ++i;
+      continue;
+    }
+    cuts = std::move(fewer);
+    layout = std::move(without);
+    error = next;
+  }
+  return layout;
+}
+
 Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) {
   double error = layout_error(setting, layout);
   if (const auto snapped = snap_to_decimals(layout, false, setting.folded())) {
@@ -68,9 +93,11 @@ Answer solve_intervals(const Setting& setting, int levels, const SearchOptions& 
   const Polish polish = [&axis](const std::vector<double>& cuts) {
     return polish_means(axis, cuts);
   };
-  const BoundResult result = minimise_segments<VarianceCost>(
-      axis, static_cast<size_t>(levels), polish, bound_options(levels, options));
-  return answer_of(setting, layout_of_intervals(setting, result.cuts), result.lower_bound);
+  BoundResult result = minimise_segments<VarianceCost>(axis, static_cast<size_t>(levels), polish,
+                                                       bound_options(levels, options));
+  std::erase_if(result.cuts, [&](double x) { return !(x > axis.lo() && x < axis.hi()); });
+  return answer_of(setting, needed_layout(setting, result.cuts, layout_of_intervals),
+                   result.lower_bound);
 }
 
 Answer solve_levels(const Setting& setting, int levels, const SearchOptions& options) {
@@ -80,7 +107,8 @@ Answer solve_levels(const Setting& setting, int levels, const SearchOptions& opt
   };
   const BoundResult result = minimise_segments<VarianceCost>(
       axis, static_cast<size_t>(levels), polish, bound_options(levels, options));
-  return answer_of(setting, layout_of_values(setting, result.cuts), result.lower_bound);
+  return answer_of(setting, needed_layout(setting, result.cuts, layout_of_values),
+                   result.lower_bound);
 }
 
 Answer solve_unbiased(const Setting& setting, int levels, const SearchOptions& options) {
