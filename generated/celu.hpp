@@ -134,8 +134,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.014279301812726913, lower bound 0.01427930180865032
-// relative gap 2.854896747135207e-10
+// squared error 0.014279301812727968, lower bound 0.014279301808649286
+// relative gap 2.8563594286389436e-10
 // thresholds
 //   -0.475334134233
 // levels
@@ -151,12 +151,12 @@ inline constexpr float levels_mixture_b1_parameters[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 1,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.014279301812726913, 0.01427930180865032};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.014279301812727968, 0.014279301808649286};
 
 // levels_mixture_b2: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0030175024832492154, lower bound 0.003017502482785799
-// relative gap 1.5357622206781284e-10
+// squared error 0.0030175024832503135, lower bound 0.003017502482784765
+// relative gap 1.5428275840494633e-10
 // thresholds
 //   -1.223313730856, -0.482678282385, -0.130823723558
 // levels
@@ -172,12 +172,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 1,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.0030175024832492154, 0.003017502482785799};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.0030175024832503135, 0.003017502482784765};
 
 // levels_mixture_b3: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0006604662912578138, lower bound 0.0006604662912144268
-// relative gap 6.569155914802393e-11
+// squared error 0.0006604662912589831, lower bound 0.0006604662912133933
+// relative gap 6.902673852495027e-11
 // thresholds
 //   -2.034931068989, -1.238605663026, -0.802389645382, -0.513510634021, -0.307896291168,
 //   -0.158833010368, -0.049204786228
@@ -197,12 +197,12 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 1,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.0006604662912578138, 0.0006604662912144268};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.0006604662912589831, 0.0006604662912133933};
 
 // levels_mixture_b4: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00015390011301630928, lower bound 0.00015390011295655213
-// relative gap 3.8828534182376806e-10
+// squared error 0.0001539001130176118, lower bound 0.00015390011295551864
+// relative gap 4.034639849675186e-10
 // thresholds
 //   -2.844063748631, -2.031105584443, -1.570882068417, -1.253123400235, -1.013168313571,
 //   -0.822555294065, -0.666259384116, -0.535419166232, -0.424414486424, -0.329509105128,
@@ -227,12 +227,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 1,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.00015390011301630928, 0.00015390011295655213};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.0001539001130176118, 0.00015390011295551864};
 
 // levels_normal_b1: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.014096366686007196, lower bound 0.014096366682234808
-// relative gap 2.676142537638455e-10
+// squared error 0.01409636668600806, lower bound 0.014096366682233975
+// relative gap 2.6773460814998376e-10
 // thresholds
 //   -0.394782981183
 // levels
@@ -248,12 +248,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.014096366686007196, 0.014096366682234808};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.01409636668600806, 0.014096366682233975};
 
 // levels_normal_b2: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0028599062219522506, lower bound 0.0028599062214654386
-// relative gap 1.7021956030576e-10
+// squared error 0.00285990622195318, lower bound 0.002859906221464603
+// relative gap 1.708367417794388e-10
 // thresholds
 //   -1.063839850624, -0.523605391046, -0.156526822172
 // levels
@@ -269,12 +269,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.0028599062219522506, 0.0028599062214654386};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.00285990622195318, 0.002859906221464603};
 
 // levels_normal_b3: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006505915386016111, lower bound 0.0006505915385593605
-// relative gap 6.494182173203988e-11
+// squared error 0.0006505915386026749, lower bound 0.0006505915385585246
+// relative gap 6.786183979842948e-11
 // thresholds
 //   -1.604774403106, -1.138715027365, -0.829279198023, -0.590614360182, -0.393035982218,
 //   -0.222491400264, -0.071145836856
@@ -294,12 +294,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.0006505915386016111, 0.0006505915385593605};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0006505915386026749, 0.0006505915385585246};
 
 // levels_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00015578859754550883, lower bound 0.00015578859748670133
-// relative gap 3.7748273129678396e-10
+// squared error 0.00015578859754685845, lower bound 0.0001557885974858654
+// relative gap 3.9151158047574557e-10
 // thresholds
 //   -2.075567577316, -1.660450506051, -1.388459492359, -1.181191403895, -1.011548939817,
 //   -0.866714535279, -0.73955051446, -0.625652016398, -0.522099664051, -0.426853968939,
@@ -324,7 +324,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.00015578859754550883, 0.00015578859748670133};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.00015578859754685845, 0.0001557885974858654};
 
 // levels_uniform_b1: celu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
@@ -426,8 +426,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.004331467467219163
-// squared error 0.021377790473412865, lower bound 0.014096366682234808
-// relative gap 0.34060693972250405
+// squared error 0.021377790473413733, lower bound 0.014096366682233975
+// relative gap 0.3406069397225698
 // thresholds
 //   -0.535113937775
 // levels
@@ -443,13 +443,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.021377790473412865, 0.014096366682234808};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.021377790473413733, 0.014096366682233975};
 
 // smoothed_normal_b2: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036833451871939464
-// squared error 0.0035858174144152303, lower bound 0.0028599062214654386
-// relative gap 0.20243953025370987
+// squared error 0.003585817414416162, lower bound 0.002859906221464603
+// relative gap 0.2024395302541501
 // thresholds
 //   -1.379339267157, -0.603612131593, -0.158976658344
 // levels
@@ -465,13 +465,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.0035858174144152303, 0.0028599062214654386};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.003585817414416162, 0.002859906221464603};
 
 // smoothed_normal_b3: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00010704303830364218
-// squared error 0.0007104127489583313, lower bound 0.0006505915385593605
-// relative gap 0.08420627372845702
+// squared error 0.0007104127489594096, lower bound 0.0006505915385585246
+// relative gap 0.08420627373102364
 // thresholds
 //   -1.862092569424, -1.258772300952, -0.896076069841, -0.629438716157, -0.414397424386,
 //   -0.231671825156, -0.071143787462
@@ -491,13 +491,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489583313, 0.0006505915385593605};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489594096, 0.0006505915385585246};
 
 // smoothed_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.6036948965137914e-05
-// squared error 0.00016143525492652865, lower bound 0.00015578859748670133
-// relative gap 0.03497784571528187
+// squared error 0.00016143525492786696, lower bound 0.0001557885974858654
+// relative gap 0.034977845728460036
 // thresholds
 //   -2.273010156038, -1.769747414465, -1.460278600273, -1.232557432668, -1.050048527715,
 //   -0.896345653339, -0.76266524251, -0.643746171546, -0.536181339607, -0.437633775244,
@@ -522,12 +522,12 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492652865, 0.00015578859748670133};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492786696, 0.0001557885974858654};
 
 // unbiased_normal_b1: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.09346546631315147, lower bound 0.09346546631314753
-// relative gap 4.21684274726047e-14
+// squared error 0.09346546631315229, lower bound 0.09346546631314669
+// relative gap 5.99860728835639e-14
 // levels
 //   4.5399929762484854e-05, 1
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -537,12 +537,12 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 1, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.09346546631315147, 0.09346546631314753};
+    0.09346546631315229, 0.09346546631314669};
 
 // unbiased_normal_b2: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.009368449681481553, lower bound 0.009368449680835668
-// relative gap 6.894250485400213e-11
+// squared error 0.009368449681482389, lower bound 0.009368449680834832
+// relative gap 6.91210054050687e-11
 // levels
 //   4.5399929762484854e-05, 0.3420042988697, 0.6558041610653, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -552,12 +552,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 1, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.009368449681481553, 0.009368449680835668};
+    0.009368449681482389, 0.009368449680834832};
 
 // unbiased_normal_b3: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0016460938651382082, lower bound 0.001646093863923617
-// relative gap 7.378626276407883e-10
+// squared error 0.0016460938651390443, lower bound 0.001646093863922781
+// relative gap 7.388785316944028e-10
 // levels
 //   4.5399929762484854e-05, 0.1758416385262, 0.3095271195998, 0.4393711878536, 0.5713700062931,
 //   0.7079386269272, 0.8504774700276, 1
@@ -569,12 +569,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 1, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.0016460938651382082, 0.001646093863923617};
+    0.0016460938651390443, 0.001646093863922781};
 
 // unbiased_normal_b4: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00035052526636097426, lower bound 0.00035052526624902827
-// relative gap 3.1936638880713845e-10
+// squared error 0.0003505252663618101, lower bound 0.0003505252662481923
+// relative gap 3.241359158859084e-10
 // levels
 //   4.5399929762484854e-05, 0.1042451248924, 0.1743156165134, 0.2377254437167, 0.2986913554242,
 //   0.3587758115678, 0.418761887905, 0.47911318338, 0.540136401705, 0.6020518670361,
@@ -588,7 +588,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.00035052526636097426, 0.00035052526624902827};
+    0.0003505252663618101, 0.0003505252662481923};
 
 }  // namespace tables
 

@@ -136,8 +136,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.04696503829477011, lower bound 0.046965038284217116
-// relative gap 2.2469897524284032e-10
+// squared error 0.04696503829477177, lower bound 0.046965038284215506
+// relative gap 2.2476856358231648e-10
 // thresholds
 //   0.075361819324
 // levels
@@ -151,12 +151,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.04696503829477011, 0.046965038284217116};
+    -10.0, 10.0, 0.04696503829477177, 0.046965038284215506};
 
 // levels_mixture_b2: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007542851215095848, lower bound 0.007542851213557202
-// relative gap 2.0398731234209038e-10
+// squared error 0.007542851215097538, lower bound 0.007542851213555594
+// relative gap 2.0442450899802952e-10
 // thresholds
 //   -0.41585428103, 0, 0.41585428103
 // levels
@@ -170,12 +170,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007542851215095848, 0.007542851213557202};
+    -10.0, 10.0, 0.007542851215097538, 0.007542851213555594};
 
 // levels_mixture_b3: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0019858483592039254, lower bound 0.001985848359045702
-// relative gap 7.967539925633303e-11
+// squared error 0.0019858483592056987, lower bound 0.0019858483590440936
+// relative gap 8.137837088586277e-11
 // thresholds
 //   -0.667007709762, -0.359931406315, -0.152270022185, 0, 0.152270022185, 0.359931406315,
 //   0.667007709762
@@ -193,12 +193,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019858483592039254, 0.001985848359045702};
+    -10.0, 10.0, 0.0019858483592056987, 0.0019858483590440936};
 
 // levels_mixture_b4: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00044943897864834647, lower bound 0.00044943897843722195
-// relative gap 4.697512469405707e-10
+// squared error 0.00044943897865039036, lower bound 0.0004494389784356134
+// relative gap 4.778779570196051e-10
 // thresholds
 //   -2.264767558806, -0.910894835257, -0.673594264801, -0.498918437827, -0.359969023106,
 //   -0.245147808964, -0.149745230149, -0.070232681081, 0, 0.070232681081, 0.149745230149,
@@ -221,12 +221,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00044943897864834647, 0.00044943897843722195};
+    -10.0, 10.0, 0.00044943897865039036, 0.0004494389784356134};
 
 // levels_normal_b1: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03844798333834885, lower bound 0.03844798332220941
-// relative gap 4.197733042858544e-10
+// squared error 0.03844798333834985, lower bound 0.03844798332220841
+// relative gap 4.1982546151657726e-10
 // thresholds
 //   0
 // levels
@@ -240,12 +240,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03844798333834885, 0.03844798332220941};
+    10.0, 0.03844798333834985, 0.03844798332220841};
 
 // levels_normal_b2: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00800970313484397, lower bound 0.008009703133207806
-// relative gap 2.042726677157407e-10
+// squared error 0.008009703134845019, lower bound 0.0080097031332068
+// relative gap 2.0452931234840822e-10
 // thresholds
 //   -0.499194287135, 0, 0.499194287135
 // levels
@@ -259,12 +259,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.00800970313484397, 0.008009703133207806};
+    10.0, 0.008009703134845019, 0.0080097031332068};
 
 // levels_normal_b3: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0019032272531023262, lower bound 0.0019032272529247818
-// relative gap 9.328596667985827e-11
+// squared error 0.0019032272531035242, lower bound 0.001903227252923777
+// relative gap 9.444341226096379e-11
 // thresholds
 //   -2.902302935091, -0.788570213977, -0.476102954846, -0.226945516499, 0, 0.226945516499,
 //   0.476102954846, 0.788570213977, 2.902302935091
@@ -282,12 +282,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0019032272531023262, 0.0019032272529247818};
+    10.0, 0.0019032272531035242, 0.001903227252923777};
 
 // levels_normal_b4: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004623780602895042, lower bound 0.00046237806004811237
-// relative gap 5.220658892663171e-10
+// squared error 0.0004623780602909546, lower bound 0.0004623780600471076
+// relative gap 5.273758947354344e-10
 // thresholds
 //   -2.971479953712, -2.041299290562, -0.994592705603, -0.782353351124, -0.61529520491,
 //   -0.472010338676, -0.344048547996, -0.225122039899, -0.111371722067, 0, 0.111371722067,
@@ -312,7 +312,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004623780602895042, 0.00046237806004811237};
+    10.0, 0.0004623780602909546, 0.0004623780600471076};
 
 // levels_uniform_b1: gelu_tanh
 // form levels, weight uniform, domain [-10, 10]
@@ -408,8 +408,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005709508148209468
-// squared error 0.05263437661618631, lower bound 0.03844798332220941
-// relative gap 0.26952714567943126
+// squared error 0.05263437661618731, lower bound 0.03844798332220841
+// relative gap 0.26952714567946423
 // thresholds
 //   0
 // levels
@@ -423,13 +423,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05263437661618631, 0.03844798332220941};
+    -10.0, 10.0, 0.05263437661618731, 0.03844798332220841};
 
 // smoothed_normal_b2: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006279720428804296
-// squared error 0.008533282571506531, lower bound 0.008009703133207806
-// relative gap 0.0613573304190123
+// squared error 0.008533282571507582, lower bound 0.0080097031332068
+// relative gap 0.06135733041924584
 // thresholds
 //   -0.524809311089, 0, 0.524809311089
 // levels
@@ -443,13 +443,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008533282571506531, 0.008009703133207806};
+    -10.0, 10.0, 0.008533282571507582, 0.0080097031332068};
 
 // smoothed_normal_b3: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.278340244839992e-05
-// squared error 0.0019271344364884405, lower bound 0.0019032272529247818
-// relative gap 0.012405560873698875
+// squared error 0.0019271344364896247, lower bound 0.001903227252923777
+// relative gap 0.012405560874827137
 // thresholds
 //   -2.750520265303, -0.793170931909, -0.480519685065, -0.228888389624, 0, 0.228888389624,
 //   0.480519685065, 0.793170931909, 2.750520265303
@@ -467,13 +467,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019271344364884405, 0.0019032272529247818};
+    -10.0, 10.0, 0.0019271344364896247, 0.001903227252923777};
 
 // smoothed_normal_b4: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.4378996090879727e-05
-// squared error 0.0004637326277386612, lower bound 0.00046237806004811237
-// relative gap 0.002921010102640869
+// squared error 0.00046373262774011164, lower bound 0.0004623780600471076
+// relative gap 0.0029210101079262273
 // thresholds
 //   -2.945720644786, -2.03414831714, -0.995154230636, -0.783947309814, -0.617117281617,
 //   -0.473300614182, -0.344943165361, -0.225689546646, -0.111647724672, 0, 0.111647724672,
@@ -497,38 +497,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004637326277386612, 0.00046237806004811237};
+    -10.0, 10.0, 0.00046373262774011164, 0.0004623780600471076};
 
 // unbiased_normal_b1: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.1898144344578325, lower bound 0.18981443445782256
-// relative gap 5.234847443913732e-14
+// squared error 0.18981443445783353, lower bound 0.18981443445782153
+// relative gap 6.316910882041117e-14
 // levels
 //   -0.12899306865877178, 1.1289930686587717
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.082d84p-3f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1898144344578325,
-    0.18981443445782256};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18981443445783353,
+    0.18981443445782153};
 
 // unbiased_normal_b2: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.023801595714639107, lower bound 0.02380159571219937
-// relative gap 1.0250303981908828e-10
+// squared error 0.023801595714640116, lower bound 0.02380159571219836
+// relative gap 1.0258787522887097e-10
 // levels
 //   -0.12899306865877178, 0.275355317528, 0.724644682472, 1.1289930686587717
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.082d84p-3f, 0x1.19f6bep-2f, 0x1.7304ap-1f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023801595714639107,
-    0.02380159571219937};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023801595714640116,
+    0.02380159571219836};
 
 // unbiased_normal_b3: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004596852374961296, lower bound 0.004596852374660035
-// relative gap 6.553631221582328e-11
+// squared error 0.004596852374962301, lower bound 0.00459685237465903
+// relative gap 6.597368638940825e-11
 // levels
 //   -0.12899306865877178, 0.01527872809, 0.203816632475, 0.400540375115, 0.599459624885,
 //   0.796183367525, 0.98472127191, 1.1289930686587717
@@ -537,13 +537,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.97a558p-1f, 0x1.f82d62p-1f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004596852374961296,
-    0.004596852374660035};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004596852374962301,
+    0.00459685237465903};
 
 // unbiased_normal_b4: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.001010184483833581, lower bound 0.0010101844834257843
-// relative gap 4.036852999174196e-10
+// squared error 0.0010101844838345858, lower bound 0.0010101844834247797
+// relative gap 4.056745012348376e-10
 // levels
 //   -0.12899306865877178, -0.071990861586, 0.000416178119, 0.086531927616, 0.175907070993,
 //   0.267293217419, 0.359921945807, 0.453234382599, 0.546765617401, 0.640078054193,
@@ -555,8 +555,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.a5ef82p-1f, 0x1.d3b216p-1f, 0x1.ffc974p-1f, 0x1.126dfep+0f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.001010184483833581,
-    0.0010101844834257843};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010101844838345858,
+    0.0010101844834247797};
 
 }  // namespace tables
 

@@ -126,8 +126,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.045522812670721335, lower bound 0.04552281266129563
-// relative gap 2.0705450125908207e-10
+// squared error 0.04552281267072571, lower bound 0.045522812661291365
+// relative gap 2.0724427254962043e-10
 // thresholds
 //   -0.510106224419
 // levels
@@ -141,12 +141,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.045522812670721335, 0.04552281266129563};
+    -10.0, 10.0, 0.04552281267072571, 0.045522812661291365};
 
 // levels_mixture_b2: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.011287865585440614, lower bound 0.011287865583822516
-// relative gap 1.4334844833499363e-10
+// squared error 0.011287865585445122, lower bound 0.011287865583818269
+// relative gap 1.4412407321432403e-10
 // thresholds
 //   -0.851138546486, 0.205918451942, 1.140118106768
 // levels
@@ -160,12 +160,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.011287865585440614, 0.011287865583822516};
+    -10.0, 10.0, 0.011287865585445122, 0.011287865583818269};
 
 // levels_mixture_b3: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0028473622296045506, lower bound 0.0028473622294355916
-// relative gap 5.933879049084793e-11
+// squared error 0.002847362229609091, lower bound 0.0028473622294313294
+// relative gap 6.243022034342217e-11
 // thresholds
 //   -3, -1.930998289436, -1.073537171927, -0.412142354673, 0, 0.412142354673, 1.073537171927,
 //   1.930998289436, 3
@@ -183,12 +183,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 9, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0028473622296045506, 0.0028473622294355916};
+    -10.0, 10.0, 0.002847362229609091, 0.0028473622294313294};
 
 // levels_mixture_b4: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0007252485602632043, lower bound 0.000725248559996177
-// relative gap 3.6818726755253184e-10
+// squared error 0.0007252485602684614, lower bound 0.0007252485599919078
+// relative gap 3.813223973387458e-10
 // thresholds
 //   -3, -2.343170314998, -1.777318937413, -1.318184916644, -0.950049940746, -0.632816782002,
 //   -0.367379967942, -0.158606937446, 0, 0.158606937446, 0.367379967942, 0.632816782002,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.0007252485602632043, 0.000725248559996177};
+    -10.0, 10.0, 0.0007252485602684614, 0.0007252485599919078};
 
 // levels_normal_b1: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03864697161375974, lower bound 0.03864697160217529
-// relative gap 2.9975048999645577e-10
+// squared error 0.03864697161376278, lower bound 0.03864697160217225
+// relative gap 2.99907771946505e-10
 // thresholds
 //   0
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03864697161375974, 0.03864697160217529};
+    10.0, 0.03864697161376278, 0.03864697160217225};
 
 // levels_normal_b2: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.012074403172035399, lower bound 0.012074403170323132
-// relative gap 1.41809699095185e-10
+// squared error 0.012074403172038903, lower bound 0.012074403170320087
+// relative gap 1.4235205146059883e-10
 // thresholds
 //   -0.963939802734, 0, 0.963939802734
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.012074403172035399, 0.012074403170323132};
+    10.0, 0.012074403172038903, 0.012074403170320087};
 
 // levels_normal_b3: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003410693192108963, lower bound 0.0034106931919081554
-// relative gap 5.887591616737802e-11
+// squared error 0.0034106931921133086, lower bound 0.0034106931919051123
+// relative gap 6.104222681117424e-11
 // thresholds
 //   -3, -1.68549865682, -1.023953567039, -0.489331519748, 0, 0.489331519748, 1.023953567039,
 //   1.68549865682, 3
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.003410693192108963, 0.0034106931919081554};
+    10.0, 0.0034106931921133086, 0.0034106931919051123};
 
 // levels_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0008915635951407215, lower bound 0.0008915635948268337
-// relative gap 3.5206440275032133e-10
+// squared error 0.0008915635951466386, lower bound 0.0008915635948237885
+// relative gap 3.621167876448163e-10
 // thresholds
 //   -3, -2.196513772771, -1.72139475897, -1.35386951967, -1.04121233608, -0.759799200683,
 //   -0.497420526964, -0.246138323536, 0, 0.246138323536, 0.497420526964, 0.759799200683,
@@ -299,7 +299,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0008915635951407215, 0.0008915635948268337};
+    10.0, 0.0008915635951466386, 0.0008915635948237885};
 
 // levels_uniform_b1: hardswish
 // form levels, weight uniform, domain [-10, 10]
@@ -364,8 +364,8 @@ inline constexpr StepTable levels_uniform_b3 = {
 
 // levels_uniform_b4: hardswish
 // form levels, weight uniform, domain [-10, 10]
-// squared error 0.00799980727542893, lower bound 0.007999807272191545
-// relative gap 4.046830057546245e-10
+// squared error 0.00799980727542893, lower bound 0.007999807272191406
+// relative gap 4.0470035340729913e-10
 // thresholds
 //   -3, -2.571647136604, -2.143294273208, -1.714941409812, -1.313250044599, -0.938220177567,
 //   -0.563190310536, -0.188160443504, 0.186869423528, 0.561899290559, 0.936929157591,
@@ -389,13 +389,13 @@ inline constexpr float levels_uniform_b4_levels[] = {
 inline constexpr StepTable levels_uniform_b4 = {
     "levels_uniform_b4", "levels", "uniform", 4, false, 17, 16, 0, levels_uniform_b4_thresholds,
     levels_uniform_b4_codes, levels_uniform_b4_levels, nullptr, -10.0, 10.0, 0.00799980727542893,
-    0.007999807272191545};
+    0.007999807272191406};
 
 // smoothed_normal_b1: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.020774908982133918
-// squared error 0.05825830597750811, lower bound 0.03864697160217529
-// relative gap 0.33662726792818526
+// squared error 0.05825830597751116, lower bound 0.03864697160217225
+// relative gap 0.33662726792827213
 // thresholds
 //   0
 // levels
@@ -409,13 +409,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05825830597750811, 0.03864697160217529};
+    -10.0, 10.0, 0.05825830597751116, 0.03864697160217225};
 
 // smoothed_normal_b2: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006734504273291865
-// squared error 0.016152385437373563, lower bound 0.012074403170323132
-// relative gap 0.2524693509117701
+// squared error 0.016152385437377126, lower bound 0.012074403170320087
+// relative gap 0.25246935091212347
 // thresholds
 //   -1.236281076166, 0, 1.236281076166
 // levels
@@ -429,13 +429,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.016152385437373563, 0.012074403170323132};
+    -10.0, 10.0, 0.016152385437377126, 0.012074403170320087};
 
 // smoothed_normal_b3: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012865989385762978
-// squared error 0.003690916960017576, lower bound 0.0034106931919081554
-// relative gap 0.07592253392449293
+// squared error 0.0036909169600219515, lower bound 0.0034106931919051123
+// relative gap 0.07592253392641286
 // thresholds
 //   -3.822845042317, -1.729172091819, -1.061853379058, -0.510388173229, 0, 0.510388173229,
 //   1.061853379058, 1.729172091819, 3.822845042317
@@ -453,13 +453,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.003690916960017576, 0.0034106931919081554};
+    -10.0, 10.0, 0.0036909169600219515, 0.0034106931919051123};
 
 // smoothed_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.9677888553695336e-05
-// squared error 0.0009113813441372496, lower bound 0.0008915635948268337
-// relative gap 0.021744738838357702
+// squared error 0.0009113813441430453, lower bound 0.0008915635948237885
+// relative gap 0.02174473884791998
 // thresholds
 //   -3, -2.251274418863, -1.78063761831, -1.405270428058, -1.078577006636, -0.785880810018,
 //   -0.51395726018, -0.254164464657, 0, 0.254164464657, 0.51395726018, 0.785880810018,
@@ -482,38 +482,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0009113813441372496, 0.0008915635948268337};
+    -10.0, 10.0, 0.0009113813441430453, 0.0008915635948237885};
 
 // unbiased_normal_b1: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.8914684828214005, lower bound 0.8914684828213886
-// relative gap 1.3325638081889574e-14
+// squared error 0.8914684828214036, lower bound 0.8914684828213857
+// relative gap 2.005072645966555e-14
 // levels
 //   -0.5, 1.5
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1p-1f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.8914684828214005,
-    0.8914684828213886};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.8914684828214036,
+    0.8914684828213857};
 
 // unbiased_normal_b2: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.06121300297150099, lower bound 0.06121300296771856
-// relative gap 6.179132727966711e-11
+// squared error 0.06121300297150404, lower bound 0.06121300296771551
+// relative gap 6.189096767378707e-11
 // levels
 //   -0.5, 0.255751146874, 0.744248853126, 1.5
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1p-1f, 0x1.05e3ap-2f, 0x1.7d0e3p-1f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.06121300297150099,
-    0.06121300296771856};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.06121300297150404,
+    0.06121300296771551};
 
 // unbiased_normal_b3: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00995478897374991, lower bound 0.009954788966752299
-// relative gap 7.029391424141996e-10
+// squared error 0.009954788973752952, lower bound 0.009954788966749253
+// relative gap 7.035507957013355e-10
 // levels
 //   -0.5, -0.057027621023, 0.19654098863, 0.402766910876, 0.597233089124, 0.80345901137,
 //   1.057027621023, 1.5
@@ -522,13 +522,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.0e995cp+0f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00995478897374991,
-    0.009954788966752299};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.009954788973752952,
+    0.009954788966749253};
 
 // unbiased_normal_b4: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00210494044625321, lower bound 0.0021049404455985984
-// relative gap 3.109882669663475e-10
+// squared error 0.0021049404462562555, lower bound 0.0021049404455955574
+// relative gap 3.1387969191157213e-10
 // levels
 //   -0.5, -0.235882659256, -0.068633776642, 0.059875443303, 0.17109239426, 0.271300795611,
 //   0.36505587739, 0.455378725823, 0.544621274177, 0.63494412261, 0.728699204389, 0.82890760574,
@@ -539,8 +539,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.e15802p-1f, 0x1.1191fcp+0f, 0x1.3c62cep+0f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.00210494044625321,
-    0.0021049404455985984};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0021049404462562555,
+    0.0021049404455955574};
 
 }  // namespace tables
 

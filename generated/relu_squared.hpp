@@ -127,8 +127,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.9599126896611331, lower bound 0.9599126893708357
-// relative gap 3.0242056891984887e-10
+// squared error 0.9599126896615506, lower bound 0.9599126893704222
+// relative gap 3.0328639032741995e-10
 // thresholds
 //   1.639716725919
 // levels
@@ -142,12 +142,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.9599126896611331, 0.9599126893708357};
+    -10.0, 10.0, 0.9599126896615506, 0.9599126893704222};
 
 // levels_mixture_b2: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.26307901449732485, lower bound 0.26307901445402576
-// relative gap 1.645858626206767e-10
+// squared error 0.2630790144977573, lower bound 0.26307901445361226
+// relative gap 1.6780137730229028e-10
 // thresholds
 //   0.576815926112, 1.923041683379, 4.145118321459
 // levels
@@ -161,12 +161,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.26307901449732485, 0.26307901445402576};
+    -10.0, 10.0, 0.2630790144977573, 0.26307901445361226};
 
 // levels_mixture_b3: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.06760268773766616, lower bound 0.06760268773279739
-// relative gap 7.202039171999415e-11
+// squared error 0.06760268773811627, lower bound 0.06760268773238397
+// relative gap 8.479401799749119e-11
 // thresholds
 //   0.203189507438, 0.65136630579, 1.276605599675, 2.080820773186, 3.099971171258,
 //   4.424285058804, 6.296905989447
@@ -184,12 +184,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.06760268773766616, 0.06760268773279739};
+    -10.0, 10.0, 0.06760268773811627, 0.06760268773238397};
 
 // levels_mixture_b4: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.01661493000452906, lower bound 0.01661492999728208
-// relative gap 4.361728151286377e-10
+// squared error 0.016614930005022607, lower bound 0.016614929996868647
+// relative gap 4.907610289967259e-10
 // thresholds
 //   0.074516903509, 0.236435537898, 0.447522803333, 0.704241903431, 1.003894806474,
 //   1.346271527271, 1.733041257598, 2.167730120588, 2.656083497296, 3.206872867379,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.01661493000452906, 0.01661492999728208};
+    -10.0, 10.0, 0.016614930005022607, 0.016614929996868647};
 
 // levels_normal_b1: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.3484742264011291, lower bound 0.34847422631843544
-// relative gap 2.3730199669454607e-10
+// squared error 0.34847422640154013, lower bound 0.3484742263180683
+// relative gap 2.3953519149075675e-10
 // thresholds
 //   0.704876633748
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.3484742264011291, 0.34847422631843544};
+    10.0, 0.34847422640154013, 0.3484742263180683};
 
 // levels_normal_b2: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.08617864091104438, lower bound 0.08617864089872786
-// relative gap 1.429185082456908e-10
+// squared error 0.08617864091152873, lower bound 0.08617864089836064
+// relative gap 1.5279994529768738e-10
 // thresholds
 //   0.306654115365, 0.895107116986, 1.626802637753
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.08617864091104438, 0.08617864089872786};
+    10.0, 0.08617864091152873, 0.08617864089836064};
 
 // levels_normal_b3: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.021364540105201803, lower bound 0.021364540103890977
-// relative gap 6.135523820931472e-11
+// squared error 0.021364540105843464, lower bound 0.021364540103523778
+// relative gap 1.0857645885995607e-10
 // thresholds
 //   0.143877576723, 0.420476499328, 0.708440129892, 1.017896405302, 1.364801608473,
 //   1.780058463073, 2.346884009673
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.021364540105201803, 0.021364540103890977};
+    10.0, 0.021364540105843464, 0.021364540103523778};
 
 // levels_normal_b4: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.005321434950244098, lower bound 0.005321434948204065
-// relative gap 3.8336146022637586e-10
+// squared error 0.005321434951170398, lower bound 0.005321434947836871
+// relative gap 6.264338587976095e-10
 // thresholds
 //   0.069791480328, 0.206124482174, 0.343751960816, 0.483594153366, 0.62667635773,
 //   0.774189187685, 0.927572783736, 1.088642485459, 1.259788340333, 1.44431319199,
@@ -300,7 +300,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.005321434950244098, 0.005321434948204065};
+    10.0, 0.005321434951170398, 0.005321434947836871};
 
 // levels_uniform_b1: relu_squared
 // form levels, weight uniform, domain [-10, 10]
@@ -393,8 +393,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.03225860786623484
-// squared error 0.5311596734254073, lower bound 0.34847422631843544
-// relative gap 0.3439369670683914
+// squared error 0.5311596734258185, lower bound 0.3484742263180683
+// relative gap 0.34393696706959054
 // thresholds
 //   0.840130773413
 // levels
@@ -408,13 +408,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.5311596734254073, 0.34847422631843544};
+    -10.0, 10.0, 0.5311596734258185, 0.3484742263180683};
 
 // smoothed_normal_b2: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0021848412923466645
-// squared error 0.11179395017829821, lower bound 0.08617864089872786
-// relative gap 0.22912965539474137
+// squared error 0.11179395017877362, lower bound 0.08617864089836064
+// relative gap 0.22912965540130434
 // thresholds
 //   0.294678738301, 1.018869297697, 1.9972626953
 // levels
@@ -428,13 +428,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.11179395017829821, 0.08617864089872786};
+    -10.0, 10.0, 0.11179395017877362, 0.08617864089836064};
 
 // smoothed_normal_b3: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006945206766431837
-// squared error 0.023413652725658204, lower bound 0.021364540103890977
-// relative gap 0.08751785318493581
+// squared error 0.023413652726269867, lower bound 0.021364540103523778
+// relative gap 0.08751785322445682
 // thresholds
 //   0.139678824219, 0.433971806655, 0.742781144328, 1.07900220118, 1.46344949584, 1.936487958522,
 //   2.600444656034
@@ -452,13 +452,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.023413652725658204, 0.021364540103890977};
+    -10.0, 10.0, 0.023413652726269867, 0.021364540103523778};
 
 // smoothed_normal_b4: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00023353656434856428
-// squared error 0.005493768222605972, lower bound 0.005321434948204065
-// relative gap 0.0313688651248125
+// squared error 0.005493768223511196, lower bound 0.005321434947836871
+// relative gap 0.03136886535125475
 // thresholds
 //   0.068627965438, 0.208101132169, 0.348982561264, 0.492269599835, 0.639080345414,
 //   0.790722574708, 0.94879073998, 1.115311569083, 1.292976245303, 1.485534914745,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.005493768222605972, 0.005321434948204065};
+    -10.0, 10.0, 0.005493768223511196, 0.005321434947836871};
 
 // unbiased_normal_b1: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 13.957691216057446, lower bound 13.95769121605716
-// relative gap 2.0490025657998712e-14
+// squared error 13.957691216057816, lower bound 13.95769121605679
+// relative gap 7.343319754450275e-14
 // levels
 //   0, 20
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x0p+0f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 13.957691216057446,
-    13.95769121605716};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 13.957691216057816,
+    13.95769121605679};
 
 // unbiased_normal_b2: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.4905913463954129, lower bound 0.4905913463408758
-// relative gap 1.111660396403455e-10
+// squared error 0.4905913463957801, lower bound 0.49059134634050866
+// relative gap 1.1266292095509469e-10
 // levels
 //   0, 1.9069594523, 4.64858429086, 20
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x0p+0f, 0x1.e82e7ep+0f, 0x1.298268p+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.4905913463954129,
-    0.4905913463408758};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.4905913463957801,
+    0.49059134634050866};
 
 // unbiased_normal_b3: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.06785982694591919, lower bound 0.06785982694087234
-// relative gap 7.437171670601399e-11
+// squared error 0.06785982694628637, lower bound 0.06785982694050513
+// relative gap 8.519380111492224e-11
 // levels
 //   0, 0.68867334908, 1.40574105902, 2.18869919706, 3.1023308049, 4.29853672942, 6.37433217596,
 //   20
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.97f50ep+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.06785982694591919,
-    0.06785982694087234};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.06785982694628637,
+    0.06785982694050513};
 
 // unbiased_normal_b4: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.013263856385405823, lower bound 0.01326385637798255
-// relative gap 5.596616738593954e-10
+// squared error 0.013263856385773013, lower bound 0.013263856377615357
+// relative gap 6.150290386475224e-10
 // levels
 //   0, 0.30339339689, 0.60913290211, 0.91969404797, 1.23783027382, 1.56676507229, 1.91046625278,
 //   2.27407062336, 2.66459278281, 3.09220540366, 3.57277963459, 4.13358452388, 4.82852335315,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.350686p+2f, 0x1.72b086p+2f, 0x1.e44b66p+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.013263856385405823,
-    0.01326385637798255};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.013263856385773013,
+    0.013263856377615357};
 
 }  // namespace tables
 

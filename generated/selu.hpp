@@ -127,8 +127,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.06380034397341823, lower bound 0.06380034396527098
-// relative gap 1.2769910409128686e-10
+// squared error 0.06380034397342149, lower bound 0.06380034396526779
+// relative gap 1.278002504320167e-10
 // thresholds
 //   -0.819234427091
 // levels
@@ -142,12 +142,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.06380034397341823, 0.06380034396527098};
+    -10.0, 10.0, 0.06380034397342149, 0.06380034396526779};
 
 // levels_mixture_b2: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.008111803839392646, lower bound 0.008111803837997034
-// relative gap 1.7204715740555313e-10
+// squared error 0.008111803839395963, lower bound 0.008111803837993835
+// relative gap 1.7285038459203345e-10
 // thresholds
 //   -1.50679947776, -0.738674341356, -0.285957342962, 0
 // levels
@@ -161,12 +161,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 4, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.008111803839392646, 0.008111803837997034};
+    -10.0, 10.0, 0.008111803839395963, 0.008111803837993835};
 
 // levels_mixture_b3: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0018286834270372044, lower bound 0.0018286834269064937
-// relative gap 7.147807075898524e-11
+// squared error 0.001828683427040813, lower bound 0.001828683426903299
+// relative gap 7.519843511045631e-11
 // thresholds
 //   -2.171037780069, -1.370286928218, -0.928039003389, -0.631698972423, -0.404017713948,
 //   -0.226535714028, -0.09839271966, 0
@@ -184,12 +184,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 8, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0018286834270372044, 0.0018286834269064937};
+    -10.0, 10.0, 0.001828683427040813, 0.001828683426903299};
 
 // levels_mixture_b4: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0004470531985450861, lower bound 0.00044705319837045693
-// relative gap 3.906228428384929e-10
+// squared error 0.0004470531985491156, lower bound 0.00044705319836726244
+// relative gap 4.067819596662738e-10
 // thresholds
 //   -2.888940698065, -2.075590815952, -1.614641784703, -1.296019395223, -1.055096364637,
 //   -0.863413434998, -0.7059360136, -0.573785371509, -0.460326877257, -0.362167690781,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 16, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004470531985450861, 0.00044705319837045693};
+    -10.0, 10.0, 0.0004470531985491156, 0.00044705319836726244};
 
 // levels_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03532027514401137, lower bound 0.03532027513762362
-// relative gap 1.8085225590295952e-10
+// squared error 0.035320275144014084, lower bound 0.035320275137621045
+// relative gap 1.8100195567547625e-10
 // thresholds
 //   -0.772369706883
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03532027514401137, 0.03532027513762362};
+    10.0, 0.035320275144014084, 0.035320275137621045};
 
 // levels_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007047119637499607, lower bound 0.007047119636398055
-// relative gap 1.563123752673126e-10
+// squared error 0.0070471196375025595, lower bound 0.007047119636395471
+// relative gap 1.5709799694792883e-10
 // thresholds
 //   -1.212900646149, -0.695112506776, -0.31527773279, 0
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.007047119637499607, 0.007047119636398055};
+    10.0, 0.0070471196375025595, 0.007047119636395471};
 
 // levels_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0017824082669936343, lower bound 0.001782408266878687
-// relative gap 6.448990015134294e-11
+// squared error 0.001782408266996923, lower bound 0.0017824082668761031
+// relative gap 6.778458451494982e-11
 // thresholds
 //   -1.624993425879, -1.161351046481, -0.853728103677, -0.616610039953, -0.427375751332,
 //   -0.269340869568, -0.128234835497, 0
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0017824082669936343, 0.001782408266878687};
+    10.0, 0.001782408266996923, 0.0017824082668761031};
 
 // levels_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004527553660639443, lower bound 0.0004527553658965756
-// relative gap 3.6966689162047306e-10
+// squared error 0.0004527553660681159, lower bound 0.0004527553658939918
+// relative gap 3.8458763558303983e-10
 // thresholds
 //   -2.103709251513, -1.691316978562, -1.421286030162, -1.215631091359, -1.047399794523,
 //   -0.903843582995, -0.777863555407, -0.665079032564, -0.562586851673, -0.466800096357,
@@ -300,7 +300,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004527553660639443, 0.0004527553658965756};
+    10.0, 0.0004527553660681159, 0.0004527553658939918};
 
 // levels_uniform_b1: selu
 // form levels, weight uniform, domain [-10, 10]
@@ -393,8 +393,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.006755547764397033
-// squared error 0.05496957457610387, lower bound 0.03532027513762362
-// relative gap 0.3574577316634739
+// squared error 0.05496957457610661, lower bound 0.035320275137621045
+// relative gap 0.35745773166355266
 // thresholds
 //   -1.221137654065
 // levels
@@ -408,13 +408,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05496957457610387, 0.03532027513762362};
+    -10.0, 10.0, 0.05496957457610661, 0.035320275137621045};
 
 // smoothed_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005718694491797501
-// squared error 0.008208557335381329, lower bound 0.007047119636398055
-// relative gap 0.14149108686579198
+// squared error 0.00820855733538429, lower bound 0.007047119636395471
+// relative gap 0.14149108686641645
 // thresholds
 //   -1.446011222212, -0.749583573173, -0.324401390957, 0
 // levels
@@ -428,13 +428,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008208557335381329, 0.007047119636398055};
+    -10.0, 10.0, 0.00820855733538429, 0.007047119636395471};
 
 // smoothed_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020884721761507704
-// squared error 0.0019451519865688837, lower bound 0.001782408266878687
-// relative gap 0.08366632572360866
+// squared error 0.0019451519865722165, lower bound 0.0017824082668761031
+// relative gap 0.08366632572650708
 // thresholds
 //   -1.849863981763, -1.251110490628, -0.891458427683, -0.626422995543, -0.427392568375,
 //   -0.269295829841, -0.128206507848, 0
@@ -452,13 +452,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019451519865688837, 0.001782408266878687};
+    -10.0, 10.0, 0.0019451519865722165, 0.0017824082668761031};
 
 // smoothed_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.595235856657011e-05
-// squared error 0.0004674172804391688, lower bound 0.0004527553658965756
-// relative gap 0.031367934298058855
+// squared error 0.0004674172804433135, lower bound 0.0004527553658939918
+// relative gap 0.031367934312175785
 // thresholds
 //   -2.287668653041, -1.787659236316, -1.480774584589, -1.25503254095, -1.074111421896,
 //   -0.921737511293, -0.789207122513, -0.671309435848, -0.564670568371, -0.467054936965,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004674172804391688, 0.0004527553658965756};
+    -10.0, 10.0, 0.0004674172804433135, 0.0004527553658939918};
 
 // unbiased_normal_b1: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.660497495016337, lower bound 0.6604974950163227
-// relative gap 2.16834690906894e-14
+// squared error 0.6604974950163398, lower bound 0.6604974950163203
+// relative gap 2.958364775163812e-14
 // levels
 //   7.981758658994182e-05, 1.7580993408473766
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.4ec77cp-14f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.660497495016337,
-    0.6604974950163227};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.6604974950163398,
+    0.6604974950163203};
 
 // unbiased_normal_b2: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.030478793449715234, lower bound 0.03047879342719718
-// relative gap 7.388105251377577e-10
+// squared error 0.030478793449717812, lower bound 0.0304787934271946
+// relative gap 7.389797925867517e-10
 // levels
 //   7.981758658994182e-05, 0.5545415830749564, 1.0507009873554805, 1.7580993408473766
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.4ec77cp-14f, 0x1.1becep-1f, 0x1.0cfabep+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.030478793449715234,
-    0.03047879342719718};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.030478793449717812,
+    0.0304787934271946};
 
 // unbiased_normal_b3: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.005137808345784962, lower bound 0.005137808342680568
-// relative gap 6.042254083496715e-10
+// squared error 0.005137808345787544, lower bound 0.005137808342677983
+// relative gap 6.052310655334146e-10
 // levels
 //   7.981758658994182e-05, 0.32022320599059106, 0.5658720313656266, 0.8057571603137781,
 //   1.0507009873554805, 1.276624357409887, 1.5119505111703684, 1.7580993408473766
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.46d0dap+0f, 0x1.830f3p+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.005137808345784962,
-    0.005137808342680568};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.005137808345787544,
+    0.005137808342677983};
 
 // unbiased_normal_b4: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010837507243303052, lower bound 0.0010837507240154156
-// relative gap 2.9055538360918503e-10
+// squared error 0.0010837507243328893, lower bound 0.0010837507240128315
+// relative gap 2.9532416927088267e-10
 // levels
 //   7.981758658994182e-05, 0.18232999527193772, 0.3047485266891305, 0.4154617346022924,
 //   0.5218574585163189, 0.6266726526541346, 0.731278509317865, 0.8364862906100439,
@@ -538,8 +538,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.46d186p+0f, 0x1.649d6ap+0f, 0x1.830fcp+0f, 0x1.a2337cp+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243303052,
-    0.0010837507240154156};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243328893,
+    0.0010837507240128315};
 
 }  // namespace tables
 

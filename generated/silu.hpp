@@ -143,8 +143,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.03967809410603672, lower bound 0.03967809409739415
-// relative gap 2.178170606321827e-10
+// squared error 0.03967809410603823, lower bound 0.03967809409739266
+// relative gap 2.1789278355002327e-10
 // thresholds
 //   -0.234978073841
 // levels
@@ -160,12 +160,12 @@ inline constexpr float levels_mixture_b1_parameters[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 1,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.03967809410603672, 0.03967809409739415};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.03967809410603823, 0.03967809409739266};
 
 // levels_mixture_b2: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007131555150482592, lower bound 0.0071315551492098115
-// relative gap 1.7847166084467035e-10
+// squared error 0.00713155515048413, lower bound 0.007131555149208323
+// relative gap 1.788960037880691e-10
 // thresholds
 //   -0.615640371643, 0, 0.615640371643
 // levels
@@ -181,12 +181,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 1,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.007131555150482592, 0.0071315551492098115};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.00713155515048413, 0.007131555149208323};
 
 // levels_mixture_b3: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0015932316100526582, lower bound 0.0015932316099219195
-// relative gap 8.205883876812987e-11
+// squared error 0.001593231610054325, lower bound 0.0015932316099204322
+// relative gap 8.403856408876326e-11
 // thresholds
 //   -1.082792523115, -0.557803159243, -0.224458751986, 0, 0.224458751986, 0.557803159243,
 //   1.082792523115
@@ -206,12 +206,12 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 1,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.0015932316100526582, 0.0015932316099219195};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.001593231610054325, 0.0015932316099204322};
 
 // levels_mixture_b4: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00039808627344467746, lower bound 0.00039808627325795974
-// relative gap 4.690383284572929e-10
+// squared error 0.0003980862734465542, lower bound 0.00039808627325647216
+// relative gap 4.774895958705678e-10
 // thresholds
 //   -4.273942675806, -1.518654804821, -1.105323889556, -0.795454920467, -0.561310240781,
 //   -0.373552815956, -0.221149963818, -0.099939889359, 0, 0.099939889359, 0.221149963818,
@@ -236,12 +236,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 1,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.00039808627344467746, 0.00039808627325795974};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.0003980862734465542, 0.00039808627325647216};
 
 // levels_normal_b1: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03206356233445015, lower bound 0.03206356232352693
-// relative gap 3.40673957166085e-10
+// squared error 0.03206356233445117, lower bound 0.03206356232352591
+// relative gap 3.4073758187459747e-10
 // thresholds
 //   0
 // levels
@@ -257,12 +257,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.03206356233445015, 0.03206356232352693};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.03206356233445117, 0.03206356232352591};
 
 // levels_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007895327343315672, lower bound 0.007895327341919937
-// relative gap 1.7677977896938363e-10
+// squared error 0.007895327343316815, lower bound 0.00789532734191891
+// relative gap 1.7705464269242886e-10
 // thresholds
 //   -0.668528725518, 0, 0.668528725518
 // levels
@@ -278,12 +278,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.007895327343315672, 0.007895327341919937};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.007895327343316815, 0.00789532734191891};
 
 // levels_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00193654852749551, lower bound 0.001936548527363243
-// relative gap 6.83002819054359e-11
+// squared error 0.0019365485274968793, lower bound 0.0019365485273622166
+// relative gap 6.953746750995146e-11
 // thresholds
 //   -1.126811041553, -0.663982077356, -0.314219537089, 0, 0.314219537089, 0.663982077356,
 //   1.126811041553
@@ -303,12 +303,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.00193654852749551, 0.001936548527363243};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0019365485274968793, 0.0019365485273622166};
 
 // levels_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004752410036664199, lower bound 0.00047524100348845155
-// relative gap 3.744802531844903e-10
+// squared error 0.0004752410036681433, lower bound 0.00047524100348742487
+// relative gap 3.802669567488664e-10
 // thresholds
 //   -4.55041595184, -1.470750567334, -1.114773513698, -0.863920325983, -0.658619996343,
 //   -0.478055789851, -0.311955625027, -0.154092065741, 0, 0.154092065741, 0.311955625027,
@@ -333,7 +333,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0004752410036664199, 0.00047524100348845155};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0004752410036681433, 0.00047524100348742487};
 
 // levels_uniform_b1: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
@@ -436,8 +436,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.012314592635973714
-// squared error 0.04730331404935697, lower bound 0.03206356232352693
-// relative gap 0.32217090984214464
+// squared error 0.047303314049357996, lower bound 0.03206356232352591
+// relative gap 0.32217090984218094
 // thresholds
 //   0
 // levels
@@ -453,13 +453,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.04730331404935697, 0.03206356232352693};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.047303314049357996, 0.03206356232352591};
 
 // smoothed_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005723388904449743
-// squared error 0.010701414030863676, lower bound 0.007895327341919937
-// relative gap 0.2622164398882965
+// squared error 0.01070141403086482, lower bound 0.00789532734191891
+// relative gap 0.26221643988847143
 // thresholds
 //   -0.879646864432, 0, 0.879646864432
 // levels
@@ -475,13 +475,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030863676, 0.007895327341919937};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.01070141403086482, 0.00789532734191891};
 
 // smoothed_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00014283951884658464
-// squared error 0.0021455318045011857, lower bound 0.001936548527363243
-// relative gap 0.09740395211085165
+// squared error 0.0021455318045025627, lower bound 0.0019365485273622166
+// relative gap 0.09740395211190936
 // thresholds
 //   -1.263800058622, -0.725945863995, -0.340413273931, 0, 0.340413273931, 0.725945863995,
 //   1.263800058622
@@ -501,13 +501,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0021455318045011857, 0.001936548527363243};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0021455318045025627, 0.0019365485273622166};
 
 // smoothed_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.18537812050285e-05
-// squared error 0.000489035972907285, lower bound 0.00047524100348845155
-// relative gap 0.028208496272417935
+// squared error 0.0004890359729090496, lower bound 0.00047524100348742487
+// relative gap 0.02820849627802397
 // thresholds
 //   -4.906703935938, -1.53482326365, -1.152799051122, -0.889598883987, -0.676536942757,
 //   -0.490316944318, -0.319658760408, -0.15781662097, 0, 0.15781662097, 0.319658760408,
@@ -532,12 +532,12 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.000489035972907285, 0.00047524100348845155};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0004890359729090496, 0.00047524100348742487};
 
 // unbiased_normal_b1: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.2303248583398359, lower bound 0.23032485833982774
-// relative gap 3.542882557190121e-14
+// squared error 0.23032485833983699, lower bound 0.23032485833982672
+// relative gap 4.4587297488446886e-14
 // levels
 //   -0.0998393201288669, 1.099839320128867
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -547,12 +547,12 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 1, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.2303248583398359, 0.23032485833982774};
+    0.23032485833983699, 0.23032485833982672};
 
 // unbiased_normal_b2: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02572261377859588, lower bound 0.025722613776588497
-// relative gap 7.803965257038768e-11
+// squared error 0.025722613778596904, lower bound 0.025722613776587466
+// relative gap 7.811950108862753e-11
 // levels
 //   -0.0998393201288669, 0.299722328512, 0.700277671488, 1.099839320128867
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -562,12 +562,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 1, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.02572261377859588, 0.025722613776588497};
+    0.025722613778596904, 0.025722613776587466};
 
 // unbiased_normal_b3: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004754861539373265, lower bound 0.00475486153560385
-// relative gap 7.927495757436145e-10
+// squared error 0.00475486153937429, lower bound 0.004754861535602824
+// relative gap 7.9318098904399e-10
 // levels
 //   -0.0998393201288669, 0.070078633714, 0.242026579596, 0.414008715125, 0.585991284875,
 //   0.757973420404, 0.929921366286, 1.099839320128867
@@ -579,12 +579,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 1, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.004754861539373265, 0.00475486153560385};
+    0.00475486153937429, 0.004754861535602824};
 
 // unbiased_normal_b4: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010421073458868073, lower bound 0.0010421073455323044
-// relative gap 3.4017885660187845e-10
+// squared error 0.0010421073458878336, lower bound 0.001042107345531278
+// relative gap 3.421485304178246e-10
 // levels
 //   -0.0998393201288669, -0.022492060944, 0.057682450428, 0.138066023152, 0.218489157768,
 //   0.298919948096, 0.379351909733, 0.4597839693, 0.5402160307, 0.620648090266, 0.701080051904,
@@ -598,7 +598,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0010421073458868073, 0.0010421073455323044};
+    0.0010421073458878336, 0.001042107345531278};
 
 }  // namespace tables
 

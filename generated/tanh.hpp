@@ -124,8 +124,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.01749023448724765, lower bound 0.01749023448067233
-// relative gap 3.7594236682563077e-10
+// squared error 0.017490234487248707, lower bound 0.017490234480671295
+// relative gap 3.760619808029708e-10
 // thresholds
 //   0.807870026296
 // levels
@@ -139,12 +139,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.01749023448724765, 0.01749023448067233};
+    -10.0, 10.0, 0.017490234487248707, 0.017490234480671295};
 
 // levels_mixture_b2: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0035831091286661148, lower bound 0.0035831091279673135
-// relative gap 1.950265076556834e-10
+// squared error 0.003583109128667248, lower bound 0.0035831091279662796
+// relative gap 1.9563131851249063e-10
 // thresholds
 //   0.413445508642, 0.796940209396, 1.361296072103
 // levels
@@ -158,12 +158,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.0035831091286661148, 0.0035831091279673135};
+    -10.0, 10.0, 0.003583109128667248, 0.0035831091279662796};
 
 // levels_mixture_b3: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0008278128761385641, lower bound 0.0008278128760725416
-// relative gap 7.975533263202536e-11
+// squared error 0.0008278128761398312, lower bound 0.000827812876071508
+// relative gap 8.253455614524426e-11
 // thresholds
 //   0.240116224047, 0.418880945468, 0.596815065647, 0.790509346785, 1.020180246808,
 //   1.326665976546, 1.844601421683
@@ -181,19 +181,19 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0008278128761385641, 0.0008278128760725416};
+    -10.0, 10.0, 0.0008278128761398312, 0.000827812876071508};
 
 // levels_mixture_b4: tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00020016994440100533, lower bound 0.00020016994431498172
-// relative gap 4.2975287465582434e-10
+// squared error 0.00020016994440252996, lower bound 0.0002001699443139481
+// relative gap 4.4253329655244416e-10
 // thresholds
 //   0.145790747541, 0.243503321003, 0.333272406995, 0.420217268947, 0.507011800818,
 //   0.595654321097, 0.688012037251, 0.786144450998, 0.8926237294, 1.010997437559, 1.146624210594,
-//   1.308443970912, 1.513424578732, 1.800834555846, 2.304486526265
+//   1.308443970912, 1.513424578732, 1.800834555846, 2.304486526264
 // levels
 //   0.0097727432691, 0.0683591446178, 0.1384305352724, 0.2142939809989, 0.2931246879085,
-//   0.3730975066652, 0.4528565246893, 0.5312973161401, 0.6074550679797, 0.6804350843997,
+//   0.3730975066652, 0.4528565246892, 0.5312973161401, 0.6074550679797, 0.6804350843997,
 //   0.7493595733113, 0.8133153345281, 0.8712864753729, 0.9220428940937, 0.9639042761219,
 //   0.9941810275173
 inline constexpr float levels_mixture_b4_thresholds[] = {
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00020016994440100533, 0.00020016994431498172};
+    -10.0, 10.0, 0.00020016994440252996, 0.0002001699443139481};
 
 // levels_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.021059176777602773, lower bound 0.02105917677051183
-// relative gap 3.3671508110032486e-10
+// squared error 0.02105917677760349, lower bound 0.021059176770511154
+// relative gap 3.3678130959962343e-10
 // thresholds
 //   0.790385636607
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.021059176777602773, 0.02105917677051183};
+    10.0, 0.02105917677760349, 0.021059176770511154};
 
 // levels_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004966753112832108, lower bound 0.004966753111969394
-// relative gap 1.7369786542587588e-10
+// squared error 0.004966753112832895, lower bound 0.004966753111968713
+// relative gap 1.7399334539582805e-10
 // thresholds
 //   0.464688641973, 0.808374577988, 1.24631159105
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.004966753112832108, 0.004966753111969394};
+    10.0, 0.004966753112832895, 0.004966753111968713};
 
 // levels_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0012131321125251745, lower bound 0.0012131321124399061
-// relative gap 7.028779472356108e-11
+// squared error 0.0012131321125261596, lower bound 0.0012131321124392253
+// relative gap 7.166108708056813e-11
 // thresholds
 //   0.294196972603, 0.477505178766, 0.645821571333, 0.819246781486, 1.014256545963,
 //   1.257644439881, 1.624062621138
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0012131321125251745, 0.0012131321124399061};
+    10.0, 0.0012131321125261596, 0.0012131321124392253};
 
 // levels_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0003005308837715637, lower bound 0.000300530883655548
-// relative gap 3.8603587934842496e-10
+// squared error 0.0003005308837728662, lower bound 0.000300530883654867
+// relative gap 3.9263584551180224e-10
 // thresholds
 //   0.190919613866, 0.302837082696, 0.397450277934, 0.484687861927, 0.568791867397, 0.6523297583,
 //   0.737284281231, 0.825524602244, 0.919126498442, 1.02072170424, 1.134043277482,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0003005308837715637, 0.000300530883655548};
+    10.0, 0.0003005308837728662, 0.000300530883654867};
 
 // levels_uniform_b1: tanh
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792828103
-// squared error 0.03190793368204456, lower bound 0.02105917677051183
-// relative gap 0.340001863475027
+// squared error 0.03190793368204528, lower bound 0.021059176770511154
+// relative gap 0.3400018634750631
 // thresholds
 //   0.97803642555
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.03190793368204456, 0.02105917677051183};
+    -10.0, 10.0, 0.03190793368204528, 0.021059176770511154};
 
 // smoothed_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621647788
-// squared error 0.005799660236319796, lower bound 0.004966753111969394
-// relative gap 0.1436130894590004
+// squared error 0.005799660236320591, lower bound 0.004966753111968713
+// relative gap 0.14361308945923512
 // thresholds
 //   0.497034177596, 0.88128456114, 1.426465553865
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236319796, 0.004966753111969394};
+    -10.0, 10.0, 0.005799660236320591, 0.004966753111968713};
 
 // smoothed_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001221956423134775
-// squared error 0.0012944262999874088, lower bound 0.0012131321124399061
-// relative gap 0.06280325697051539
+// squared error 0.0012944262999883935, lower bound 0.0012131321124392253
+// relative gap 0.06280325697175433
 // thresholds
 //   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
 //   1.332785889272, 1.778837105434
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999874088, 0.0012131321124399061};
+    -10.0, 10.0, 0.0012944262999883935, 0.0012131321124392253};
 
 // smoothed_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.423949386654204e-05
-// squared error 0.0003089941452683685, lower bound 0.000300530883655548
-// relative gap 0.027389715120556598
+// squared error 0.00030899414526967096, lower bound 0.000300530883654867
+// relative gap 0.027389715126860167
 // thresholds
 //   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
 //   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0003089941452683685, 0.000300530883655548};
+    -10.0, 10.0, 0.00030899414526967096, 0.000300530883654867};
 
 // unbiased_normal_b1: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.1413026039030867, lower bound 0.14130260390308214
-// relative gap 3.221394564027356e-14
+// squared error 0.14130260390308735, lower bound 0.14130260390308141
+// relative gap 4.203527053060067e-14
 // levels
 //   8.244614455767397e-09, 1
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.1b4866p-27f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1413026039030867,
-    0.14130260390308214};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.14130260390308735,
+    0.14130260390308141};
 
 // unbiased_normal_b2: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01676056637838095, lower bound 0.016760566373274114
-// relative gap 3.046934678938145e-10
+// squared error 0.01676056637838164, lower bound 0.016760566373273424
+// relative gap 3.047758541244164e-10
 // levels
 //   8.244614455767397e-09, 0.3478057338792, 0.6976159589162, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.1b4866p-27f, 0x1.64273p-2f, 0x1.652decp-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637838095,
-    0.016760566373274114};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637838164,
+    0.016760566373273424};
 
 // unbiased_normal_b3: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003117655263947622, lower bound 0.0031176552633333967
-// relative gap 1.9701512788326368e-10
+// squared error 0.0031176552639483133, lower bound 0.0031176552633327055
+// relative gap 1.974585940439406e-10
 // levels
 //   8.244614455767397e-09, 0.1505347888051, 0.3011006625499, 0.4531836187399, 0.6042715872755,
 //   0.7509396787082, 0.8877540079089, 1
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.807b2ap-1f, 0x1.c687b2p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263947622,
-    0.0031176552633333967};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0031176552639483133,
+    0.0031176552633327055};
 
 // unbiased_normal_b4: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006809489579799564, lower bound 0.0006809489579204446
-// relative gap 8.739547443360807e-11
+// squared error 0.0006809489579806476, lower bound 0.0006809489579197535
+// relative gap 8.942536130463056e-11
 // levels
 //   8.244614455767397e-09, 0.0727746323285, 0.1424439885423, 0.2124673896439, 0.2830281337732,
 //   0.3539850000362, 0.4251115960567, 0.49614173205, 0.566774722891, 0.6366659920649,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.8b82ecp-1f, 0x1.aca6ap-1f, 0x1.cc0f36p-1f, 0x1.e8ca36p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579799564,
-    0.0006809489579204446};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579806476,
+    0.0006809489579197535};
 
 }  // namespace tables
 

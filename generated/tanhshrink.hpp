@@ -124,8 +124,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.017490234487247673, lower bound 0.01749023448067232
-// relative gap 3.7594415210887446e-10
+// squared error 0.017490234487248728, lower bound 0.017490234480671288
+// relative gap 3.760635677214097e-10
 // thresholds
 //   0.807870026296
 // levels
@@ -139,12 +139,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.017490234487247673, 0.01749023448067232};
+    -10.0, 10.0, 0.017490234487248728, 0.017490234480671288};
 
 // levels_mixture_b2: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.003583109128666124, lower bound 0.0035831091279672806
-// relative gap 1.9503824803053108e-10
+// squared error 0.003583109128667257, lower bound 0.0035831091279662462
+// relative gap 1.9564317992213054e-10
 // thresholds
 //   0.413445508642, 0.796940209396, 1.361296072103
 // levels
@@ -158,12 +158,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.003583109128666124, 0.0035831091279672806};
+    -10.0, 10.0, 0.003583109128667257, 0.0035831091279662462};
 
 // levels_mixture_b3: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0008278128761385693, lower bound 0.0008278128760725504
-// relative gap 7.975101055964313e-11
+// squared error 0.0008278128761398364, lower bound 0.0008278128760715168
+// relative gap 8.253023407286201e-11
 // thresholds
 //   0.240116224047, 0.418880945468, 0.596815065647, 0.790509346785, 1.020180246808,
 //   1.326665976546, 1.844601421683
@@ -181,12 +181,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0008278128761385693, 0.0008278128760725504};
+    -10.0, 10.0, 0.0008278128761398364, 0.0008278128760715168};
 
 // levels_mixture_b4: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00020016994440100818, lower bound 0.00020016994431498077
-// relative gap 4.2977183208529176e-10
+// squared error 0.00020016994440253283, lower bound 0.00020016994431394723
+// relative gap 4.4255198316149016e-10
 // thresholds
 //   0.145790747541, 0.243503321003, 0.333272406995, 0.420217268947, 0.507011800818,
 //   0.595654321097, 0.688012037251, 0.786144450998, 0.8926237294, 1.010997437559, 1.146624210594,
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00020016994440100818, 0.00020016994431498077};
+    -10.0, 10.0, 0.00020016994440253283, 0.00020016994431394723};
 
 // levels_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.021059176777602807, lower bound 0.0210591767705118
-// relative gap 3.3671821130302804e-10
+// squared error 0.021059176777603522, lower bound 0.021059176770511123
+// relative gap 3.367842750548159e-10
 // thresholds
 //   0.790385636607
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.021059176777602807, 0.0210591767705118};
+    10.0, 0.021059176777603522, 0.021059176770511123};
 
 // levels_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004966753112832126, lower bound 0.004966753111969409
-// relative gap 1.7369838932653125e-10
+// squared error 0.004966753112832912, lower bound 0.0049667531119687285
+// relative gap 1.7399369466293145e-10
 // thresholds
 //   0.464688641973, 0.808374577988, 1.24631159105
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.004966753112832126, 0.004966753111969409};
+    10.0, 0.004966753112832912, 0.0049667531119687285};
 
 // levels_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0012131321125251847, lower bound 0.0012131321124399061
-// relative gap 7.029619570504977e-11
+// squared error 0.0012131321125261698, lower bound 0.0012131321124392257
+// relative gap 7.166913057348278e-11
 // thresholds
 //   0.294196972603, 0.477505178766, 0.645821571333, 0.819246781486, 1.014256545963,
 //   1.257644439881, 1.624062621138
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0012131321125251847, 0.0012131321124399061};
+    10.0, 0.0012131321125261698, 0.0012131321124392257};
 
 // levels_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00030053088377156935, lower bound 0.00030053088365553874
-// relative gap 3.8608548416667996e-10
+// squared error 0.00030053088377287186, lower bound 0.00030053088365485775
+// relative gap 3.926854503300569e-10
 // thresholds
 //   0.190919613866, 0.302837082696, 0.397450277934, 0.484687861927, 0.568791867397, 0.6523297583,
 //   0.737284281231, 0.825524602244, 0.919126498442, 1.02072170424, 1.134043277482,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00030053088377156935, 0.00030053088365553874};
+    10.0, 0.00030053088377287186, 0.00030053088365485775};
 
 // levels_uniform_b1: tanhshrink
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792827238
-// squared error 0.0319079336820446, lower bound 0.0210591767705118
-// relative gap 0.3400018634750288
+// squared error 0.03190793368204532, lower bound 0.021059176770511123
+// relative gap 0.34000186347506495
 // thresholds
 //   0.97803642555
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0319079336820446, 0.0210591767705118};
+    -10.0, 10.0, 0.03190793368204532, 0.021059176770511123};
 
 // smoothed_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00035593796216471093
-// squared error 0.005799660236319813, lower bound 0.004966753111969409
-// relative gap 0.14361308945900028
+// squared error 0.005799660236320608, lower bound 0.0049667531119687285
+// relative gap 0.14361308945923498
 // thresholds
 //   0.497034177596, 0.88128456114, 1.426465553865
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236319813, 0.004966753111969409};
+    -10.0, 10.0, 0.005799660236320608, 0.0049667531119687285};
 
 // smoothed_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001221956423134636
-// squared error 0.0012944262999874195, lower bound 0.0012131321124399061
-// relative gap 0.0628032569705231
+// squared error 0.001294426299988404, lower bound 0.0012131321124392257
+// relative gap 0.06280325697176153
 // thresholds
 //   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
 //   1.332785889272, 1.778837105434
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999874195, 0.0012131321124399061};
+    -10.0, 10.0, 0.001294426299988404, 0.0012131321124392257};
 
 // smoothed_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.4239493866465147e-05
-// squared error 0.0003089941452683845, lower bound 0.00030053088365553874
-// relative gap 0.027389715120636936
+// squared error 0.00030899414526968706, lower bound 0.00030053088365485775
+// relative gap 0.027389715126940845
 // thresholds
 //   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
 //   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0003089941452683845, 0.00030053088365553874};
+    -10.0, 10.0, 0.00030899414526968706, 0.00030053088365485775};
 
 // unbiased_normal_b1: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.14130260390308677, lower bound 0.141302603903082
-// relative gap 3.378535762272591e-14
+// squared error 0.14130260390308744, lower bound 0.1413026039030813
+// relative gap 4.3410256015246466e-14
 // levels
 //   0, 0.9999999917553856
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x0p+0f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.14130260390308677,
-    0.141302603903082};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.14130260390308744,
+    0.1413026039030813};
 
 // unbiased_normal_b2: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01676056637838104, lower bound 0.016760566373274024
-// relative gap 3.047042319239434e-10
+// squared error 0.01676056637838173, lower bound 0.016760566373273333
+// relative gap 3.0478661815454524e-10
 // levels
 //   0, 0.3023840410838, 0.6521942661208, 0.9999999917553856
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x0p+0f, 0x1.35a42ap-2f, 0x1.4dec68p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637838104,
-    0.016760566373274024};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637838173,
+    0.016760566373273333};
 
 // unbiased_normal_b3: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003117655263947706, lower bound 0.00311765526333328
-// relative gap 1.970795334141284e-10
+// squared error 0.003117655263948397, lower bound 0.003117655263332589
+// relative gap 1.9752286046998702e-10
 // levels
 //   0, 0.1122459920911, 0.2490603212918, 0.3957284127245, 0.5468163812601, 0.6988993374501,
 //   0.8494652111949, 0.9999999917553856
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.b2ed1ap-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263947706,
-    0.00311765526333328};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263948397,
+    0.003117655263332589};
 
 // unbiased_normal_b4: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006809489579800401, lower bound 0.0006809489579203378
-// relative gap 8.767522274582146e-11
+// squared error 0.0006809489579807311, lower bound 0.0006809489579196468
+// relative gap 8.970463195893982e-11
 // levels
 //   0, 0.0453322781182, 0.1014464695983, 0.1627912343759, 0.22751674323, 0.2945937924153,
 //   0.3633340079351, 0.433225277109, 0.50385826795, 0.5748884039433, 0.6460149999638,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.93377ap-1f, 0x1.b71194p-1f, 0x1.dabd48p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579800401,
-    0.0006809489579203378};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579807311,
+    0.0006809489579196468};
 
 }  // namespace tables
 

@@ -168,7 +168,7 @@ void Axis::center_moments() {
     total_ += here;
     const double middle = panel.lo + (panel.hi - panel.lo) / 2;
     const Interval value = derivative_->bounds(middle, middle, panel.piece);
-    const double width = value.upper() - value.lower() +
+    const double width = value.upper() - value.lower() + (folded_ ? kEvenness * size_ : 0.0) +
                          4e-16 * std::fabs(middle * derivative_->slope(middle, panel.piece));
     squares += here.mass * width * width;
   }

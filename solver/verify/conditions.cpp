@@ -66,11 +66,12 @@ class IntervalCheck {
       const double total = axis_.total().mass;
       if (!(set.mass > 1e-18 * total)) continue;
       const double shift = set.first / set.mass;
+      const double noise = axis_.noise() / std::sqrt(set.mass);
       const double accepted =
-          slack_ + rounding_[j] / set.mass + size_ * (1e-14 + 1e-15 * total / set.mass);
+          slack_ + noise + rounding_[j] / set.mass + size_ * (1e-14 + 1e-15 * total / set.mass);
       residual_ = std::max(residual_, std::fabs(shift) / span_);
-      residual_rounding_ =
-          std::max(residual_rounding_, size_ * (1e-15 + 1e-15 * total / set.mass) / span_);
+      residual_rounding_ = std::max(residual_rounding_,
+                                    (noise + size_ * (1e-15 + 1e-15 * total / set.mass)) / span_);
       findings_.item("levels", j, std::fabs(shift) <= accepted,
                      fmt::format("{} should be {:.2g} higher, {:.2g} accepted",
                                  shortest(table_.levels[j]), shift, accepted));
@@ -93,9 +94,10 @@ class IntervalCheck {
       const double low = code > 0 ? (levels[code - 1] + levels[code]) / 2 : -HUGE_VAL;
       const double high =
           code + 1 < levels.size() ? (levels[code] + levels[code + 1]) / 2 : HUGE_VAL;
-      const double accepted = slack_ + 1e-14 * size_ + slope_rounding(i) + slope_rounding(i + 1);
+      const double accepted = slack_ + 1e-14 * size_ + value_rounding(i) + value_rounding(i + 1);
+      const double miss = std::max(low - smallest, largest - high);
       findings_.item(
-          "codes", i, smallest >= low - accepted && largest <= high + accepted,
+          "codes", i, miss <= accepted || gains_nothing(i, miss),
           fmt::format("f' runs from {} to {}, nearest to level {} are {} to {}", shortest(smallest),
                       shortest(largest), code, shortest(low), shortest(high)));
     }
@@ -111,10 +113,19 @@ class IntervalCheck {
     return table_.levels[static_cast<size_t>(table_.codes[interval])];
   }
 
-  /// What f' changes by when a cut moves by its own rounding.
-  double slope_rounding(size_t cut) const {
+  /// What f' may be off by at a cut, which moves by its own rounding.
+  double value_rounding(size_t cut) const {
+    const Derivative& f = axis_.derivative();
     const double s = cuts_[cut];
-    return 4e-16 * std::fabs(s * axis_.derivative().slope(s));
+    const Interval value = f.bounds(s, s, f.piece_of(s));
+    return value.upper() - value.lower() + 4e-16 * std::fabs(s * f.slope(s));
+  }
+
+  /// There is so little mass that no error would show whether its values are off by `miss`.
+  bool gains_nothing(size_t interval, double miss) const {
+    const double mass = axis_.integrate(cuts_[interval], cuts_[interval + 1], 0.0).mass;
+    return mass * miss * miss <=
+           (1e-15 + axis_.displacement()) * axis_.total().mass * span_ * span_;
   }
 
   /// Bound of the first moment about `level` that rounding a cut to the data type has moved.
@@ -143,12 +154,12 @@ class IntervalCheck {
       high = std::max(high, largest);
     }
     const double miss = std::max({0.0, low - middle, middle - high});
-    const double accepted = slack_ + 1e-14 * size_ + slope_rounding(i + 1);
+    const double rounding = value_rounding(i + 1);
+    const double accepted = slack_ + 1e-14 * size_ + rounding;
     const double near = 1e-9 * (axis_.hi() - axis_.lo());
     if (miss > accepted && axis_.integrate(s - near, s + near, 0.0).mass == 0.0) return;
     residual_ = std::max(residual_, miss / span_);
-    residual_rounding_ =
-        std::max(residual_rounding_, (1e-15 * size_ + slope_rounding(i + 1)) / span_);
+    residual_rounding_ = std::max(residual_rounding_, (1e-15 * size_ + rounding) / span_);
     const double slope = f.slope(s, piece);
     findings_.item("midpoints", i, miss <= accepted,
                    fmt::format("f'({}) is {}, the midpoint of its levels {}; {:.2g} to the side",

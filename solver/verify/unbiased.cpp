@@ -12,6 +12,10 @@ inline namespace verification {
 namespace {
 
 constexpr double kUnresolved = 1e-12;
+/// What a printed residual knows of rounding is cruder than unresolved().
+constexpr double kCruder = 64.0;
+/// Where the balance is nothing but rounding, distances are too; up to here.
+constexpr double kLargestNoise = 0.1;
 
 /// What lies between two neighbouring levels.
 struct Gap {
@@ -54,13 +58,38 @@ class UnbiasedCheck {
     return (balance - std::clamp(balance, low, high)) / mass;
   }
 
-  /// How far imbalance(j) moves when the level does by what no number of the table's size resolves.
-  double rounding(size_t j) const {
-    const double shell = kUnresolved * size_;
+  /// What no number of the table's size resolves of a level, as a distance.
+  double unresolved() const {
+    return kUnresolved * size_ + axis_.noise() / std::sqrt(axis_.total().mass) +
+           axis_.displacement() * span_;
+  }
+
+  /// How far imbalance(j) moves when the level does by `shell`.
+  double rounding(size_t j, double shell) const {
     const double moved = values_.below(levels_[j] + shell, true).mass -
                          values_.below(levels_[j] - shell, false).mass - atoms_[j];
     return (levels_[j + 1] - levels_[j - 1]) * std::max(0.0, moved) / gap_mass(j) +
-           span_ * (5e-13 + 1e-15 * axis_.total().mass / gap_mass(j));
+           axis_.noise() / std::sqrt(gap_mass(j)) +
+           span_ * (5e-13 + axis_.displacement() + 1e-15 * axis_.total().mass / gap_mass(j));
+  }
+
+  /// How far level j is from its best place between its neighbours.
+  double distance(size_t j) const {
+    if (std::fabs(imbalance(j)) <= rounding(j, unresolved())) return 0.0;
+    const Moments below = values_.below(levels_[j - 1], true);
+    const Moments above = values_.below(levels_[j + 1], false);
+    const double lower = levels_[j - 1] - values_.center();
+    const double upper = levels_[j + 1] - values_.center();
+    double lo = levels_[j - 1];
+    double hi = levels_[j + 1];
+    for (double y = lo + (hi - lo) / 2; lo < y && y < hi; y = lo + (hi - lo) / 2) {
+      const Moments here = values_.below(y, true);
+      const Moments left = here - below;
+      const Moments right = above - here;
+      const double balance = (left.first - lower * left.mass) - (upper * right.mass - right.first);
+      (balance < 0.0 ? lo : hi) = y;
+    }
+    return std::fabs(hi - levels_[j]);
   }
 
   double gap_mass(size_t j) const { return gaps_[j - 1].mass + gaps_[j].mass; }
@@ -133,15 +162,16 @@ Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings
   Measured measured;
   for (size_t j = 1; j + 1 < levels.size(); ++j) {
     const double miss = std::fabs(check.imbalance(j));
-    const double accepted = table.residual * span + check.rounding(j);
-    measured.residual = std::max(measured.residual, miss / span);
-    measured.rounding = std::max(measured.rounding, check.rounding(j) / span);
+    const double accepted = check.rounding(j, table.residual * span + check.unresolved());
+    measured.residual = std::max(measured.residual, check.distance(j) / span);
     findings.item("levels", j, miss <= accepted,
                   fmt::format("{} is not stationary: imbalance {:.2g}, {:.2g} accepted",
                               shortest(levels[j]), miss, accepted));
   }
   findings.summarise("levels", "outer ones are the range of f', inner ones are stationary");
   measured.error = check.error();
+  measured.rounding = measured.residual == 0.0 ? std::min(table.residual, kLargestNoise)
+                                               : kCruder * check.unresolved() / span;
   return measured;
 }
 

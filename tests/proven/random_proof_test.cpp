@@ -84,14 +84,18 @@ void check_table(const RandomProblem& drawn, const Table& table) {
       table.problem.form == Form::unbiased
           ? noise * std::sqrt(slow.mass()) * (table.levels.back() - table.levels.front())
           : noise * (2.0 * std::sqrt(error) + noise);
+  // So has rounding of x under a narrow weight.
+  const double far = std::max(std::abs(domain.lo), std::abs(domain.hi));
+  const double moved = 32.0 * 2e-16 * far / weight->scale() * unit;
   const double off = 1e-5 * error + 1e-10 * unit;
   RC_ASSERT(table.error >= error - off);
-  RC_ASSERT(table.error <= 1.01 * error + off + 4.0 * hidden);
+  RC_ASSERT(table.error <= 1.01 * error + off + 4.0 * hidden + moved);
   RC_ASSERT(table.lower_bound <= table.error);
   if (table.problem.form == Form::levels) {
     RC_ASSERT(table.lower_bound <= best * (1.0 + 1e-4) + 1e-12 * unit);
     // Lloyd's starts are few: a better table than his must exist.
-    RC_ASSERT(table.error <= best * (1.0 + 1e-4) + 1e-10 * unit + 0.01 * best + 4.0 * hidden);
+    RC_ASSERT(table.error <=
+              best * (1.0 + 1e-4) + 1e-10 * unit + 0.01 * best + 4.0 * hidden + moved);
   }
 }
 
@@ -118,7 +122,7 @@ TEST(RandomProof, ErrorAndBoundHoldAgainstTheSlowReference) {
     }
   }));
   tally.print();
-  EXPECT_LE(tally.of("refused: search and verifier"), tally.all() / 8);
+  EXPECT_LE(tally.of("refused: search and verifier"), tally.all() / 50);
   EXPECT_GE(tally.of("proven to 1e-6"), tally.all() / 3);
 }
 
