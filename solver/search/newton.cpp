@@ -205,7 +205,7 @@ std::vector<double> polish_rounding(const Axis& axis, const std::vector<double>&
   if (first.empty() || linearise(first).residual() <= 1e-13 * scale) return first;
   // A sweep puts levels on values with mass exactly, and Newton the others around them, which may
   // push them off again.
-  const std::vector<double> second = newton(axis, sweep_levels(axis, first), linearise);
+  std::vector<double> second = newton(axis, sweep_levels(axis, first), linearise);
   if (linearise(second).residual() <= 1e-13 * scale) return second;
   return sweep_levels(axis, second);
 }
