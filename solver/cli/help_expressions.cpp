@@ -50,6 +50,13 @@ constexpr const char* kKinks =
 jump where a condition changes, as `where(x > 1, x, 0)` does: f' is that of the branches, the jump
 does not count.)";
 
+constexpr const char* kQuotients =
+    R"(`where(x == 0, 1, expm1(x)/x)` is smooth: where numerator and denominator both compute to 0 and their quotient
+has a limit, f' and f'' are found by Taylor polynomials around that point. The limit must be written, as here or by a
+branch of some width, `where(abs(x) < 1e-3, 1 + x/2, expm1(x)/x)`. Generated code computes what is written, in
+float: `x^2` is 0 from 1e-23 down. A difference of poles as `1/expm1(x) - 1/x` is no such quotient; `x^-1*sin(x)` is
+one when written `sin(x)/x`.)";
+
 constexpr const char* kRefused =
     R"(On the domain (`--domain`, or what the weight needs) f, f' and f'' have to be finite, and f smooth but for
 kinks that a condition shows. A text has at most 65536 characters, also with the bodies of the functions that it
@@ -97,12 +104,15 @@ Grid refused() {
   add("sqrt(abs(x))", "its derivative is infinite at 0", "`sqrt(abs(x) + 1)`");
   add("max(x, 0)^1.5", "its second derivative is infinite at 0", "`max(x, 0)^2`");
   add("1/x", "not finite at 0", "`x/(1 + x^2)`");
+  add("expm1(x)/x", "not finite at 0", "`where(x == 0, 1, expm1(x)/x)`");
+  add("where(x == 0, 5, expm1(x)/x)", "its limit at 0 is 1", "`where(x == 0, 1, expm1(x)/x)`");
   add("sqrt(x^2)", "a kink that no condition shows", "`abs(x)`");
   add("where(x > 0, x, y)", "an unknown name", "a number, or `--fn` for parameters");
   add("elu(x, alpha=x)", "a parameter that depends on x", "the formula itself");
   add("x + 1e999", "no number of double precision", "");
   add("2x", "an operator is missing", "`2*x`");
   add("sign(sin(1e6*x))", "too many kinks to find them all", "");
+  add("sin(1e6*x)", "its derivative turns too often", "`--domain`, `sin(1e2*x)`");
   return grid;
 }
 
@@ -117,13 +127,14 @@ Section section(const char* title, std::vector<std::string> notes, Grid grid = {
 }  // namespace
 
 Document expressions_page() {
-  return {
-      "Expressions",
-      kSummary,
-      {section("Grammar", {kGrammar, kPrecedence}), section("Names and numbers", {kNames}),
-       section("Powers", {kPowers}), section("Functions", {kFunctions}, functions()),
-       section("Built-in activations", {kRegistry}, registered()),
-       section("Kinks and jumps", {kKinks}), section("What is refused", {kRefused}, refused())}};
+  return {"Expressions",
+          kSummary,
+          {section("Grammar", {kGrammar, kPrecedence}), section("Names and numbers", {kNames}),
+           section("Powers", {kPowers}), section("Functions", {kFunctions}, functions()),
+           section("Built-in activations", {kRegistry}, registered()),
+           section("Kinks and jumps", {kKinks}),
+           section("Quotients that are 0/0 at a point", {kQuotients}),
+           section("What is refused", {kRefused}, refused())}};
 }
 
 }  // namespace fewbit::solver

@@ -10,7 +10,7 @@ namespace fewbit::solver {
 
 namespace {
 
-constexpr size_t kStackNodes = 48;
+constexpr size_t kStackNodes = 128;
 
 struct Lane {
   std::array<double, kBlockPoints> value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -25,8 +26,13 @@ struct Leaf : Branch {
 
 class BranchFinder {
  public:
-  BranchFinder(const Derivative& derivative, double flat, bool tight, size_t most)
-      : derivative_(derivative), flat_(flat), tight_(tight), most_(most) {}
+  BranchFinder(const Derivative& derivative, const std::vector<size_t>& nodes, double flat,
+               bool tight, size_t work)
+      : derivative_(derivative),
+        nodes_(nodes),
+        flat_(flat),
+        tight_(tight),
+        work_(work + 1000 * *std::max_element(nodes.begin(), nodes.end())) {}
 
   BranchPattern run() {
     const std::vector<double>& borders = derivative_.borders();
@@ -41,7 +47,8 @@ class BranchFinder {
 
  private:
   void search(double lo, double hi, size_t piece) {
-    if (++evaluations_ > most_) throw TooLoose{lo};
+    if (work_ < nodes_[piece]) throw TooLoose{lo};
+    work_ -= nodes_[piece];
     const Interval slope = tight_ ? derivative_.tight_slope_bounds(lo, hi, piece)
                                   : derivative_.slope_bounds(lo, hi, piece);
     const double middle = 0.5 * (lo + hi);
@@ -108,30 +115,63 @@ class BranchFinder {
   }
 
   const Derivative& derivative_;
+  const std::vector<size_t>& nodes_;
   double flat_;
   bool tight_;
-  size_t most_;
-  size_t evaluations_ = 0;
+  size_t work_;               ///< nodes that may still be visited
   std::vector<Leaf> leaves_;  ///< of the current piece
   std::vector<Branch> branches_;
   double error_ = 0.0;
 };
 
+/// The shortest stretch found at x in which samples of f' turn many times.
+std::optional<Interval> oscillation(const Derivative& derivative, double x, double range) {
+  constexpr int kPoints = 64;
+  constexpr int kMany = 20;
+  constexpr double kSizeable = 1e-3;
+  std::optional<Interval> found;
+  const double whole = derivative.hi() - derivative.lo();
+  for (double width = whole; x + width > x; width *= 0.5) {
+    const double lo = std::max(derivative.lo(), std::min(x, derivative.hi() - width));
+    int turns = 0;
+    double before = 0.0;
+    for (int i = 1; i <= kPoints; ++i) {
+      const double step = derivative.value(std::min(lo + width * i / kPoints, derivative.hi())) -
+                          derivative.value(lo + width * (i - 1) / kPoints);
+      const bool both = std::min(std::abs(step), std::abs(before)) > kSizeable * range;
+      if (both && (step > 0.0) != (before > 0.0)) ++turns;
+      before = step;
+    }
+    if (turns >= kMany) found = Interval(lo, std::min(lo + width, derivative.hi()));
+  }
+  return found;
+}
+
+[[noreturn]] void refuse(const Derivative& derivative, double x, double range) {
+  if (const auto where = oscillation(derivative, x, range)) {
+    throw Error("expression: the derivative turns too often for the domain [" +
+                shortest(derivative.lo()) + ", " + shortest(derivative.hi()) +
+                "]: at least 20 times in [" + shortest(where->lower()) + ", " +
+                shortest(where->upper()) + "]; narrow the domain or slow the oscillation");
+  }
+  throw Error("expression: cannot bound the second derivative near x = " + shortest(x) +
+              ": too much cancellation (sigmoid, softplus, tanh and expm1 cancel less than exp)");
+}
+
 }  // namespace
 
 BranchPattern find_branches(const Derivative& derivative, double range, double largest,
-                            size_t nodes) {
+                            const std::vector<size_t>& nodes) {
   // The swing of a constant f' is nothing but rounding.
   const double flat = kFlat * (range > 1e-9 * largest ? range : std::max(largest, 1e-280));
   try {
-    return BranchFinder(derivative, flat, false, 1000 + 200000 / nodes).run();
+    return BranchFinder(derivative, nodes, flat, false, 200000).run();
   } catch (const TooLoose&) {
   }
   try {
-    return BranchFinder(derivative, flat, true, 1000 + 2500000 / nodes).run();
+    return BranchFinder(derivative, nodes, flat, true, 2500000).run();
   } catch (const TooLoose& loose) {
-    throw Error("expression: cannot bound the second derivative near x = " + shortest(loose.x) +
-                ": too much cancellation (sigmoid, softplus, tanh and expm1 cancel less than exp)");
+    refuse(derivative, loose.x, range);
   }
 }
 

@@ -13,8 +13,9 @@ struct BranchPattern {
 
 /// Monotone and flat branches of f' by bisection of interval bounds of f''. `range` is the swing of
 /// f' over the whole domain or less, `largest` its largest magnitude: what moves less than rounding
-/// is flat. Throws Error when the bounds are too loose to decide.
+/// is flat. `nodes` is the size of each piece. Throws Error when the bounds are too loose to
+/// decide.
 BranchPattern find_branches(const Derivative& derivative, double range, double largest,
-                            size_t nodes);
+                            const std::vector<size_t>& nodes);
 
 }  // namespace fewbit::solver

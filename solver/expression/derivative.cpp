@@ -58,10 +58,10 @@ Derivative::Derivative(const Expression& f, double lo, double hi) {
     throw Error("domain: [" + shortest(lo) + ", " + shortest(hi) + "] reaches beyond 1e+30");
   }
   long work = 2000000;
-  size_t nodes = 0;
+  std::vector<size_t> nodes;
   for (const Piece& piece : split_at_kinks(f, lo, hi)) {
     check_finite(f, piece, work);
-    nodes = std::max(nodes, piece.smooth.nodes().size());
+    nodes.push_back(piece.smooth.nodes().size());
     borders_.push_back(piece.lo);
     pieces_.push_back(piece.smooth);
   }

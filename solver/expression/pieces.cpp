@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "expression/decide.hpp"
+#include "expression/quotients.hpp"
 #include "expression/sign_changes.hpp"
 
 namespace fewbit::solver {
@@ -84,7 +85,7 @@ class Splitter {
 std::vector<Piece> split_at_kinks(const Expression& f, double lo, double hi) {
   Splitter splitter(lo, hi);
   splitter.split(simplify(f), lo, hi);
-  return splitter.take();
+  return mend_quotients(f, splitter.take());
 }
 
 }  // namespace fewbit::solver

@@ -19,4 +19,10 @@ using TaylorBounds = std::array<double, kTaylorOrder + 1>;
 /// that are short beside the distance to the next singularity, and huge on long ones.
 TaylorBounds taylor_bounds(const Expression& f, double a, double b);
 
+/// [j] is f^(j)(x) / j!, rounded; not a number where the recurrences divide by zero.
+using TaylorCoefficients = std::array<double, kTaylorOrder + 1>;
+
+/// The coefficients of a smooth expression at x, by the same recurrences.
+TaylorCoefficients taylor_coefficients(const Expression& f, double x);
+
 }  // namespace fewbit::solver

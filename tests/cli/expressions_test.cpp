@@ -119,4 +119,13 @@ TEST_F(Expressions, WithWavesAreSolvedProvedAndEmitted) {
   EXPECT_THAT(run("emit snake.json --lang cuda").out, HasSubstr("math::sin("));
 }
 
+TEST_F(Expressions, WithQuotientsAreSolvedProvedAndEmittedWhereTheirLimitIsWritten) {
+  ASSERT_EQ(run("--expr 'where(x == 0, 1, sin(x)/x)' --name sinc --bits 3 -o sinc.json").code, 0);
+  EXPECT_EQ(run("verify sinc.json").code, 0);
+  EXPECT_THAT(run("emit sinc.json --lang torch").out,
+              HasSubstr("torch.where(x == 0.0, 1.0, torch.sin(x) / x)"));
+  EXPECT_THAT(run("--expr 'sin(x)/x' --name sinc --bits 3").err,
+              HasSubstr("its limit there is 1, so write where(x == 0, 1, ...)"));
+}
+
 }  // namespace fewbit

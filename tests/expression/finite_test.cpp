@@ -92,6 +92,15 @@ TEST(Derivative, RefusesHopelessCancellationInBoundedTime) {
             std::string::npos);
 }
 
+TEST(Derivative, SaysWhereItTurnsTooOften) {
+  for (const char* text : {"sin(1e18*x)", "tanh(x) + cos(1e9*x^2)"}) {
+    const std::string message = refusal(text);
+    EXPECT_NE(message.find("the derivative turns too often for the domain [-10, 10]: at least 20"),
+              std::string::npos)
+        << message;
+  }
+}
+
 TEST(Derivative, IsFlatWhereTheFunctionIsLinear) {
   for (const char* text : {"3", "x", "2*x - 1", "x + (x^2 - x^2)", "x - x", "(x + 1e8)^2 - x^2"}) {
     const Derivative d(Expression::parse(text), -10, 10);

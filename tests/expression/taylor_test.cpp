@@ -1,4 +1,5 @@
-// taylor_bounds() is never less than any Taylor coefficient, and close where nothing cancels.
+// taylor_bounds() is never less than any Taylor coefficient, and close where nothing cancels;
+// taylor_coefficients() are these coefficients to rounding.
 
 #include <boost/math/differentiation/autodiff.hpp>
 #include <gtest/gtest.h>
@@ -27,6 +28,22 @@ bool bounds_hold(const Expression& f, const TaylorBounds& bounds, double x) {
   return true;
 }
 
+/// Rounding is relative to what the bounds at the point itself sum up.
+bool coefficients_agree(const Expression& f, double x) {
+  const auto exact = reference(f, boost::math::differentiation::make_fvar<Wide, kChecked>(Wide(x)));
+  const TaylorCoefficients coefficients = taylor_coefficients(f, x);
+  const TaylorBounds bounds = taylor_bounds(f, x, x);
+  Wide factorial = 1;
+  for (int k = 0; k <= kChecked; ++k) {
+    if (k > 1) factorial *= k;
+    const auto at = static_cast<size_t>(k);
+    if (!std::isfinite(bounds[at])) continue;
+    const Wide off = abs(exact.derivative(at) / factorial - Wide(coefficients[at]));
+    if (off > Wide(1e-12) * Wide(bounds[at]) + Wide(1e-30)) return false;
+  }
+  return true;
+}
+
 TaylorBounds bounds_at(const char* text, double a, double b) {
   return taylor_bounds(Expression::parse(text), a, b);
 }
@@ -46,6 +63,23 @@ TEST(TaylorBounds, HoldAtAnyPointOfAnyIntervalForRandomExpressions) {
     finite += std::isfinite(bounds.back());
   }));
   EXPECT_GT(finite, 80);
+}
+
+TEST(TaylorCoefficients, AreThoseOfRandomExpressionsToRounding) {
+  EXPECT_TRUE(rc::check([] {
+    const Expression f = simplify(RandomExpression(true).make());
+    const double x = *rc::gen::inRange(-3000, 3000) / 1000.0;
+    RC_LOG() << f.text() << " at " << x;
+    RC_ASSERT(coefficients_agree(f, x));
+  }));
+}
+
+TEST(TaylorCoefficients, HaveTheirSignsForEveryFunction) {
+  for (const char* text : {"sqrt(x)", "exp(-x)", "expm1(-x)", "log(x)", "log1p(x)", "tanh(x)",
+                           "sigmoid(x)", "softplus(x)", "erf(x)", "normcdf(x)", "sin(x)", "cos(x)",
+                           "atan(x)", "x^-2.5", "3 - x^5", "sin(x)/(x + 1)"}) {
+    EXPECT_TRUE(coefficients_agree(Expression::parse(text), 0.75)) << text;
+  }
 }
 
 TEST(TaylorBounds, AreTheCoefficientsThemselvesWhereNothingCancels) {

@@ -82,11 +82,13 @@ std::string any_feature(const Domain& domain, double size, Features& features) {
   const std::string form = *rc::gen::element<std::string>(
       "tanh(u)/s", "softplus(u)/s", "(x - c)*normcdf(u)", "(x - c)*sigmoid(u)", "erf(u)/s",
       "where(x > c, x, 0.25*x)", "sqrt(1 + (u)^2)/s", "atan(u)/s", "sin(2*tanh(u))/s",
-      "log1p((u)^2)/s", "max(tanh(u), -0.5)/s", "abs(x - c)");
+      "log1p((u)^2)/s", "max(tanh(u), -0.5)/s", "abs(x - c)", "where(x == c, 1, tanh(u)/(u))/s",
+      "where(x == c, 0, (1 - cos(tanh(u)))/(u))/s");
   const std::string with_u = replaced(form, "u)", "S*(x - C))");
   std::string text =
       replaced(replaced(replaced(with_u, "(u", "(S*(x - C)"), "/s", "/S"), "x - c", "x - C");
-  text = replaced(replaced(text, "x > c", "x > C"), "S", shortest(s));
+  text = replaced(replaced(text, "x > c", "x > C"), "x == c", "x == C");
+  text = replaced(text, "S", shortest(s));
   return "(" + shortest(size) + ")*(" + replaced(text, "C", "(" + shortest(c) + ")") + ")";
 }
 
