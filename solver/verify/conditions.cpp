@@ -95,9 +95,10 @@ class IntervalCheck {
       const double high =
           code + 1 < levels.size() ? (levels[code] + levels[code + 1]) / 2 : HUGE_VAL;
       const double accepted = slack_ + 1e-14 * size_ + value_rounding(i) + value_rounding(i + 1);
-      const double miss = std::max(low - smallest, largest - high);
+      const bool below = low - smallest <= accepted || gains_nothing(i, -HUGE_VAL, low, smallest);
+      const bool above = largest - high <= accepted || gains_nothing(i, high, HUGE_VAL, largest);
       findings_.item(
-          "codes", i, miss <= accepted || gains_nothing(i, miss),
+          "codes", i, below && above,
           fmt::format("f' runs from {} to {}, nearest to level {} are {} to {}", shortest(smallest),
                       shortest(largest), code, shortest(low), shortest(high)));
     }
@@ -121,11 +122,35 @@ class IntervalCheck {
     return value.upper() - value.lower() + 4e-16 * std::fabs(s * f.slope(s));
   }
 
-  /// There is so little mass that no error would show whether its values are off by `miss`.
-  bool gains_nothing(size_t interval, double miss) const {
-    const double mass = axis_.integrate(cuts_[interval], cuts_[interval + 1], 0.0).mass;
+  /// Where f' is inside (low, high), up to `farthest`, there is so little mass that no error shows
+  /// how far it is from the end that is finite.
+  bool gains_nothing(size_t interval, double low, double high, double farthest) const {
+    const double miss = farthest - (std::isfinite(low) ? low : high);
+    double mass = 0.0;
+    for (const Branch& branch : axis_.derivative().branches()) {
+      const double from = std::max(branch.lo, cuts_[interval]);
+      const double to = std::min(branch.hi, cuts_[interval + 1]);
+      if (from < to) mass += mass_inside(branch, from, to, low, high);
+    }
     return mass * miss * miss <=
            (1e-15 + axis_.displacement()) * axis_.total().mass * span_ * span_;
+  }
+
+  double mass_inside(const Branch& branch, double from, double to, double low, double high) const {
+    std::vector<double> ends = {from, to};
+    const auto [small, large] = std::minmax(branch.value_lo, branch.value_hi);
+    for (const double value : {low, high}) {
+      if (branch.direction == 0 || !(value > small && value < large)) continue;
+      ends.push_back(std::clamp(axis_.derivative().solve(branch, value), from, to));
+    }
+    std::sort(ends.begin(), ends.end());
+    double mass = 0.0;
+    for (size_t i = 0; i + 1 < ends.size(); ++i) {
+      const double middle = ends[i] + (ends[i + 1] - ends[i]) / 2;
+      const double value = axis_.derivative().value(middle, branch.piece);
+      if (value > low && value < high) mass += axis_.integrate(ends[i], ends[i + 1], 0.0).mass;
+    }
+    return mass;
   }
 
   /// Bound of the first moment about `level` that rounding a cut to the data type has moved.
