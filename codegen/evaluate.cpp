@@ -86,6 +86,12 @@ bool holds(Kind kind, float a, float b) {
 
 namespace {
 
+/// What a comparison is with: `operand`, but for x itself the float that decides alike.
+float bound_of(const Formula& formula, const Term& condition, float operand) {
+  if (!formula.bounds_variable(condition)) return operand;
+  return static_cast<float>(float_bound(condition.kind, formula[condition.b].value));
+}
+
 float term_value(const Formula& formula, const Term& term, const std::vector<float>& known,
                  float x) {
   const auto operand = [&](int i) { return known[static_cast<size_t>(i)]; };
@@ -116,7 +122,8 @@ float term_value(const Formula& formula, const Term& term, const std::vector<flo
     case Kind::greater_equal:
     case Kind::equal:
     case Kind::not_equal:
-      return holds(term.kind, operand(term.a), operand(term.b)) ? 1.0f : 0.0f;
+      return holds(term.kind, operand(term.a), bound_of(formula, term, operand(term.b))) ? 1.0f
+                                                                                         : 0.0f;
     default:
       return call_float(term.kind, operand(term.a));
   }

@@ -42,8 +42,9 @@ Kind mirrored(Kind kind) {
   }
 }
 
-/// The float that keeps the meaning of a comparison of any float with `bound`.
-double to_float(Kind kind, double bound) {
+}  // namespace
+
+double float_bound(Kind kind, double bound) {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nearest = static_cast<float>(bound);
   const double rounded = static_cast<double>(nearest);
@@ -53,8 +54,6 @@ double to_float(Kind kind, double bound) {
   if (down && rounded > bound) return static_cast<double>(std::nextafter(nearest, -infinity));
   return rounded;
 }
-
-}  // namespace
 
 /// slope * x + offset.
 struct Formula::Line {
@@ -98,7 +97,7 @@ bool Formula::find_line(int index, Line& line) const {
 }
 
 int Formula::compare_variable(Kind kind, double bound) {
-  return intern({.kind = kind, .a = variable(), .b = constant(to_float(kind, bound))});
+  return intern({.kind = kind, .a = variable(), .b = constant(bound)});
 }
 
 int Formula::compare(Kind kind, int a, int b) {

@@ -99,6 +99,18 @@ class Writer {
     return fmt::format("{} {} {}", first, sign, write(term.b, right));
   }
 
+  /// A bound of x itself that is no float is another one for each type.
+  std::string write_comparison(const Term& condition) {
+    const char* sign = comparison_sign(condition.kind);
+    if (!f_.bounds_variable(condition)) return binary(condition, sign, kSum, kSum);
+    const double exact = f_[condition.b].value;
+    const double single = float_bound(condition.kind, exact);
+    if (single == exact || !dialect_.has_double)
+      return fmt::format("x {} {}", sign, number(single));
+    primitives_.insert("bound");
+    return fmt::format("x {} _bound(x, {}, {})", sign, number(single), number(exact));
+  }
+
   Text write_term(int index) {
     const Term term = f_[index];
     switch (term.kind) {
@@ -125,7 +137,7 @@ class Writer {
 
   std::string write_select(const Term& term) {
     const Term condition = f_[term.a];
-    const std::string test = binary(condition, comparison_sign(condition.kind), kSum, kSum);
+    const std::string test = write_comparison(condition);
     std::string first = write(term.b, kSum);
     // Of two plain numbers the result would not have the type of x.
     if (f_.is_constant(term.b) && f_.is_constant(term.c)) {
@@ -158,11 +170,11 @@ class Writer {
 }  // namespace
 
 PythonDialect torch_dialect() {
-  return {"", "torch", "torch", "torch.full_like(x, {})"};
+  return {"", "torch", "torch", "torch.full_like(x, {})", true};
 }
 
 PythonDialect triton_dialect() {
-  return {"@triton.jit\n", "tl", "libdevice", "tl.full(x.shape, {}, tl.float32)"};
+  return {"@triton.jit\n", "tl", "libdevice", "tl.full(x.shape, {}, tl.float32)", false};
 }
 
 std::string write_python(const solver::Expression& expression, bool derivative,

@@ -154,7 +154,7 @@ class Writer {
         break;
     }
     if (term.kind >= Kind::less && term.kind <= Kind::not_equal) {
-      return {binary(term, comparison_sign(term.kind), kSum, kSum), kComparison};
+      return {write_comparison(term), kComparison};
     }
     return {write_call(term), kPrimary};
   }
@@ -243,6 +243,13 @@ class Writer {
     }
     return {fmt::format("{} * {}({})", top, primitive("reciprocal"), write(term.b, kConditional)),
             kProduct};
+  }
+
+  std::string write_comparison(const Term& term) {
+    const char* sign = comparison_sign(term.kind);
+    if (is_wide() || !f_.bounds_variable(term)) return binary(term, sign, kSum, kSum);
+    const auto bound = static_cast<float>(float_bound(term.kind, f_[term.b].value));
+    return fmt::format("x {} {}", sign, decimal_literal(bound));
   }
 
   Text write_select(const Term& term) {

@@ -135,6 +135,27 @@ class Torch(unittest.TestCase):
             expected = torch.autograd.grad(self.module.activation(x).sum(), x)[0]
             self.assertTrue(torch.equal(torch.autograd.grad(y.sum(), x)[0], expected))
 
+    def test_transforms_of_torch_func_give_the_same(self):
+        func = torch.func
+        for module in (self.module, load("silu_unbiased_torch")):
+            def total(x):
+                torch.manual_seed(1)
+                return module.activation(x).sum()
+
+            x = torch.linspace(-3, 3, 24)
+            leaf = x.clone().requires_grad_()
+            expected = torch.autograd.grad(total(leaf), leaf)[0]
+            self.assertTrue(torch.equal(func.grad(total)(x), expected))
+            self.assertTrue(torch.equal(func.vjp(total, x)[1](torch.tensor(1.0))[0], expected))
+        rows = x.view(4, 6)
+        total = lambda x: self.module.activation(x).sum()
+        leaf = x.clone().requires_grad_()
+        expected = torch.autograd.grad(total(leaf), leaf)[0]
+        self.assertTrue(torch.equal(func.vmap(func.grad(total))(rows), expected.view(4, 6)))
+        self.assertTrue(torch.equal(func.jacrev(self.module.activation)(x), expected.diag()))
+        with self.assertRaisesRegex(RuntimeError, f"{self.module._NAMESPACE}: double backward"):
+            func.grad(lambda x: func.grad(total)(x).sum())(x)
+
     def test_double_backward_is_refused_by_name(self):
         for dy in (torch.ones(9), torch.ones(9, requires_grad=True)):
             x = torch.randn(9).requires_grad_()
@@ -250,6 +271,16 @@ class Functions(unittest.TestCase):
             error = (module._value(x[near]) - value[near]).abs() / value[near].abs().clamp(min=1)
             with self.subTest(function=name):
                 self.assertLess(error.max().item(), 1e-14)
+
+    def test_branches_are_decided_in_the_type_of_x(self):
+        value = load("own_steps_torch")._value
+        for dtype in (torch.float32, torch.float64):
+            inf = torch.tensor(float("inf"), dtype=dtype)
+            near = torch.tensor([0.1, 0.7], dtype=dtype)
+            x = torch.cat([near, torch.nextafter(near, inf), torch.nextafter(near, -inf)])
+            step = [0 if t <= 0.1 else 1 if t < 0.7 else -1 for t in x.tolist()]
+            with self.subTest(dtype=dtype):
+                self.assertTrue(torch.equal(value(x), x + torch.tensor(step, dtype=dtype)))
 
     def test_left_tails_keep_their_digits(self):
         x = -torch.arange(1, 161, dtype=torch.float32) / 16
