@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/comparison.hpp"
 #include "codegen/formula.hpp"
 #include "codegen/templates/math.hpp"
 
@@ -65,30 +66,9 @@ float call_float(Kind kind, float a) {
   }
 }
 
-bool holds(Kind kind, float a, float b) {
-  switch (kind) {
-    case Kind::less:
-      return a < b;
-    case Kind::less_equal:
-      return a <= b;
-    case Kind::greater:
-      return a > b;
-    case Kind::greater_equal:
-      return a >= b;
-    case Kind::equal:
-      return a == b;
-    default:
-      return a != b;
-  }
-}
-
-}  // namespace
-
-namespace {
-
 /// What a comparison is with: `operand`, but for x itself the float that decides alike.
 float bound_of(const Formula& formula, const Term& condition, float operand) {
-  if (!formula.bounds_variable(condition)) return operand;
+  if (!bounds_variable(formula, condition)) return operand;
   return static_cast<float>(float_bound(condition.kind, formula[condition.b].value));
 }
 

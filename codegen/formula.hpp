@@ -102,10 +102,6 @@ class Formula {
 
   bool is_constant(int index) const { return (*this)[index].kind == Kind::constant; }
   bool is_constant(int index, double value) const;
-  /// `condition` compares x itself with a constant.
-  bool bounds_variable(const Term& condition) const {
-    return (*this)[condition.a].kind == Kind::variable && is_constant(condition.b);
-  }
   bool is_call(int index, Kind kind) const { return (*this)[index].kind == kind; }
   bool depends_on_variable(int index) const { return index >= 0 && (*this)[index].varies; }
 
@@ -145,9 +141,6 @@ int translate(const solver::Expression& expression, Formula& formula, bool fold_
 /// The index of d/dx of term `index`. At a kink it is the derivative on the left, where the
 /// condition's slope is known (tables are closed on the right).
 int differentiate(Formula& formula, int index);
-
-/// The float in the place of `bound` that decides every comparison of a float with it alike.
-double float_bound(Kind kind, double bound);
 
 /// +1 or -1 where the term has that sign for all x (parameters at their values), else 0.
 int sign_of(const Formula& formula, int index);
