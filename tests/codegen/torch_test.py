@@ -5,7 +5,8 @@ import subprocess
 import sys
 import unittest
 
-from emitted_python import DTYPES, FUNCTIONS, TABLES, array, excess, load, reference, torch
+from emitted_python import DTYPES, FUNCTIONS, TABLES, SharedTests
+from emitted_python import array, excess, load, reference, torch
 
 
 def saved_bytes(run):
@@ -207,37 +208,18 @@ class Torch(unittest.TestCase):
         for name in ("gelu_b3_torch", "silu_unbiased_torch"):
             self.assertEqual(doctest.testmod(load(name)), (0, 5))
 
-    def test_two_tables_of_one_function_live_side_by_side(self):
-        first, second = load("layer0_torch"), load("layer1_torch")
-        self.assertNotEqual(first._NAMESPACE, second._NAMESPACE)
-        x = torch.full((9,), -1.0).requires_grad_()
-        slopes = [torch.autograd.grad(m.activation(x).sum(), x)[0][0].item() for m in (first, second)]
-        self.assertAlmostEqual(slopes[0], first.LEVELS[0], 6)
-        self.assertAlmostEqual(slopes[1], second.LEVELS[0], 6)
+
+class Shared(SharedTests, unittest.TestCase):
+    device = "cpu"
+    draws = 100000
+
+    def open(self, name):
+        return load(f"{name}_torch")
 
 
 class Unbiased(unittest.TestCase):
     def setUp(self):
         self.module = load("silu_unbiased_torch")
-
-    def test_mean_gradient_is_the_derivative(self):
-        torch.manual_seed(1)
-        for value in (-2.0, -0.3, 0.4, 1.1, 2.5):
-            x = torch.full((100000,), value).requires_grad_()
-            dx = torch.autograd.grad(self.module.activation(x).sum(), x)[0]
-            exact = torch.tensor(value, dtype=torch.float64).requires_grad_()
-            slope = torch.autograd.grad(torch.nn.functional.silu(exact), exact)[0].item()
-            # Levels are 0.42 apart: at most 0.21 per draw, five standard errors.
-            self.assertAlmostEqual(dx.mean().item(), slope, delta=5 * 0.21 / 100000**0.5)
-
-    def test_seed_of_torch_makes_draws_repeat(self):
-        x = torch.randn(1000).requires_grad_()
-        draws = []
-        for seed in (3, 3, 4):
-            torch.manual_seed(seed)
-            draws.append(torch.autograd.grad(self.module.activation(x).sum(), x)[0])
-        self.assertTrue(torch.equal(draws[0], draws[1]))
-        self.assertFalse(torch.equal(draws[0], draws[2]))
 
     def test_nan_gets_code_zero(self):
         nan = torch.full((9,), float("nan"))
