@@ -140,9 +140,7 @@ Values language_values(bool is_triton) {
     return {
         {"NEEDS", "PyTorch 2.8 or newer"},
         {"DTYPES", "float32, float64, float16 or bfloat16"},
-        {"PRECISION",
-         "It is computed in float32, for float64 in\nthat, but for the bounds of its branches, "
-         "which are float32 numbers."},
+        {"PRECISION", "It is computed in float32, for float64 in\nthat."},
         {"EXAMPLE_DEVICE", ""},
         {"IMPORTS", "\nimport torch\nfrom torch import Tensor\n"},
         {"CONSTANTS", "_DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)\n"}};

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/comparison.hpp"
 #include "codegen/formula.hpp"
 #include "codegen/templates/math.hpp"
 
@@ -65,26 +66,11 @@ float call_float(Kind kind, float a) {
   }
 }
 
-bool holds(Kind kind, float a, float b) {
-  switch (kind) {
-    case Kind::less:
-      return a < b;
-    case Kind::less_equal:
-      return a <= b;
-    case Kind::greater:
-      return a > b;
-    case Kind::greater_equal:
-      return a >= b;
-    case Kind::equal:
-      return a == b;
-    default:
-      return a != b;
-  }
+/// What a comparison is with: `operand`, but for x itself the float that decides alike.
+float bound_of(const Formula& formula, const Term& condition, float operand) {
+  if (!bounds_variable(formula, condition)) return operand;
+  return static_cast<float>(float_bound(condition.kind, formula[condition.b].value));
 }
-
-}  // namespace
-
-namespace {
 
 float term_value(const Formula& formula, const Term& term, const std::vector<float>& known,
                  float x) {
@@ -116,7 +102,8 @@ float term_value(const Formula& formula, const Term& term, const std::vector<flo
     case Kind::greater_equal:
     case Kind::equal:
     case Kind::not_equal:
-      return holds(term.kind, operand(term.a), operand(term.b)) ? 1.0f : 0.0f;
+      return holds(term.kind, operand(term.a), bound_of(formula, term, operand(term.b))) ? 1.0f
+                                                                                         : 0.0f;
     default:
       return call_float(term.kind, operand(term.a));
   }

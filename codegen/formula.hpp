@@ -91,7 +91,8 @@ class Formula {
   int multiply(int a, int b);
   int divide(int a, int b);
   int power(int a, int b);
-  /// Comparisons that are linear in x become comparisons of x itself, without rounding.
+  /// Comparisons that are linear in x become comparisons of x itself with a double; see
+  /// float_bound().
   int compare(Kind kind, int a, int b);
   int select(int condition, int a, int b);
   /// a where `number` differs from 0, else b.

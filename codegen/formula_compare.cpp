@@ -1,30 +1,13 @@
 // Comparisons. What is linear in x is solved for x in double: x + 3 > 6 in float would be decided
 // by the rounding of the sum.
 #include <cmath>
-#include <limits>
 
+#include "codegen/comparison.hpp"
 #include "codegen/formula.hpp"
 
 namespace fewbit::codegen {
 
 namespace {
-
-bool holds(Kind kind, double a, double b) {
-  switch (kind) {
-    case Kind::less:
-      return a < b;
-    case Kind::less_equal:
-      return a <= b;
-    case Kind::greater:
-      return a > b;
-    case Kind::greater_equal:
-      return a >= b;
-    case Kind::equal:
-      return a == b;
-    default:
-      return a != b;
-  }
-}
 
 /// The kind that holds for (b, a) where `kind` holds for (a, b).
 Kind mirrored(Kind kind) {
@@ -40,18 +23,6 @@ Kind mirrored(Kind kind) {
     default:
       return kind;
   }
-}
-
-/// The float that keeps the meaning of a comparison of any float with `bound`.
-double to_float(Kind kind, double bound) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  const float nearest = static_cast<float>(bound);
-  const double rounded = static_cast<double>(nearest);
-  const bool up = kind == Kind::less || kind == Kind::greater_equal;
-  const bool down = kind == Kind::less_equal || kind == Kind::greater;
-  if (up && rounded < bound) return static_cast<double>(std::nextafter(nearest, infinity));
-  if (down && rounded > bound) return static_cast<double>(std::nextafter(nearest, -infinity));
-  return rounded;
 }
 
 }  // namespace
@@ -98,7 +69,7 @@ bool Formula::find_line(int index, Line& line) const {
 }
 
 int Formula::compare_variable(Kind kind, double bound) {
-  return intern({.kind = kind, .a = variable(), .b = constant(to_float(kind, bound))});
+  return intern({.kind = kind, .a = variable(), .b = constant(bound)});
 }
 
 int Formula::compare(Kind kind, int a, int b) {

@@ -1,26 +1,18 @@
 #include "codegen/python_code.hpp"
 
-#include <map>
-
 #include <fmt/format.h>
 
+#include "codegen/call_name.hpp"
+#include "codegen/comparison.hpp"
 #include "codegen/formula.hpp"
 #include "codegen/guards.hpp"
 #include "codegen/literal.hpp"
 #include "codegen/templates.hpp"
-#include "codegen/write_code.hpp"
+#include "codegen/term_writer.hpp"
 
 namespace fewbit::codegen {
 
 namespace {
-
-/// How tightly the outermost operator of a text binds.
-enum Rank { kSum, kProduct, kPrefix, kPrimary };
-
-struct Text {
-  std::string code;
-  Rank rank;
-};
 
 std::string number(double value) {
   const std::string text = double_literal(value);
@@ -29,23 +21,18 @@ std::string number(double value) {
   return text == "-INFINITY" ? "-float(\"inf\")" : text;
 }
 
-class Writer {
+class Writer : TermWriter {
  public:
   Writer(const Formula& formula, const PythonDialect& dialect, std::set<std::string>& primitives)
-      : f_(formula),
-        dialect_(dialect),
-        primitives_(primitives),
-        uses_(static_cast<size_t>(formula.size()), 0) {}
+      : TermWriter(formula), dialect_(dialect), primitives_(primitives) {}
 
   std::string body(int result) {
     count(result);
     std::string code = write_limits();
     for (int i = 0; i <= result; ++i) {
-      if (!is_named(i)) continue;
+      if (!is_used_again(i) || is_leaf_or_condition(i)) continue;
       const std::string value = write_term(i).code;
-      const std::string name = fmt::format("t{}", names_.size());
-      names_[i] = name;
-      code += fmt::format("    {} = {}\n", name, value);
+      code += fmt::format("    {} = {}\n", name_next(i), value);
     }
     const std::string value = write(result, kSum);
     return code + (guards_.nan ? fmt::format("    return {}\n", where("x == x", value, "x"))
@@ -55,21 +42,6 @@ class Writer {
   void set_guards(const Guards& guards) { guards_ = guards; }
 
  private:
-  void count(int index) {
-    if (index < 0 || uses_[static_cast<size_t>(index)]++ > 0) return;
-    const Term term = f_[index];
-    count(term.a);
-    count(term.b);
-    count(term.c);
-  }
-
-  bool is_named(int index) const {
-    const Kind kind = f_[index].kind;
-    const bool is_leaf = kind == Kind::constant || kind == Kind::variable;
-    const bool is_condition = kind >= Kind::less && kind <= Kind::not_equal;
-    return uses_[static_cast<size_t>(index)] > 1 && !is_leaf && !is_condition;
-  }
-
   /// The limits are reached long before; at infinity the formula would be NaN.
   std::string write_limits() const {
     std::string code;
@@ -87,19 +59,19 @@ class Writer {
     return fmt::format("{}.where({}, {}, {})", dialect_.core, condition, first, second);
   }
 
-  std::string write(int index, Rank rank) {
-    const auto name = names_.find(index);
-    if (name != names_.end()) return name->second;
-    const Text text = write_term(index);
-    return text.rank < rank ? fmt::format("({})", text.code) : text.code;
+  /// A bound of x itself that is no float is another one for each type.
+  std::string write_comparison(const Term& condition) {
+    const char* sign = comparison_sign(condition.kind);
+    if (!bounds_variable(f_, condition)) return binary(condition, sign, kSum, kSum);
+    const double exact = f_[condition.b].value;
+    const double single = float_bound(condition.kind, exact);
+    if (single == exact || !dialect_.has_double)
+      return fmt::format("x {} {}", sign, number(single));
+    primitives_.insert("bound");
+    return fmt::format("x {} _bound(x, {}, {})", sign, number(single), number(exact));
   }
 
-  std::string binary(const Term& term, const char* sign, Rank left, Rank right) {
-    const std::string first = write(term.a, left);
-    return fmt::format("{} {} {}", first, sign, write(term.b, right));
-  }
-
-  Text write_term(int index) {
+  RankedText write_term(int index) override {
     const Term term = f_[index];
     switch (term.kind) {
       case Kind::constant:
@@ -125,7 +97,7 @@ class Writer {
 
   std::string write_select(const Term& term) {
     const Term condition = f_[term.a];
-    const std::string test = binary(condition, comparison_sign(condition.kind), kSum, kSum);
+    const std::string test = write_comparison(condition);
     std::string first = write(term.b, kSum);
     // Of two plain numbers the result would not have the type of x.
     if (f_.is_constant(term.b) && f_.is_constant(term.c)) {
@@ -147,22 +119,19 @@ class Writer {
     return fmt::format("_{}({})", name, argument);
   }
 
-  const Formula& f_;
   const PythonDialect& dialect_;
   std::set<std::string>& primitives_;
   Guards guards_;
-  std::vector<int> uses_;
-  std::map<int, std::string> names_;
 };
 
 }  // namespace
 
 PythonDialect torch_dialect() {
-  return {"", "torch", "torch", "torch.full_like(x, {})"};
+  return {"", "torch", "torch", "torch.full_like(x, {})", true};
 }
 
 PythonDialect triton_dialect() {
-  return {"@triton.jit\n", "tl", "libdevice", "tl.full(x.shape, {}, tl.float32)"};
+  return {"@triton.jit\n", "tl", "libdevice", "tl.full(x.shape, {}, tl.float32)", false};
 }
 
 std::string write_python(const solver::Expression& expression, bool derivative,

@@ -13,6 +13,7 @@ struct PythonDialect {
   std::string core;        ///< has abs and where
   std::string library;     ///< has sqrt, exp and the other functions of one argument, and pow
   std::string full_value;  ///< a format: the constant {} in the shape and type of x
+  bool has_double;         ///< x is float64 at times, else float32
 };
 
 PythonDialect torch_dialect();

@@ -4,87 +4,32 @@
 
 #include <fmt/format.h>
 
+#include "codegen/call_name.hpp"
+#include "codegen/comparison.hpp"
 #include "codegen/literal.hpp"
+#include "codegen/term_writer.hpp"
 
 namespace fewbit::codegen {
 
 namespace {
 
-/// How tightly the outermost operator of a text binds.
-enum Rank { kConditional, kComparison, kSum, kProduct, kPrefix, kPrimary };
-
-struct Text {
-  std::string code;
-  Rank rank;
-};
-
-const char* function_name(Kind kind) {
-  switch (kind) {
-    case Kind::exp:
-      return "exp";
-    case Kind::expm1:
-      return "expm1";
-    case Kind::log:
-      return "log";
-    case Kind::log1p:
-      return "log1p";
-    case Kind::tanh:
-      return "tanh";
-    case Kind::sech2:
-      return "sech2";
-    case Kind::sigmoid:
-      return "sigmoid";
-    case Kind::sigmoid_slope:
-      return "sigmoid_slope";
-    case Kind::softplus:
-      return "softplus";
-    case Kind::tanh_softplus:
-      return "tanh_softplus";
-    case Kind::tanh_softplus_slope:
-      return "tanh_softplus_slope";
-    case Kind::mish_slope:
-      return "mish_slope";
-    case Kind::tanh_squared:
-      return "tanh_squared";
-    case Kind::tanhshrink:
-      return "tanhshrink";
-    case Kind::softsign_slope:
-      return "softsign_slope";
-    case Kind::erf:
-      return "erf";
-    case Kind::normcdf:
-      return "normcdf";
-    case Kind::sin:
-      return "sin";
-    case Kind::cos:
-      return "cos";
-    case Kind::atan:
-      return "atan";
-    case Kind::gelu:
-      return "gelu";
-    default:
-      return "normpdf";
-  }
-}
-
-class Writer {
+class Writer : TermWriter {
  public:
   Writer(const Formula& formula, std::set<std::string>& primitives, Real real)
-      : f_(formula),
+      : TermWriter(formula),
         primitives_(primitives),
         real_(real),
-        uses_(size_t(formula.size()), 0),
         is_choice_(size_t(formula.size()), false) {}
 
   std::string body(int result) {
     count(result);
+    mark_choices(result);
     std::string code;
     for (int i = 0; i <= result; ++i) {
       if (!is_named(i)) continue;
       const std::string value = write_term(i).code;
-      const std::string name = fmt::format("t{}", names_.size());
-      names_[i] = name;
-      code += fmt::format("  const {} {} = {};\n", is_wide() ? "double" : "float", name, value);
+      code +=
+          fmt::format("  const {} {} = {};\n", is_wide() ? "double" : "float", name_next(i), value);
     }
     return code + fmt::format("  return {};\n", write(result, kConditional));
   }
@@ -93,42 +38,23 @@ class Writer {
   bool is_wide() const { return real_ == Real::double_precision; }
   bool is_for_device() const { return real_ == Real::brief || real_ == Real::warp; }
 
-  void count(int index) {
-    if (index < 0 || uses_[size_t(index)]++ > 0) return;
-    const Term& term = f_[index];
-    if (term.kind == Kind::select) {
+  void mark_choices(int result) {
+    for (int i = 0; i <= result; ++i) {
+      const Term term = f_[i];
+      if (!is_used(i) || term.kind != Kind::select) continue;
       is_choice_[size_t(term.b)] = true;
       is_choice_[size_t(term.c)] = true;
     }
-    count(term.a);
-    count(term.b);
-    count(term.c);
   }
 
   bool is_named(int index) const {
-    const Kind kind = f_[index].kind;
-    const bool is_leaf =
-        kind == Kind::constant || kind == Kind::variable || kind == Kind::parameter;
-    const bool is_condition = kind >= Kind::less && kind <= Kind::not_equal;
     // Computed before it is chosen, or a device would branch.
-    const bool is_ahead = is_for_device() && is_choice_[size_t(index)] && kind != Kind::select;
-    return (uses_[size_t(index)] > 1 || is_ahead) && !is_leaf && !is_condition;
+    const bool is_ahead =
+        is_for_device() && is_choice_[size_t(index)] && f_[index].kind != Kind::select;
+    return (is_used_again(index) || is_ahead) && !is_leaf_or_condition(index);
   }
 
-  /// The term as an operand of an operator that needs at least `rank`.
-  std::string write(int index, Rank rank) {
-    const auto name = names_.find(index);
-    if (name != names_.end()) return name->second;
-    const Text text = write_term(index);
-    return text.rank < rank ? fmt::format("({})", text.code) : text.code;
-  }
-
-  std::string binary(const Term& term, const char* sign, Rank left, Rank right) {
-    const std::string first = write(term.a, left);
-    return fmt::format("{} {} {}", first, sign, write(term.b, right));
-  }
-
-  Text write_term(int index) {
+  RankedText write_term(int index) override {
     const Term& term = f_[index];
     switch (term.kind) {
       case Kind::constant:
@@ -153,15 +79,15 @@ class Writer {
       default:
         break;
     }
-    if (term.kind >= Kind::less && term.kind <= Kind::not_equal) {
-      return {binary(term, comparison_sign(term.kind), kSum, kSum), kComparison};
+    if (is_comparison(term.kind)) {
+      return {write_comparison(term), kComparison};
     }
     return {write_call(term), kPrimary};
   }
 
   /// Not a name, not negated by more than its sign: can become the product of an fma.
   bool is_inline_product(int index) const {
-    return f_[index].kind == Kind::multiply && !names_.contains(index) &&
+    return f_[index].kind == Kind::multiply && !has_name(index) &&
            !f_.is_constant(f_[index].a, 2.0);
   }
 
@@ -192,7 +118,7 @@ class Writer {
   }
 
   /// a * b + c is rounded once. A constant c that is no float comes in two parts.
-  Text write_sum(const Term& term) {
+  RankedText write_sum(const Term& term) {
     const bool is_add = term.kind == Kind::add;
     if (is_inline_product(term.b)) {
       const double rest = rounding_rest(term.a);
@@ -214,7 +140,7 @@ class Writer {
 
   /// A function's value already is some ulp off: a constant before it that is no float comes in two
   /// parts.
-  Text write_product(const Term& term) {
+  RankedText write_product(const Term& term) {
     if (rounding_rest(term.a) == 0.0 || f_[term.b].kind < Kind::sqrt) {
       return {binary(term, "*", kProduct, kPrefix), kProduct};
     }
@@ -228,7 +154,7 @@ class Writer {
   }
 
   /// For a device by the reciprocal, which is a constant of the kernel unless it depends on x.
-  Text write_quotient(const Term& term) {
+  RankedText write_quotient(const Term& term) {
     if (!is_for_device()) return {binary(term, "/", kProduct, kPrefix), kProduct};
     const bool varies = f_.depends_on_variable(term.b);
     if (varies || real_ == Real::warp) {
@@ -245,7 +171,14 @@ class Writer {
             kProduct};
   }
 
-  Text write_select(const Term& term) {
+  std::string write_comparison(const Term& term) {
+    const char* sign = comparison_sign(term.kind);
+    if (is_wide() || !bounds_variable(f_, term)) return binary(term, sign, kSum, kSum);
+    const auto bound = static_cast<float>(float_bound(term.kind, f_[term.b].value));
+    return fmt::format("x {} {}", sign, decimal_literal(bound));
+  }
+
+  RankedText write_select(const Term& term) {
     const std::string condition = write(term.a, kComparison);
     const std::string first = write(term.b, kSum);
     return {fmt::format("{} ? {} : {}", condition, first, write(term.c, kConditional)),
@@ -259,18 +192,15 @@ class Writer {
     }
     if (term.kind == Kind::abs) return fmt::format("std::fabs({})", argument);
     if (term.kind == Kind::sqrt) return fmt::format("std::sqrt({})", argument);
-    const std::string name = function_name(term.kind);
+    const std::string name = call_name(term.kind);
     const bool is_circular = term.kind >= Kind::sin && term.kind <= Kind::atan;
     if (is_circular && is_wide()) return fmt::format("std::{}({})", name, argument);
     return fmt::format("{}({})", primitive(name, is_circular), argument);
   }
 
-  const Formula& f_;
   std::set<std::string>& primitives_;
   Real real_;
-  std::vector<int> uses_;
   std::vector<bool> is_choice_;  ///< one of the two that a conditional chooses from
-  std::map<int, std::string> names_;
 };
 
 void gather(const Formula& formula, int index, std::set<int>& seen, std::set<int>& parameters) {
@@ -287,27 +217,6 @@ void gather(const Formula& formula, int index, std::set<int>& seen, std::set<int
 std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives,
                        Real real) {
   return Writer(formula, primitives, real).body(result);
-}
-
-std::string call_name(Kind kind) {
-  return kind == Kind::sqrt ? "sqrt" : function_name(kind);
-}
-
-const char* comparison_sign(Kind kind) {
-  switch (kind) {
-    case Kind::less:
-      return "<";
-    case Kind::less_equal:
-      return "<=";
-    case Kind::greater:
-      return ">";
-    case Kind::greater_equal:
-      return ">=";
-    case Kind::equal:
-      return "==";
-    default:
-      return "!=";
-  }
 }
 
 std::set<int> used_parameters(const Formula& formula, int result) {

@@ -22,12 +22,6 @@ enum class Real {
 std::string write_body(const Formula& formula, int result, std::set<std::string>& primitives,
                        Real real = Real::single_precision);
 
-/// What the primitive for a function of one argument is called: "tanh". Not for abs.
-std::string call_name(Kind kind);
-
-/// "<", "<=" and so on.
-const char* comparison_sign(Kind kind);
-
 /// Indices into Formula::parameters() of the parameters that the term needs.
 std::set<int> used_parameters(const Formula& formula, int result);
 

@@ -6,6 +6,7 @@
 
 #include "expression/derivative.hpp"
 #include "functions/registry.hpp"
+#include "proven/sample_bound.hpp"
 #include "search/setting.hpp"
 #include "search/x_axis.hpp"
 
@@ -13,45 +14,77 @@ namespace fewbit::solver {
 
 namespace {
 
-/// f' under the even density of each bin of a histogram.
-class BinValues {
- public:
-  struct Bin {
-    double mean;
-    double variance;
-    double swing;
-  };
+/// Of running sums beside their total.
+constexpr double kRounding = 1e-15;
 
-  BinValues(const Setting& setting, const WeightSpec& weight) : edges_(weight.edges) {
-    const PrefixIntegral& integral = setting.integral();
-    const XAxis axis(integral);
-    // What differences of running sums are known to.
-    const double range = setting.range();
-    const double rounding = 1e-15 * integral.total().mass;
-    for (size_t i = 0; i + 1 < edges_.size(); ++i) {
-      const Moments sums = integral.at(edges_[i + 1]) - integral.at(edges_[i]);
-      const double swing = axis.swing(edges_[i], edges_[i + 1]);
-      Bin bin{axis.value(edges_[i]) + integral.center(), swing * swing, swing};
-      if (sums.mass > rounding) {
-        const double mean = sums.first / sums.mass;
-        const double slack = range * range * rounding / sums.mass;
-        bin.mean = mean + integral.center();
-        bin.variance =
-            std::min(swing * swing / 4.0, std::max(0.0, sums.second / sums.mass - mean * mean)) +
-            slack;
-      }
-      bins_.push_back(bin);
-    }
+/// What is summed up of the samples in one bin, by an origin of its own.
+struct Sums {
+  size_t count = 0;
+  long double first = 0.0L;
+  long double second = 0.0L;
+};
+
+/// f' in each bin of a histogram, by integral.center().
+class Bins {
+ public:
+  Bins(const Setting& setting, const WeightSpec& weight)
+      : integral_(setting.integral()),
+        axis_(integral_),
+        edges_(weight.edges),
+        sums_(edges_.size() - 1) {
+    for (size_t i = 0; i + 1 < edges_.size(); ++i) bins_.push_back(even_bin(i));
   }
 
-  const Bin& at(double x) const {
+  void add(double x, double value) {
     const auto after = std::lower_bound(edges_.begin() + 1, edges_.end() - 1, x);
-    return bins_[static_cast<size_t>(after - edges_.begin()) - 1];
+    const size_t i = static_cast<size_t>(after - edges_.begin()) - 1;
+    const long double off =
+        static_cast<long double>(value) - integral_.center() - bins_[i].even.mean;
+    ++sums_[i].count;
+    sums_[i].first += off;
+    sums_[i].second += off * off;
+  }
+
+  /// Those with samples, of which there are `count` in all.
+  std::vector<SampleBin> filled(size_t count) const {
+    std::vector<SampleBin> result;
+    for (size_t i = 0; i < bins_.size(); ++i) {
+      if (sums_[i].count == 0) continue;
+      SampleBin bin = bins_[i];
+      const auto in_bin = static_cast<long double>(sums_[i].count);
+      const long double off = sums_[i].first / in_bin;
+      bin.share = static_cast<double>(in_bin / static_cast<long double>(count));
+      bin.samples.mean = static_cast<double>(bin.even.mean + off);
+      bin.samples.variance =
+          static_cast<double>(std::max(0.0L, sums_[i].second / in_bin - off * off));
+      result.push_back(bin);
+    }
+    return result;
+  }
+
+  /// What f' swings by between two |x|, where it is even.
+  double folded_swing(double near, double far) const {
+    return far <= edges_.back() ? axis_.swing(near, far) : axis_.swing(-far, -near);
   }
 
  private:
+  SampleBin even_bin(size_t i) const {
+    SampleBin bin{edges_[i], edges_[i + 1], 0.0, axis_.swing(edges_[i], edges_[i + 1]), {}, {}};
+    const Moments sums = integral_.at(bin.hi) - integral_.at(bin.lo);
+    bin.even.mean = axis_.value(bin.lo);
+    // Less is not known of differences of running sums.
+    if (sums.mass <= kRounding * integral_.total().mass) return bin;
+    bin.even.mean = sums.first / sums.mass;
+    const double variance = sums.second / sums.mass - bin.even.mean * bin.even.mean;
+    bin.even.variance = std::clamp(variance, 0.0, bin.swing * bin.swing / 4.0);
+    return bin;
+  }
+
+  const PrefixIntegral& integral_;
+  XAxis axis_;
   std::vector<double> edges_;
-  std::vector<Bin> bins_;
+  std::vector<SampleBin> bins_;
+  std::vector<Sums> sums_;
 };
 
 double squared_distance(const Table& table, double x, double value) {
@@ -65,10 +98,28 @@ double squared_distance(const Table& table, double x, double value) {
   return (inside - *(above - 1)) * (*above - inside);
 }
 
-double distance_to_bin(const BinValues::Bin& bin, Form form, double value) {
-  if (form == Form::intervals) return bin.swing * bin.swing;
-  if (form == Form::unbiased) return bin.swing;
-  return (value - bin.mean) * (value - bin.mean) + bin.variance;
+double bound_on_samples(const Table& table, const Setting& setting, const Bins& bins,
+                        size_t count) {
+  const Problem& problem = table.problem;
+  const PrefixIntegral& integral = setting.integral();
+  const std::vector<SampleBin> filled = bins.filled(count);
+  // The histogram's bound holds for f' itself, what is summed up here is rounded.
+  const double range = setting.range();
+  const HistogramBound known{table.lower_bound,
+                             setting.derivative().min_value() - integral.center(), range};
+  Uncertainty uncertainty = integral.uncertainty();
+  uncertainty.quadrature *= 4.0;
+  uncertainty.quadrature += kRounding * static_cast<double>(filled.size()) * range * range;
+  uncertainty.noise *= 2.0;
+  if (problem.form != Form::intervals) {
+    return uncertainty.below(bound_by_values(filled, problem.form, known));
+  }
+  double bound = bound_in_order(filled, static_cast<size_t>(problem.levels) - 1, known);
+  if (Setting::can_fold(problem.function, problem.weight, problem.domain)) {
+    const auto swing = [&](double near, double far) { return bins.folded_swing(near, far); };
+    bound = std::min(bound, bound_in_folded_order(filled, known, swing));
+  }
+  return uncertainty.below(bound);
 }
 
 }  // namespace
@@ -77,30 +128,19 @@ SampleError error_on_samples(const Table& table, const Samples& samples) {
   const Problem& problem = table.problem;
   const Setting setting(problem.function, problem.weight, problem.domain, false);
   const Derivative& derivative = setting.derivative();
-  const BinValues bins(setting, problem.weight);
+  Bins bins(setting, problem.weight);
   long double error = 0.0L;
-  long double apart = 0.0L;
   size_t count = 0;
   samples.for_each_block([&](std::span<const double> block) {
     for (const double x : block) {
       const double value = derivative.value(x);
       error += squared_distance(table, x, value);
-      apart += distance_to_bin(bins.at(x), problem.form, value);
+      bins.add(x, value);
     }
     count += block.size();
   });
-  const auto mean = [count](long double sum) {
-    return static_cast<double>(sum / static_cast<long double>(count));
-  };
-  SampleError result{mean(error), 0.0};
-  if (problem.form == Form::unbiased) {
-    result.lower_bound = table.lower_bound - mean(apart) * setting.range();
-  } else {
-    const double root = std::sqrt(table.lower_bound) - std::sqrt(mean(apart));
-    result.lower_bound = root > 0.0 ? root * root : 0.0;
-  }
-  result.lower_bound = std::clamp(result.lower_bound * (1.0 - 1e-12), 0.0, result.error);
-  return result;
+  const auto mean = static_cast<double>(error / static_cast<long double>(count));
+  return {mean, std::min(bound_on_samples(table, setting, bins, count), mean)};
 }
 
 }  // namespace fewbit::solver

@@ -12,14 +12,8 @@ struct SampleError {
 };
 
 /// `table` is for the histogram that fit_samples() made of `samples`, on all of its domain.
-///
-/// The bound. Let every sample x stand for a number u of its bin that is drawn evenly: u follows
-/// the histogram. With D^2 the mean of (f'(x) - f'(u))^2, a table of root mean square error e on
-/// the samples gives, level by level, one of e + D at most on the histogram, and so e >=
-/// sqrt(lower_bound of the table) - D. Form::levels gives each u the level that x had. For
-/// Form::intervals the pairs must keep their order within a bin, so D is bounded by the swing of f'
-/// over the bins. For Form::unbiased moving a value by s changes its error by s times the range of
-/// f' at most.
+/// For the bound see sample_bound.hpp: it takes f' in each bin for what it is on the samples and
+/// under the histogram's even density there.
 SampleError error_on_samples(const Table& table, const Samples& samples);
 
 }  // namespace fewbit::solver

@@ -48,3 +48,37 @@ def excess(actual, expected, x):
     same = (actual == expected) | (actual.isnan() & expected.isnan())
     error = torch.where(same, 0.0, (actual - expected).abs() / unit)
     return float(error.nan_to_num(nan=float("inf")).max())
+
+
+class SharedTests:
+    """What holds of an emitted module in either language: for a TestCase that has `open(name)`, its
+    module without the language in its name, `device` and `draws`, how many are enough and quick."""
+
+    def test_two_tables_of_one_function_live_side_by_side(self):
+        first, second = self.open("layer0"), self.open("layer1")
+        self.assertNotEqual(first._NAMESPACE, second._NAMESPACE)
+        x = torch.full((9,), -1.0, device=self.device).requires_grad_()
+        slopes = [torch.autograd.grad(m.activation(x).sum(), x)[0][0].item() for m in (first, second)]
+        self.assertAlmostEqual(slopes[0], first.LEVELS[0], 6)
+        self.assertAlmostEqual(slopes[1], second.LEVELS[0], 6)
+
+    def test_mean_gradient_of_an_unbiased_table_is_the_derivative(self):
+        torch.manual_seed(1)
+        module = self.open("silu_unbiased")
+        for value in (-2.0, -0.3, 0.4, 1.1, 2.5):
+            x = torch.full((self.draws,), value, device=self.device).requires_grad_()
+            dx = torch.autograd.grad(module.activation(x).sum(), x)[0]
+            exact = torch.tensor(value, dtype=torch.float64).requires_grad_()
+            slope = torch.autograd.grad(torch.nn.functional.silu(exact), exact)[0].item()
+            # Levels are 0.42 apart: at most 0.21 per draw, five standard errors.
+            self.assertAlmostEqual(dx.mean().item(), slope, delta=5 * 0.21 / self.draws**0.5)
+
+    def test_seed_of_torch_makes_draws_repeat(self):
+        module = self.open("silu_unbiased")
+        x = torch.randn(1000, device=self.device).requires_grad_()
+        draws = []
+        for seed in (3, 3, 4):
+            torch.manual_seed(seed)
+            draws.append(torch.autograd.grad(module.activation(x).sum(), x)[0])
+        self.assertTrue(torch.equal(draws[0], draws[1]))
+        self.assertFalse(torch.equal(draws[0], draws[2]))

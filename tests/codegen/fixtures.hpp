@@ -92,6 +92,9 @@ inline std::vector<std::pair<std::string, solver::Table>> emitted_tables() {
                  {0, 1, 2, 3, 4, 5, 6, 7, 0}, {-0.1, 0.1, 0.2, 0.4, 0.6, 0.7, 0.8, 1.1}));
   tables.emplace_back("relu_constant", make_table("relu", Form::levels, {}, {0}, {0.5}));
   tables.emplace_back("own_bump", own_table("own_bump", "sin(2*tanh(x))*atan(x)"));
+  // Branches at numbers that are no floats, above and below the nearest one.
+  tables.emplace_back("own_steps",
+                      own_table("own_steps", "where(x <= 0.1, x, where(x < 0.7, x + 1, x - 1))"));
   return tables;
 }
 

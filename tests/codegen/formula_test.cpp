@@ -98,6 +98,11 @@ TEST(Formula, RoundsTheBoundOfAComparisonSoThatItsMeaningStays) {
   EXPECT_EQ(std::stof(code.substr(code.find("x > ") + 4)), below) << code;
 }
 
+TEST(Formula, RoundsTheBoundOfASlopeForItsOwnComparison) {
+  // 0.7f is 0.699999988: the first float that is not below 0.7 is not left of the kink.
+  EXPECT_EQ(slope_code("where(x < 0.7, 3*x, x)"), "  return x <= 0.7f ? 3.0f : 1.0f;\n");
+}
+
 TEST(Formula, FusesProductsInSums) {
   EXPECT_EQ(value_code("2+x*exp(x)"), "  return math::fma(x, math::exp(x), 2.0f);\n");
   EXPECT_EQ(value_code("2-x*exp(x)"), "  return math::fma(-x, math::exp(x), 2.0f);\n");

@@ -5,7 +5,8 @@ import subprocess
 import sys
 import unittest
 
-from emitted_python import DTYPES, FUNCTIONS, TABLES, array, excess, load, reference, torch
+from emitted_python import DTYPES, FUNCTIONS, TABLES, SharedTests
+from emitted_python import array, excess, load, reference, torch
 
 
 def saved_bytes(run):
@@ -135,6 +136,27 @@ class Torch(unittest.TestCase):
             expected = torch.autograd.grad(self.module.activation(x).sum(), x)[0]
             self.assertTrue(torch.equal(torch.autograd.grad(y.sum(), x)[0], expected))
 
+    def test_transforms_of_torch_func_give_the_same(self):
+        func = torch.func
+        for module in (self.module, load("silu_unbiased_torch")):
+            def total(x):
+                torch.manual_seed(1)
+                return module.activation(x).sum()
+
+            x = torch.linspace(-3, 3, 24)
+            leaf = x.clone().requires_grad_()
+            expected = torch.autograd.grad(total(leaf), leaf)[0]
+            self.assertTrue(torch.equal(func.grad(total)(x), expected))
+            self.assertTrue(torch.equal(func.vjp(total, x)[1](torch.tensor(1.0))[0], expected))
+        rows = x.view(4, 6)
+        total = lambda x: self.module.activation(x).sum()
+        leaf = x.clone().requires_grad_()
+        expected = torch.autograd.grad(total(leaf), leaf)[0]
+        self.assertTrue(torch.equal(func.vmap(func.grad(total))(rows), expected.view(4, 6)))
+        self.assertTrue(torch.equal(func.jacrev(self.module.activation)(x), expected.diag()))
+        with self.assertRaisesRegex(RuntimeError, f"{self.module._NAMESPACE}: double backward"):
+            func.grad(lambda x: func.grad(total)(x).sum())(x)
+
     def test_double_backward_is_refused_by_name(self):
         for dy in (torch.ones(9), torch.ones(9, requires_grad=True)):
             x = torch.randn(9).requires_grad_()
@@ -186,37 +208,18 @@ class Torch(unittest.TestCase):
         for name in ("gelu_b3_torch", "silu_unbiased_torch"):
             self.assertEqual(doctest.testmod(load(name)), (0, 5))
 
-    def test_two_tables_of_one_function_live_side_by_side(self):
-        first, second = load("layer0_torch"), load("layer1_torch")
-        self.assertNotEqual(first._NAMESPACE, second._NAMESPACE)
-        x = torch.full((9,), -1.0).requires_grad_()
-        slopes = [torch.autograd.grad(m.activation(x).sum(), x)[0][0].item() for m in (first, second)]
-        self.assertAlmostEqual(slopes[0], first.LEVELS[0], 6)
-        self.assertAlmostEqual(slopes[1], second.LEVELS[0], 6)
+
+class Shared(SharedTests, unittest.TestCase):
+    device = "cpu"
+    draws = 100000
+
+    def open(self, name):
+        return load(f"{name}_torch")
 
 
 class Unbiased(unittest.TestCase):
     def setUp(self):
         self.module = load("silu_unbiased_torch")
-
-    def test_mean_gradient_is_the_derivative(self):
-        torch.manual_seed(1)
-        for value in (-2.0, -0.3, 0.4, 1.1, 2.5):
-            x = torch.full((100000,), value).requires_grad_()
-            dx = torch.autograd.grad(self.module.activation(x).sum(), x)[0]
-            exact = torch.tensor(value, dtype=torch.float64).requires_grad_()
-            slope = torch.autograd.grad(torch.nn.functional.silu(exact), exact)[0].item()
-            # Levels are 0.42 apart: at most 0.21 per draw, five standard errors.
-            self.assertAlmostEqual(dx.mean().item(), slope, delta=5 * 0.21 / 100000**0.5)
-
-    def test_seed_of_torch_makes_draws_repeat(self):
-        x = torch.randn(1000).requires_grad_()
-        draws = []
-        for seed in (3, 3, 4):
-            torch.manual_seed(seed)
-            draws.append(torch.autograd.grad(self.module.activation(x).sum(), x)[0])
-        self.assertTrue(torch.equal(draws[0], draws[1]))
-        self.assertFalse(torch.equal(draws[0], draws[2]))
 
     def test_nan_gets_code_zero(self):
         nan = torch.full((9,), float("nan"))
@@ -250,6 +253,16 @@ class Functions(unittest.TestCase):
             error = (module._value(x[near]) - value[near]).abs() / value[near].abs().clamp(min=1)
             with self.subTest(function=name):
                 self.assertLess(error.max().item(), 1e-14)
+
+    def test_branches_are_decided_in_the_type_of_x(self):
+        value = load("own_steps_torch")._value
+        for dtype in (torch.float32, torch.float64):
+            inf = torch.tensor(float("inf"), dtype=dtype)
+            near = torch.tensor([0.1, 0.7], dtype=dtype)
+            x = torch.cat([near, torch.nextafter(near, inf), torch.nextafter(near, -inf)])
+            step = [0 if t <= 0.1 else 1 if t < 0.7 else -1 for t in x.tolist()]
+            with self.subTest(dtype=dtype):
+                self.assertTrue(torch.equal(value(x), x + torch.tensor(step, dtype=dtype)))
 
     def test_left_tails_keep_their_digits(self):
         x = -torch.arange(1, 161, dtype=torch.float32) / 16

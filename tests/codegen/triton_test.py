@@ -20,7 +20,7 @@ except ImportError:
     print(f"skipped: {sys.executable} has no triton")
     sys.exit(77)
 
-from emitted_python import DTYPES, FOLDER, FUNCTIONS, TABLES
+from emitted_python import DTYPES, FOLDER, FUNCTIONS, TABLES, SharedTests
 from emitted_python import array, excess, load, reference, torch
 
 DEVICE = "cuda" if ON_GPU else "cpu"
@@ -100,13 +100,6 @@ class Tables(unittest.TestCase):
             self.assertTrue(torch.equal(y, module.activation(x.contiguous())))
             self.assertEqual(torch.autograd.grad(y.sum(), leaf)[0].shape, x.shape)
 
-    def test_two_tables_of_one_function_live_side_by_side(self):
-        first, second = kernels("layer0_triton"), kernels("layer1_triton")
-        x = torch.full((9,), -1.0, device=DEVICE).requires_grad_()
-        slopes = [torch.autograd.grad(m.activation(x).sum(), x)[0][0].item() for m in (first, second)]
-        self.assertAlmostEqual(slopes[0], first.LEVELS[0], 6)
-        self.assertAlmostEqual(slopes[1], second.LEVELS[0], 6)
-
     def test_double_backward_is_refused_by_name(self):
         module = kernels("gelu_b3_triton")
         x = torch.randn(9, device=DEVICE).requires_grad_()
@@ -120,26 +113,12 @@ class Tables(unittest.TestCase):
             module.activation(torch.ones(3, dtype=torch.float64))
 
 
-class Unbiased(unittest.TestCase):
-    def test_mean_gradient_is_the_derivative(self):
-        torch.manual_seed(1)
-        module = kernels("silu_unbiased_triton")
-        for value in (-2.0, 0.4, 2.5):
-            x = torch.full((20000,), value, device=DEVICE).requires_grad_()
-            dx = torch.autograd.grad(module.activation(x).sum(), x)[0]
-            exact = torch.tensor(value, dtype=torch.float64).requires_grad_()
-            slope = torch.autograd.grad(torch.nn.functional.silu(exact), exact)[0].item()
-            self.assertAlmostEqual(dx.mean().item(), slope, delta=5 * 0.21 / 20000**0.5)
+class Shared(SharedTests, unittest.TestCase):
+    device = DEVICE
+    draws = 20000
 
-    def test_seed_of_torch_makes_draws_repeat(self):
-        module = kernels("silu_unbiased_triton")
-        x = torch.randn(1000, device=DEVICE).requires_grad_()
-        draws = []
-        for seed in (3, 3, 4):
-            torch.manual_seed(seed)
-            draws.append(torch.autograd.grad(module.activation(x).sum(), x)[0])
-        self.assertTrue(torch.equal(draws[0], draws[1]))
-        self.assertFalse(torch.equal(draws[0], draws[2]))
+    def open(self, name):
+        return kernels(f"{name}_triton")
 
 
 class Functions(unittest.TestCase):
