@@ -49,13 +49,12 @@ class UnbiasedCheck {
   double imbalance(size_t j) const {
     const Gap& left = gaps_[j - 1];
     const Gap& right = gaps_[j];
-    const double mass = left.mass + right.mass;
-    if (!(mass > 1e-18 * axis_.total().mass)) return 0.0;
+    if (!has_mass(j)) return 0.0;
     const double balance = left.from_left - right.from_right;
     // An atom on the level makes the error bend there: any slope between the two sides' will do.
     const double low = -(levels_[j] - levels_[j - 1]) * atoms_[j];
     const double high = (levels_[j + 1] - levels_[j]) * atoms_[j];
-    return (balance - std::clamp(balance, low, high)) / mass;
+    return (balance - std::clamp(balance, low, high)) / gap_mass(j);
   }
 
   /// What no number of the table's size resolves of a level, as a distance.
@@ -66,6 +65,7 @@ class UnbiasedCheck {
 
   /// How far imbalance(j) moves when the level does by `shell`.
   double rounding(size_t j, double shell) const {
+    if (!has_mass(j)) return HUGE_VAL;
     const double moved = values_.below(levels_[j] + shell, true).mass -
                          values_.below(levels_[j] - shell, false).mass - atoms_[j];
     return (levels_[j + 1] - levels_[j - 1]) * std::max(0.0, moved) / gap_mass(j) +
@@ -91,6 +91,9 @@ class UnbiasedCheck {
     }
     return std::fabs(hi - levels_[j]);
   }
+
+  /// Else level j may stand anywhere.
+  bool has_mass(size_t j) const { return gap_mass(j) > 1e-18 * axis_.total().mass; }
 
   double gap_mass(size_t j) const { return gaps_[j - 1].mass + gaps_[j].mass; }
   double span() const { return span_; }

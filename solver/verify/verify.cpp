@@ -58,9 +58,10 @@ class Verifier {
     const double above = table_.problem.form == Form::unbiased
                              ? noise * span * std::sqrt(axis_.total().mass)
                              : noise * (2.0 * std::sqrt(measured) + noise);
-    const double moved = axis_.displacement() * largest_;
-    const double nearest = std::clamp(table_.error, measured, measured + above + kCruder * moved);
-    findings_.compare("error", table_.error, nearest, 1e-11 * measured + 1e-15 * largest_ + moved);
+    const double rounding = (1e-15 + axis_.displacement()) * largest_;
+    const double nearest =
+        std::clamp(table_.error, measured, measured + above + kCruder * rounding);
+    findings_.compare("error", table_.error, nearest, 1e-11 * measured + rounding);
   }
 
   void gap() {
