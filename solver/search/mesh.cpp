@@ -37,7 +37,9 @@ double range_on(const Derivative& derivative, const Domain& support) {
       largest = std::max(largest, value);
     }
   }
-  return std::max(0.0, largest - smallest) + derivative.pattern_error();
+  const double range = std::max(0.0, largest - smallest) + derivative.pattern_error();
+  // Where f' is one number no panel can be wrong about it, but the masses have to be right.
+  return range > 0.0 ? range : derivative.max_value() - derivative.min_value();
 }
 
 class Mesh {

@@ -118,4 +118,11 @@ TEST(Scale, StepFunctionsAreExactAtAnyScale) {
   EXPECT_EQ(solved("hardtanh", 1, "uniform", {-1e12, 1e12}).error, 0.0);
 }
 
+TEST(Scale, AWeightFarFromEveryKinkHasItsMass) {
+  const Table table =
+      solved("hardtanh", 2, "student-t:0.396268,1.262e-06,15.8", {0.0, 1.262}, Form::intervals);
+  EXPECT_EQ(table.levels.back(), 1.0);
+  EXPECT_LE(table.error, 1e-20);
+}
+
 }  // namespace fewbit
