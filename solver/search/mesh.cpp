@@ -39,7 +39,8 @@ double range_on(const Derivative& derivative, const Domain& support) {
   }
   const double range = std::max(0.0, largest - smallest) + derivative.pattern_error();
   // Where f' is one number no panel can be wrong about it, but the masses have to be right.
-  return range > 0.0 ? range : derivative.max_value() - derivative.min_value();
+  const double most = derivative.max_value() - derivative.min_value();
+  return std::max(range, 1e-16 * most);
 }
 
 class Mesh {

@@ -7,15 +7,12 @@
 #include "base/error.hpp"
 #include "expression/evenness.hpp"
 #include "verify/gauss.hpp"
-#include "verify/resolution.hpp"
 
 namespace fewbit::solver {
 inline namespace verification {
 
 namespace {
 constexpr double kMostParts = 4096;  // of one stretch, to begin with
-constexpr double kFlat = 1e-14;      // of the swing of f'
-constexpr double kRounding = 2e-15;  // of its size
 }  // namespace
 
 Moments& Moments::operator+=(const Moments& other) {
@@ -99,10 +96,7 @@ void Axis::halve(const Panel& panel, const Moments& whole, int depth) {
       std::fabs(left.first + right.first - whole.first) <= tolerance * span_ + rounding &&
       std::fabs(left.second + right.second - whole.second) <=
           (tolerance * span_ + rounding) * span_;
-  // Where there is no mass nothing that hides between the nodes matters.
-  const bool hidden = weight_touches(a, b) &&
-                      may_hide_a_step(*derivative_, a, b, piece, kFlat * span_ + kRounding * size_);
-  if (((exact || depth > 14) && !hidden) || depth > 60 || !(a < middle && middle < b)) {
+  if (exact || depth > 14 || !(a < middle && middle < b)) {
     panels_.push_back({a, middle, piece, left});
     panels_.push_back({middle, b, piece, right});
     return;
@@ -128,8 +122,24 @@ std::vector<double> Axis::cuts() const {
   cuts.insert(cuts.end(), {0.0, hi()});
   std::erase_if(cuts, [&](double x) { return !(x >= lo() && x <= hi()); });
   std::sort(cuts.begin(), cuts.end());
+  add_stretches(cuts);
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
   return cuts;
+}
+
+// However small a feature is, there are nodes within it then: comparing a panel with its halves
+// sees only what one of them has a node near. A bin around a single number is left whole: the nodes
+// of its parts could not be told from each other.
+void Axis::add_stretches(std::vector<double>& cuts) const {
+  constexpr double kClose = 1e-12;
+  const size_t count = cuts.size();
+  for (const Stretch& stretch : derivative_->stretches()) {
+    const double close = kClose * std::fabs(stretch.lo);
+    const auto end = cuts.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto next = std::lower_bound(cuts.begin(), end, stretch.lo - close);
+    if (next == end || *next > stretch.lo + close) cuts.push_back(stretch.lo);
+  }
+  std::sort(cuts.begin(), cuts.end());
 }
 
 void Axis::lay_panels() {

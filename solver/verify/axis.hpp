@@ -70,6 +70,7 @@ class Axis {
   };
 
   std::vector<double> cuts() const;
+  void add_stretches(std::vector<double>& cuts) const;
   bool weight_touches(double a, double b) const;
   void lay_panels();
   void halve(const Panel& panel, const Moments& whole, int depth);

@@ -6,7 +6,6 @@
 #include <numbers>
 
 #include "verify/gauss.hpp"
-#include "verify/resolution.hpp"
 
 namespace fewbit::solver {
 inline namespace verification {
@@ -27,50 +26,16 @@ Values values(const Derivative& f, const Values& x, double lo, double hi) {
   return value;
 }
 
-double mean(const Derivative& f, double lo, double hi) {
-  const Values value = values(f, points(lo, hi), lo, hi);
-  double sum = 0.0;
-  for (size_t i = 0; i < value.size(); ++i) sum += gauss_rule().weights[i] * value[i] / 2;
-  return sum;
+/// Borders of parts so short that their nodes tell all that f' does there, however narrow a feature
+/// is: halves of what a polynomial of degree 15 follows.
+std::vector<double> settled_parts(const Derivative& f) {
+  std::vector<double> borders;
+  for (const Stretch& stretch : f.stretches()) {
+    borders.insert(borders.end(), {stretch.lo, stretch.lo + (stretch.hi - stretch.lo) / 2});
+  }
+  borders.push_back(f.hi());
+  return borders;
 }
-
-/// Cuts all of f' into parts whose nodes tell all that it does there.
-class SettledParts {
- public:
-  explicit SettledParts(const Derivative& f)
-      : f_(f), size_(std::max(std::fabs(f.min_value()), std::fabs(f.max_value()))) {
-    for (const Branch& branch : f.branches()) add(branch.lo, branch.hi);
-    borders_.push_back(f.hi());
-  }
-
-  std::vector<double> take() { return std::move(borders_); }
-
- private:
-  void add(double lo, double hi) {
-    const double middle = lo + (hi - lo) / 2;
-    if (!(lo < middle && middle < hi) || is_settled(lo, middle, hi)) {
-      borders_.push_back(lo);
-      return;
-    }
-    add(lo, middle);
-    add(middle, hi);
-  }
-
-  /// Two halves give the same mean of f', and there is no room for anything between the nodes.
-  bool is_settled(double lo, double middle, double hi) const {
-    const double halves = (mean(f_, lo, middle) + mean(f_, middle, hi)) / 2;
-    const double whole = mean(f_, lo, hi);
-    const size_t piece = f_.piece_of(middle);
-    const Interval value = f_.bounds(middle, middle, piece);
-    const double rounding = value.upper() - value.lower() + 1e-16 * size_;
-    return std::fabs(halves - whole) <= 2e-15 * std::fabs(whole) + rounding &&
-           !may_hide_a_step(f_, lo, hi, piece, 1e-14 * size_);
-  }
-
-  const Derivative& f_;
-  double size_;  ///< largest |f'|
-  std::vector<double> borders_;
-};
 
 /// The error of a table at the nodes of a fine quadrature over [lo, hi].
 class ErrorNodes {
@@ -152,7 +117,7 @@ class ErrorNodes {
 std::vector<double> unit_biases(const Table& table, const Derivative& f, const Units& units) {
   std::vector<double> biases;
   biases.reserve(units.size());
-  const std::vector<double> settled = SettledParts(f).take();
+  const std::vector<double> settled = settled_parts(f);
   for (auto unit = units.begin(); unit != units.end();) {
     // Units of one spread share their nodes.
     const auto last = end_of_spread(unit, units.end());
@@ -178,7 +143,8 @@ double size_seen_by_units(const Table& table) {
   for (const UnitSpec& unit : units) {
     digits = std::max(digits, 0.02 * std::fabs(unit.mean) / unit.spread);
   }
-  return digits * std::max(std::fabs(f.min_value()), std::fabs(f.max_value()));
+  return digits * std::max({std::fabs(f.min_value()), std::fabs(f.max_value()),
+                            std::fabs(table.levels.front()), std::fabs(table.levels.back())});
 }
 
 double recompute_bias(const Table& table) {

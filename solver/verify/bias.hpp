@@ -16,8 +16,8 @@ std::vector<double> unit_biases(const Table& table, const Derivative& f, const U
 /// f' where the inputs of the units are. Throws Error where it does not exist there.
 Derivative derivative_seen_by(const Units& units, const FunctionSpec& function);
 
-/// The largest |f'| that the units of a table see, times what the rounding of places far from zero
-/// makes of it.
+/// The largest of the levels and of the values f' that the units of a table see, times what the
+/// rounding of places far from zero makes of it.
 double size_seen_by_units(const Table& table);
 
 /// Root mean square of unit_biases; f' is taken on the whole axis. Throws Error where f' does not

@@ -83,7 +83,7 @@ std::string any_feature(const Domain& domain, double size, Features& features) {
       "tanh(u)/s", "softplus(u)/s", "(x - c)*normcdf(u)", "(x - c)*sigmoid(u)", "erf(u)/s",
       "where(x > c, x, 0.25*x)", "sqrt(1 + (u)^2)/s", "atan(u)/s", "sin(2*tanh(u))/s",
       "log1p((u)^2)/s", "max(tanh(u), -0.5)/s", "abs(x - c)", "where(x == c, 1, tanh(u)/(u))/s",
-      "where(x == c, 0, (1 - cos(tanh(u)))/(u))/s");
+      "where(x == c, 0, 2*sin(0.5*tanh(u))^2/(u))/s");
   const std::string with_u = replaced(form, "u)", "S*(x - C))");
   std::string text =
       replaced(replaced(replaced(with_u, "(u", "(S*(x - C)"), "/s", "/S"), "x - c", "x - C");
