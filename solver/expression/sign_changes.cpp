@@ -16,7 +16,7 @@ namespace {
 class Search {
  public:
   Search(const Expression& g, double lo, double hi, long& work)
-      : g_(g), least_(1e-13 * (hi - lo)), least_unit_(std::min(1.0, hi - lo)), work_(work) {
+      : g_(g), least_(1e-30 * (hi - lo)), least_unit_(std::min(1.0, hi - lo)), work_(work) {
     search(lo, hi);
   }
   SignChanges take() { return std::move(found_); }
@@ -33,12 +33,14 @@ class Search {
     const Interval swing = jet.first * (Interval(lo, hi) - Interval(middle));
     const Interval mean_form = at_middle + swing;
     if (excludes_zero(mean_form)) return visit(lo, mean_form.lower(), mean_form.upper());
-    if (is_same_throughout(lo, hi)) return;
+    if (is_undefined(lo, hi)) return;
     // An unbounded slope may be a pole, through which a monotone g changes its sign back.
     const bool monotone = is_bounded(jet.first) && excludes_zero(jet.first);
+    const double resolved = at_middle.upper() - at_middle.lower();
+    const bool zero = is_bounded(jet.value) && magnitude(jet.value) <= 4.0 * resolved;
+    if (zero && !monotone) return add_zero_stretch(lo, hi);
     // Below this splitting shows nothing but rounding.
-    const bool rounding =
-        is_bounded(at_middle) && magnitude(swing) <= at_middle.upper() - at_middle.lower();
+    const bool rounding = is_bounded(at_middle) && magnitude(swing) <= resolved;
     const bool tiny = hi - lo < least_ || middle <= lo || middle >= hi;
     if (monotone || rounding || tiny) {
       bisect(lo, hi);
@@ -55,31 +57,50 @@ class Search {
   /// A cell that starts at lo, with two values whose signs are those at its ends; a sign that
   /// differs from the last cell's end is a jump, as at the pole of 1/x.
   void visit(double lo, double first, double last) {
-    if ((first < 0.0 && last_ > 0.0) || (first > 0.0 && last_ < 0.0)) add(lo);
+    if ((first < 0.0 && last_ > 0.0) || (first > 0.0 && last_ < 0.0)) add(simplest_near(lo));
     last_ = last;
   }
 
-  /// Zero, or not defined, on the whole cell; irregular points tell.
-  bool is_same_throughout(double lo, double hi) {
-    const double first = g_.evaluate(lo);
-    if (first != 0.0 && !std::isnan(first)) return false;
-    for (const double part : {0.38196601, 0.61803399, 0.85410197, 1.0}) {
-      const double value = g_.evaluate(lo + part * (hi - lo));
-      if (std::isnan(first) ? !std::isnan(value) : value != 0.0) return false;
-    }
-    if (first == 0.0) {
-      add(lo);
-      add(hi);
+  /// Not defined on the whole cell; irregular points tell.
+  bool is_undefined(double lo, double hi) {
+    for (const double part : {0.0, 0.38196601, 0.61803399, 0.85410197, 1.0}) {
+      if (!std::isnan(g_.evaluate(lo + part * (hi - lo)))) return false;
     }
     last_ = 0.0;
     return true;
+  }
+
+  /// A cell on which bounds show nothing but rounding of 0, as where tanh(x) - 1 has become 0.
+  void add_zero_stretch(double lo, double hi) {
+    const bool goes_on = zero_until_ == lo && !found_.points.empty() && found_.points.back() == lo;
+    if (goes_on) found_.points.pop_back();
+    add(goes_on ? hi : lo);
+    add(hi);
+    zero_until_ = hi;
+    last_ = 0.0;
+  }
+
+  /// g is monotone, 0 at one end and not at the other: where the zeros end, unless they are nothing
+  /// but what rounding makes of a root at that end.
+  double end_of_zeros(double zero, double other) const {
+    const double start = zero;
+    for (;;) {
+      const double middle = 0.5 * (zero + other);
+      if (middle == zero || middle == other) break;
+      (g_.evaluate(middle) == 0.0 ? zero : other) = middle;
+    }
+    const bool root = std::abs(zero - start) <= 1e-13 * std::max(std::abs(start), least_unit_);
+    return root ? start : zero;
   }
 
   void bisect(double lo, double hi) {
     const double at_lo = g_.evaluate(lo);
     const double at_hi = g_.evaluate(hi);
     visit(lo, at_lo, at_hi);
-    if (at_lo == 0.0) add(lo);
+    if (at_lo == 0.0) {
+      add(lo);
+      if (at_hi != 0.0) add(end_of_zeros(lo, hi));
+    }
     if ((at_lo < 0.0 && at_hi > 0.0) || (at_lo > 0.0 && at_hi < 0.0)) {
       for (;;) {
         const double middle = 0.5 * (lo + hi);
@@ -93,7 +114,10 @@ class Search {
       }
       add(simplest_near(polished(hi)));
     }
-    if (at_hi == 0.0) add(hi);
+    if (at_hi == 0.0) {
+      if (at_lo != 0.0) add(end_of_zeros(hi, lo));
+      add(hi);
+    }
   }
 
   long double wide(double x) const { return g_.evaluate(static_cast<long double>(x)); }
@@ -119,9 +143,9 @@ class Search {
                            .ptr;
       double candidate = x;
       std::from_chars(buffer, end, candidate);
-      if (std::abs(candidate - x) <= 8e-16 * std::abs(x) && std::abs(wide(candidate)) <= reached) {
-        return candidate;
-      }
+      const long double there = std::abs(wide(candidate));
+      const bool no_farther = there <= reached || std::isinf(there);
+      if (std::abs(candidate - x) <= 8e-16 * std::abs(x) && no_farther) return candidate;
     }
     return x;
   }
@@ -134,7 +158,8 @@ class Search {
   double least_;
   double least_unit_;  ///< 1 or the width where that is less
   long& work_;
-  double last_ = 0.0;  ///< a value of the last cell's sign at its end
+  double zero_until_ = NAN;  ///< the end of the last stretch of zeros
+  double last_ = 0.0;        ///< a value of the last cell's sign at its end
   SignChanges found_;
 };
 

@@ -58,13 +58,6 @@ double Axis::density(double x) const {
   return density;
 }
 
-double Axis::displacement() const {
-  const Domain support = weight_->support();
-  const double far = std::max(std::fabs(std::max(domain_.lo, support.lo)),
-                              std::fabs(std::min(domain_.hi, support.hi)));
-  return 2e-16 * far / weight_->scale();
-}
-
 Moments Axis::panel_integral(double a, double b, size_t piece, double center) const {
   const GaussRule& rule = gauss_rule();
   std::array<double, GaussRule::kNodes> x;
@@ -172,8 +165,10 @@ void Axis::center_moments() {
   if (total_.mass > 0.0) center_ += total_.first / total_.mass;
   total_ = {};
   double squares = 0.0;
+  double moved = 0.0;
   for (Panel& panel : panels_) {
     panel.before = total_;
+    moved += mass_moved(panel);
     const Moments here = panel_integral(panel.lo, panel.hi, panel.piece, center_);
     total_ += here;
     const double middle = panel.lo + (panel.hi - panel.lo) / 2;
@@ -183,6 +178,14 @@ void Axis::center_moments() {
     squares += here.mass * width * width;
   }
   noise_ = std::sqrt(squares);
+  if (total_.mass > 0.0) displacement_ = moved / total_.mass;
+}
+
+// Nodes stand in for places half an ulp away at most; so do the ends of a panel.
+double Axis::mass_moved(const Panel& panel) const {
+  const double width = panel.hi - panel.lo;
+  const double change = density(panel.hi - 0.01 * width) - density(panel.lo + 0.01 * width);
+  return 4e-16 * std::max(std::fabs(panel.lo), std::fabs(panel.hi)) * std::fabs(change);
 }
 
 Moments Axis::upto(double x) const {

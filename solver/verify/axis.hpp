@@ -43,7 +43,7 @@ class Axis {
   double center() const { return center_; }
 
   /// What rounding of x may change w by, as a share of it.
-  double displacement() const;
+  double displacement() const { return displacement_; }
 
   /// The root of the integral of w times the square of what rounding may do to f'.
   double noise() const { return noise_; }
@@ -75,6 +75,7 @@ class Axis {
   void lay_panels();
   void halve(const Panel& panel, const Moments& whole, int depth);
   void center_moments();
+  double mass_moved(const Panel& panel) const;
   Moments panel_integral(double a, double b, size_t piece, double center) const;
 
   std::shared_ptr<const Weight> weight_;
@@ -84,6 +85,7 @@ class Axis {
   std::unique_ptr<Derivative> derivative_;
   double center_ = 0.0;
   double noise_ = 0.0;
+  double displacement_ = 0.0;
   double scale_ = 0.0;  ///< mass and
   double span_ = 0.0;   ///< swing of f', for the panels' tolerance
   double size_ = 0.0;   ///< largest |f'|

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -55,6 +56,31 @@ TEST(Kinks, IncludePolesThroughWhichAConditionChangesItsSign) {
   EXPECT_EQ(kinks("where(1/x > 2, x, 0)", -3, 10), (Kinks{0, 0.5}));
   EXPECT_EQ(kinks("where(1/(x - 1) > 2, x, 3*x)"), (Kinks{1, 1.5}));
   EXPECT_EQ(kinks("where(-1/x < 3, x, 2*x)"), (Kinks{-1.0 / 3.0, 0}));
+}
+
+// Where a double has become 0 without g being it nothing is decided: what counts is where it ends.
+TEST(Kinks, AreFoundWhereAConditionSaturates) {
+  const auto ends_between = [](const char* text, double lo, double hi, double left, double right) {
+    const Kinks found = kinks(text, lo, hi);
+    const auto inside = [&](double x) { return x > left && x < right; };
+    EXPECT_EQ(std::count_if(found.begin(), found.end(), inside), 1) << text;
+  };
+  ends_between("min(1, tanh(5*x)) + tanh(x)", -10, 10, 3, 5);
+  ends_between("abs(erf(2*x) - 1)", 0, 10, 2, 4);
+  ends_between("min(1, tanh(x))", -10, 100, 15, 25);
+  EXPECT_EQ(kinks("abs(x*sigmoid(x))", -1e4, 1e4).back(), 0.0);
+  EXPECT_EQ(kinks("max(0, x*exp(-x^2))", -100, 100).front(), 0.0);
+  const Kinks bump = kinks("tanh(x) + max(0, exp(-1e4*(x - 0.3)^2))", -10, 10);
+  ASSERT_EQ(bump.size(), 2u);
+  EXPECT_LT(bump.front(), 0.1);
+  EXPECT_GT(bump.back(), 0.5);
+}
+
+TEST(Kinks, CloseTogetherInAWideDomainAreFound) {
+  const Kinks found = kinks("where((x - 0.3)^2 < 1e-6, 2*x, x)", -1e12, 1e12);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_NEAR(found.front(), 0.299, 1e-12);
+  EXPECT_NEAR(found.back(), 0.301, 1e-12);
 }
 
 TEST(Kinks, AreSeenThroughNestedConditions) {
