@@ -107,7 +107,7 @@ std::optional<Table> ActivationScope::choose(const std::string& function,
 std::optional<Table> ActivationScope::table_for(const at::Tensor& x, const std::string& function,
                                                 const std::vector<double>& parameters) {
   if (torch::autograd::get_current_node() != nullptr) return std::nullopt;
-  if (const char* against = session::reason_against(x)) {
+  if (const char* against = session::reason_against(x, function)) {
     note_left_alone(x, function, against);
     return std::nullopt;
   }

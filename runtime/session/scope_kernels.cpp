@@ -34,7 +34,7 @@ void run(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   if (!table) return operation.callBoxed(stack);
   const at::Tensor x = arguments[0].toTensor();
   torch::jit::drop(stack, count);
-  at::Tensor y = ops::activation(x, *table);
+  at::Tensor y = ops::activation(session::in_torchs_layout(x, table->function()), *table);
   // In place x takes the value, and the graph runs through the few-bit operation.
   stack->emplace_back(session::is_in_place(schema.name()) ? x.copy_(y) : std::move(y));
 }
