@@ -68,6 +68,9 @@ std::optional<ActivationCall> activation_call(std::string_view operation, Argume
 
 const char* reason_against(const at::Tensor& x, std::string_view function) {
   if (torch::autograd::get_current_node() != nullptr) return "in the backward pass";
+  constexpr c10::DispatchKeySet kWrapped(
+      {c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper});
+  if (x.key_set().has_any(kWrapped)) return "inside a transform of functorch";
   if (!at::GradMode::is_enabled() || !x.requires_grad()) return "keeps nothing: no gradient asked";
   const at::ScalarType type = x.scalar_type();
   const bool known =
