@@ -1,20 +1,15 @@
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
 #include "ops/activation.hpp"
 #include "ops/arguments.hpp"
+#include "ops/layout.hpp"
 
 // Shapes without data, sizes symbolic.
 
 namespace fewbit::ops {
 
 namespace {
-
-at::Tensor like(const at::Tensor& x) {
-  return x.is_non_overlapping_and_dense() ? at::empty_like(x)
-                                          : at::empty_like(x, {}, at::MemoryFormat::Contiguous);
-}
 
 std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, c10::string_view, Parameters,
                                            const at::Tensor&, const at::Tensor&,

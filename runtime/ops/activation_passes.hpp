@@ -6,12 +6,12 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 #include <c10/core/DeviceGuard.h>
 
 #include "kernels/philox.hpp"
 #include "ops/activation.hpp"
 #include "ops/arguments.hpp"
+#include "ops/layout.hpp"
 
 // The operations as every device runs them: arguments checked, results allocated, and a device's
 // passes over the memory of dense tensors between.
@@ -59,7 +59,7 @@ struct Operations {
     const kernels::ElementType type = check_element_type(kName, x);
     const c10::DeviceGuard guard(x.device());
     const at::Tensor in = dense(x);
-    at::Tensor y = at::empty_like(in);
+    at::Tensor y = like(x);
     at::Tensor codes =
         at::empty({kernels::code_bytes(in.numel(), step.bits)}, in.options().dtype(at::kByte));
     const Elements elements = elements_of(type, in, y);
@@ -79,7 +79,7 @@ struct Operations {
     const kernels::ElementType type = check_element_type(kName, x);
     const c10::DeviceGuard guard(x.device());
     const at::Tensor in = dense(x);
-    at::Tensor y = at::empty_like(in);
+    at::Tensor y = like(x);
     Device::forward(kName, call, {}, elements_of(type, in, y), nullptr);
     return y;
   }
@@ -93,7 +93,7 @@ struct Operations {
     check_codes(kName, codes, dy, step.bits);
     const c10::DeviceGuard guard(dy.device());
     const at::Tensor in = dense(dy);
-    at::Tensor dx = at::empty_like(in);
+    at::Tensor dx = like(dy);
     Device::backward(kName, step, elements_of(type, in, dx), codes.const_data_ptr<uint8_t>());
     return dx;
   }

@@ -110,8 +110,4 @@ void check_codes(const char* operation, const at::Tensor& codes, const at::Tenso
               " bits take");
 }
 
-at::Tensor dense(const at::Tensor& tensor) {
-  return tensor.is_non_overlapping_and_dense() ? tensor : tensor.contiguous();
-}
-
 }  // namespace fewbit::ops

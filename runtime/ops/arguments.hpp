@@ -43,8 +43,4 @@ c10::SymInt code_bytes(const c10::SymInt& count, int bits);
 /// Codes of as many elements as dy has, on its device.
 void check_codes(const char* operation, const at::Tensor& codes, const at::Tensor& dy, int bits);
 
-/// `tensor` if its elements fill its storage without gaps or overlaps, in whatever order; else a
-/// contiguous copy.
-at::Tensor dense(const at::Tensor& tensor);
-
 }  // namespace fewbit::ops

@@ -6,6 +6,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
+#include <c10/util/strides.h>
 #include <torch/csrc/autograd/function.h>
 
 #include "ops/activation.hpp"
@@ -33,6 +34,14 @@ ActivationCall gelu_call(std::string_view approximate) {
   return {"gelu", {}, "approximate is neither none nor tanh"};  // torch refuses it
 }
 
+/// A dimension of size 1 has another stride than in the format that the tensor is in.
+bool has_meaningless_strides(const at::Tensor& x) {
+  if (x.unsafeGetTensorImpl()->has_symbolic_sizes_strides()) return false;
+  if (x.is_contiguous()) return x.strides() != c10::contiguous_strides(x.sizes());
+  return x.is_contiguous(at::MemoryFormat::ChannelsLast) &&
+         x.strides() != c10::get_channels_last_strides_2d(x.sizes());
+}
+
 }  // namespace
 
 bool is_in_place(std::string_view operation) {
@@ -57,16 +66,30 @@ std::optional<ActivationCall> activation_call(std::string_view operation, Argume
   return ActivationCall{std::string(name), std::move(parameters)};
 }
 
-const char* reason_against(const at::Tensor& x) {
+const char* reason_against(const at::Tensor& x, std::string_view function) {
   if (torch::autograd::get_current_node() != nullptr) return "in the backward pass";
+  constexpr c10::DispatchKeySet kWrapped(
+      {c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper});
+  if (x.key_set().has_any(kWrapped)) return "inside a transform of functorch";
   if (!at::GradMode::is_enabled() || !x.requires_grad()) return "keeps nothing: no gradient asked";
   const at::ScalarType type = x.scalar_type();
   const bool known =
       type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble;
   if (!known) return "type not supported";
   if (!ops::runs_on(x.device().type())) return "device not supported";
-  if (x.layout() != at::kStrided) return "layout not strided";
+  if (x.layout() != at::kStrided || x.is_nested()) return "layout not strided";
+  if (x.has_names()) return "has named dimensions";
+  if (x._fw_grad(0).defined()) return "forward-mode differentiation";
+  if (function == "hardtanh" && has_meaningless_strides(x)) {
+    return "torch keeps its strides of dimensions of size 1";
+  }
   return nullptr;
+}
+
+at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function) {
+  // The one whose result torch does not lay out as its input.
+  const bool always_contiguous = function == "logsigmoid" && x.device().is_cpu();
+  return always_contiguous ? x.contiguous() : x;
 }
 
 bool needs_rule(const std::string& function) {

@@ -38,8 +38,12 @@ std::optional<ActivationCall> activation_call(std::string_view operation, Argume
 /// "gelu_" and the like.
 bool is_in_place(std::string_view operation);
 
-/// Why a scope leaves a call with this input alone whatever its rules say; null where it does not.
-const char* reason_against(const at::Tensor& x);
+/// Why a scope leaves a call of the function with this input alone whatever its rules say; null
+/// where it does not.
+const char* reason_against(const at::Tensor& x, std::string_view function);
+
+/// x, or a copy of it, that the few-bit operation gives back in the layout of torch's own function.
+at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function);
 
 /// Torch keeps no more than the output of relu, sigmoid and tanh: a scope needs a rule for them.
 bool needs_rule(const std::string& function);

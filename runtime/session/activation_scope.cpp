@@ -6,33 +6,21 @@
 #include <sstream>
 
 #include <torch/csrc/autograd/function.h>
-#include <torch/csrc/jit/python/update_graph_executor_opt.h>
 
 #include "fewbit/calibrator.hpp"
 #include "session/activation_call.hpp"
-#include "session/scope_key.hpp"
 #include "session/scope_sites.hpp"
+#include "session/scope_stack.hpp"
 
 namespace fewbit {
 
-namespace {
-
-thread_local ActivationScope* innermost = nullptr;
-
-}  // namespace
-
 ActivationScope::ActivationScope(ActivationScopeOptions options)
     : options_(options),
-      outer_(innermost),
-      exceptions_(std::uncaught_exceptions()),
-      scripts_optimised_(torch::jit::getGraphExecutorOptimize()),
-      guard_(kScopeKey) {
+      stack_(session::ScopeStack::of_this_thread()),
+      exceptions_(std::uncaught_exceptions()) {
   TORCH_CHECK(options.bits >= 1 && options.bits <= 8, "fewbit::ActivationScope: ", options.bits,
               " bits, accepted: 1 to 8");
-  // An optimised script differentiates by formulas of its own and runs its activations without a
-  // gradient: there would be nothing to replace.
-  torch::jit::setGraphExecutorOptimize(false);
-  innermost = this;
+  stack_->open(this);
 }
 
 // What throws here lets the scope end as any other does.
@@ -47,12 +35,11 @@ ActivationScope::ActivationScope(ActivationScopeOptions options, Calibrator& cal
 
 ActivationScope::~ActivationScope() {
   if (sites_ && std::uncaught_exceptions() == exceptions_) sites_->end_forward(visited_);
-  innermost = outer_;
-  torch::jit::setGraphExecutorOptimize(scripts_optimised_);
+  stack_->close(this);
 }
 
 ActivationScope* ActivationScope::current() {
-  return innermost;
+  return session::ScopeStack::innermost();
 }
 
 ActivationScope::Rule& ActivationScope::rule_for(const std::string& function) {
@@ -107,7 +94,7 @@ std::optional<Table> ActivationScope::choose(const std::string& function,
 std::optional<Table> ActivationScope::table_for(const at::Tensor& x, const std::string& function,
                                                 const std::vector<double>& parameters) {
   if (torch::autograd::get_current_node() != nullptr) return std::nullopt;
-  if (const char* against = session::reason_against(x)) {
+  if (const char* against = session::reason_against(x, function)) {
     note_left_alone(x, function, against);
     return std::nullopt;
   }

@@ -64,26 +64,67 @@ Moments moments_of(const solver::WeightSpec& weight) {
 template <class Visit>
 void for_each_few_bit(torch::nn::Module& model, const Visit& visit) {
   for (const auto& item : model.named_modules()) {
-    if (auto* module = dynamic_cast<nn::FewBitModule*>(item.value().get())) {
-      visit(item.key().empty() ? std::string("activation") : item.key(), *module);
+    if (const auto module = std::dynamic_pointer_cast<nn::FewBitModule>(item.value())) {
+      visit(item.key().empty() ? std::string("activation") : item.key(), module);
     }
   }
+}
+
+/// The same with fewer bins, in which the search takes milliseconds. Errors are told of the finer
+/// ones.
+solver::WeightSpec coarse(const solver::WeightSpec& weight) {
+  constexpr size_t kJoined = 8;
+  solver::WeightSpec result = weight;
+  result.edges = {weight.edges.front()};
+  result.masses.clear();
+  for (size_t i = 0; i < weight.masses.size(); i += kJoined) {
+    const size_t end = std::min(i + kJoined, weight.masses.size());
+    double mass = 0.0;
+    for (size_t bin = i; bin < end; ++bin) mass += weight.masses[bin];
+    result.edges.push_back(weight.edges[end]);
+    result.masses.push_back(mass);
+  }
+  return result;
+}
+
+/// Nothing is printed of how near the optimum a table is: the gap of a thousandth is not worth the
+/// time that one of a millionth takes.
+solver::Table solve(const solver::Problem& problem) {
+  return solver::search_table(problem, {.target_gap = 1e-3, .time_limit = 0.02});
+}
+
+/// f' is all but one value where the inputs were: a table of such would say so everywhere.
+bool is_all_but_constant(const solver::Table& solved, const Table& before) {
+  constexpr double kLeastShare = 1e-3;
+  const std::vector<float>& levels = before.data().levels;
+  return solved.levels.back() - solved.levels.front() <
+         kLeastShare * (levels.back() - levels.front());
 }
 
 }  // namespace
 
 Calibrator::Calibrator(torch::nn::Module& model) {
-  for_each_few_bit(model, [this](const std::string& name, nn::FewBitModule& module) {
-    auto statistics = std::make_shared<session::SiteStatistics>();
-    module.set_observer(statistics);
-    sites_.emplace(name, Site{&module, std::move(statistics)});
+  for_each_few_bit(model, [this](const std::string& name, const auto& module) {
+    TORCH_CHECK(!module->observer(), "fewbit::Calibrator: ", name,
+                " is watched already; a calibrator watches until its fit() or its end");
+    sites_.emplace(name, Site{module, std::make_shared<session::SiteStatistics>()});
   });
   TORCH_CHECK(!sites_.empty(), "fewbit::Calibrator: the model has no module of fewbit::nn");
+  for (auto& [name, site] : sites_) site.module.lock()->set_observer(site.statistics);
 }
 
 Calibrator::Calibrator() : scope_sites_(std::make_shared<session::ScopeSites>()) {}
 
-Calibrator::~Calibrator() = default;
+Calibrator::~Calibrator() {
+  for (const auto& [name, site] : sites_) stop(site);
+}
+
+std::shared_ptr<nn::FewBitModule> Calibrator::stop(const Site& site) {
+  site.statistics->stop();
+  std::shared_ptr<nn::FewBitModule> module = site.module.lock();
+  if (module && module->observer() == site.statistics) module->set_observer(nullptr);
+  return module;
+}
 
 std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& before,
                                           const session::SiteStatistics& statistics) {
@@ -106,9 +147,15 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
     const solver::Table old = as_solved(before, weight);
     fit.error_before = solver::table_error(old);
     fit.bias_before = solver::smoothed_bias(old);
-    const solver::Table solved = solver::search_table(problem_of(before, weight));
-    fit.error_after = solved.error;
-    fit.bias_after = solved.smoothed_bias;
+    const solver::Table solved = solve(problem_of(before, coarse(weight)));
+    if (is_all_but_constant(solved, before)) {
+      fit.note = "all inputs where the derivative is all but constant";
+      return std::nullopt;
+    }
+    solver::Table seen = solved;
+    seen.problem.weight = weight;
+    fit.error_after = solver::table_error(seen);
+    fit.bias_after = solver::smoothed_bias(seen);
     return table_of(solved);
   } catch (const Error& error) {
     fit.note = error.what();
@@ -118,10 +165,11 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
 
 void Calibrator::fit_modules() {
   for (auto& [name, site] : sites_) {
-    site.module->set_observer(nullptr);
-    const auto table = fit_site(name, site.module->table(), *site.statistics);
+    const std::shared_ptr<nn::FewBitModule> module = stop(site);
+    TORCH_CHECK(module, "fewbit::Calibrator::fit: ", name, " does not live any more");
+    const auto table = fit_site(name, module->table(), *site.statistics);
     if (!table) continue;
-    site.module->set_table(*table);
+    module->set_table(*table);
     fitted_.insert_or_assign(name, *table);
   }
 }
@@ -179,10 +227,9 @@ void Calibrator::save(const std::string& folder) const {
 }
 
 void Calibrator::load(torch::nn::Module& model, const std::string& folder) {
-  std::map<std::string, nn::FewBitModule*> modules;
-  for_each_few_bit(model, [&](const std::string& name, nn::FewBitModule& module) {
-    modules.emplace(name, &module);
-  });
+  std::map<std::string, std::shared_ptr<nn::FewBitModule>> modules;
+  for_each_few_bit(
+      model, [&](const std::string& name, const auto& module) { modules.emplace(name, module); });
   std::error_code status;
   const fs::directory_iterator files(folder, status);
   TORCH_CHECK(!status, "fewbit::Calibrator::load: ", folder, ": ", status.message());

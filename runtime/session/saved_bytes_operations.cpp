@@ -84,7 +84,7 @@ std::shared_ptr<const SavedActivation> activation_of(const std::string& operatio
     activation.function = call->function;
     activation.parameters = call->parameters;
     activation.in_place = is_in_place(operation);
-    activation.replaceable = reason_against(x) == nullptr;
+    activation.replaceable = reason_against(x, call->function) == nullptr;
   }
   activation.shape = shape_of(x);
   activation.elements = x.numel();

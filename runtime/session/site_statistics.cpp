@@ -4,8 +4,12 @@
 #include <cmath>
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/histc.h>
+#include <ATen/ops/bincount.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "weights/moments.hpp"
 
@@ -13,13 +17,67 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr double kLeastSpread = 1e-6;
+/// A channel that never moves still has a place on the axis, as wide as nothing is told apart
+/// there; the solver takes seconds for points.
+constexpr double kLeastSpread = 1e-2;
 
-/// As a matrix [n, channels], channels last.
-at::Tensor by_channel(const at::Tensor& x) {
-  if (x.dim() == 0) return x.reshape({1, 1});
-  const int64_t dim = x.dim() >= 4 ? 1 : x.dim() - 1;
-  return x.movedim(dim, -1).reshape({-1, x.size(dim)});
+/// Bins are of equal width in asinh(x / kFine): finest at 0, ever wider outwards.
+constexpr double kFine = 0.25;
+
+/// A piece takes 12 bytes per element beside it: 4 as float32 and 8 as float64 or as bin.
+constexpr int64_t kPieces = 160;
+constexpr int64_t kLeastPiece = 4096;
+
+double reach_in_bins() {
+  return std::asinh(SiteStatistics::kReach / kFine);
+}
+
+double edge(std::ptrdiff_t bin) {
+  const double place = 2.0 * static_cast<double>(bin) / SiteStatistics::kBins - 1.0;
+  if (std::abs(place) == 1.0) return place * SiteStatistics::kReach;
+  return kFine * std::sinh(reach_in_bins() * place);
+}
+
+int64_t channel_dimension(const at::Tensor& x) {
+  return x.dim() >= 4 ? 1 : x.dim() - 1;
+}
+
+/// Views of at most `limit` elements that make up x, with the channel at which they begin.
+template <class Visit>
+void for_each_piece(const at::Tensor& x, int64_t channel, int64_t limit, const Visit& visit) {
+  if (x.numel() <= limit) return visit(x, channel);
+  const at::IntArrayRef sizes = x.sizes();
+  const auto longest = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
+  const int64_t size = x.size(longest);
+  const int64_t step = std::max<int64_t>(limit / (x.numel() / size), 1);
+  for (int64_t from = 0; from < size; from += step) {
+    const int64_t first = longest == channel_dimension(x) ? channel + from : channel;
+    for_each_piece(x.narrow(longest, from, std::min(step, size - from)), first, limit, visit);
+  }
+}
+
+/// The bin of each value, which are lost.
+at::Tensor bins_of(at::Tensor& values) {
+  values.div_(kFine).asinh_();
+  values.add_(reach_in_bins()).mul_(SiteStatistics::kBins / (2.0 * reach_in_bins()));
+  return values.to(at::kLong).clamp_(0, SiteStatistics::kBins - 1);
+}
+
+/// On CUDA bincount waits for the device; on the CPU it is many times as fast.
+void count(at::Tensor& counts, const at::Tensor& bins) {
+  if (bins.is_cpu()) {
+    counts.add_(at::bincount(bins, {}, SiteStatistics::kBins));
+  } else {
+    counts.scatter_add_(0, bins, at::ones({1}, counts.options()).expand(bins.sizes()));
+  }
+}
+
+at::Tensor sum_by_channel(const at::Tensor& values) {
+  std::vector<int64_t> others;
+  for (int64_t dim = 0; dim < values.dim(); ++dim) {
+    if (dim != channel_dimension(values)) others.push_back(dim);
+  }
+  return others.empty() ? values : values.sum(others);
 }
 
 std::vector<double> values_of(const at::Tensor& tensor) {
@@ -28,65 +86,118 @@ std::vector<double> values_of(const at::Tensor& tensor) {
   return {data, data + host.numel()};
 }
 
-}  // namespace
-
-void SiteStatistics::resize(const at::Tensor& x, int64_t channels) {
-  const auto options = at::TensorOptions().dtype(at::kDouble).device(x.device());
-  if (!counts_.defined()) counts_ = at::zeros({kBins}, options);
-  // A model that was moved meanwhile.
-  counts_ = counts_.to(x.device());
-  if (!sums_.defined() || sums_.numel() != channels) {
-    sums_ = at::zeros({channels}, options);
-    squares_ = at::zeros({channels}, options);
-    per_channel_ = 0.0;
-  }
-  sums_ = sums_.to(x.device());
-  squares_ = squares_.to(x.device());
+void add(std::vector<double>& sums, const at::Tensor& tensor) {
+  const std::vector<double> values = values_of(tensor);
+  sums.resize(values.size());
+  for (size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
 }
 
-void SiteStatistics::observe(const at::Tensor& x) {
+bool is_wrapped(const at::Tensor& x) {
+  return x.key_set().has_any(c10::DispatchKeySet(
+      {c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper}));
+}
+
+}  // namespace
+
+SiteStatistics::Sums& SiteStatistics::sums_for(const at::Tensor& x, int64_t channels) {
+  const auto stream = c10::impl::VirtualGuardImpl(x.device().type()).getStream(x.device());
+  auto found = std::ranges::find(sums_, stream, &Sums::stream);
+  const auto options = at::TensorOptions().dtype(at::kDouble).device(x.device());
+  if (found == sums_.end()) {
+    sums_.push_back({stream, at::zeros({kBins}, options.dtype(at::kLong)), {}, {}, 0});
+    found = std::prev(sums_.end());
+  }
+  if (!found->values.defined() || found->values.numel() != channels) {
+    found->values = at::zeros({channels}, options);
+    found->squares = at::zeros({channels}, options);
+    found->per_channel = 0;
+  }
+  channels_ = channels;
+  return *found;
+}
+
+// What is kept here outlives the mode that the model runs in, so that no InferenceMode may mark it.
+// No sum is of a kind whose order CUDA leaves open: all are exact, or made in one order.
+void SiteStatistics::observe(const at::Tensor& input) {
+  const c10::InferenceMode no_inference(false);
   const at::NoGradGuard no_grad;
-  if (x.numel() == 0 || x.device().is_meta()) return;
-  const at::Tensor matrix = by_channel(x);
-  resize(x, matrix.size(1));
-  // histc takes neither 16-bit types nor NaN.
-  const at::Tensor safe = matrix.to(at::kFloat).nan_to_num(0.0, kReach, -kReach);
-  const at::Tensor inside = safe.clamp(-kReach, kReach);
-  counts_ += at::histc(inside, kBins, -kReach, kReach);
-  sums_ += inside.sum({0}, false, at::kDouble);
-  squares_ += inside.to(at::kDouble).square().sum({0});
-  per_channel_ += static_cast<double>(matrix.size(0));
+  if (input.numel() == 0 || input.device().is_meta()) return;
+  TORCH_CHECK(!is_wrapped(input),
+              "fewbit::Calibrator: cannot look at inputs inside a transform of functorch (vmap, "
+              "grad); fit() the tables before");
+  const at::Tensor x = input.dim() == 0 ? input.reshape({1}) : input;
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return;
+  const int64_t channels = x.size(channel_dimension(x));
+  Sums& sums = sums_for(x, channels);
+  const auto add_piece = [&](const at::Tensor& piece, int64_t channel) {
+    at::Tensor values = at::empty(piece.sizes(), piece.options().dtype(at::kFloat)).copy_(piece);
+    values.nan_to_num_(0.0, kReach, -kReach).clamp_(-kReach, kReach);
+    const int64_t width = piece.size(channel_dimension(piece));
+    {
+      at::Tensor wide = values.to(at::kDouble);
+      sums.values.narrow(0, channel, width).add_(sum_by_channel(wide));
+      sums.squares.narrow(0, channel, width).add_(sum_by_channel(wide.square_()));
+    }
+    count(sums.counts, bins_of(values).flatten());
+  };
+  for_each_piece(x, 0, std::max(x.numel() / kPieces, kLeastPiece), add_piece);
+  sums.per_channel += x.numel() / channels;
   elements_ += x.numel();
 }
 
+void SiteStatistics::stop() {
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+}
+
+int64_t SiteStatistics::elements() const {
+  const std::lock_guard lock(mutex_);
+  return elements_;
+}
+
+std::vector<double> SiteStatistics::counts() const {
+  std::vector<double> counts;
+  for (const Sums& sums : sums_) {
+    sums.stream.synchronize();
+    add(counts, sums.counts);
+  }
+  return counts;
+}
+
+std::vector<solver::UnitSpec> SiteStatistics::units() const {
+  std::vector<double> values, squares;
+  double count = 0.0;
+  for (const Sums& sums : sums_) {
+    if (sums.values.numel() != channels_) continue;
+    add(values, sums.values);
+    add(squares, sums.squares);
+    count += static_cast<double>(sums.per_channel);
+  }
+  std::vector<solver::UnitSpec> units;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double mean = values[i] / count;
+    const double variance = std::max(squares[i] / count - mean * mean, 0.0);
+    const double spread = std::max(std::sqrt(variance), kLeastSpread);
+    units.push_back({mean, spread, 1.0 / static_cast<double>(values.size())});
+  }
+  return solver::joined_units(std::move(units));
+}
+
 solver::WeightSpec SiteStatistics::weight() const {
-  const std::vector<double> counts = values_of(counts_);
+  const std::lock_guard lock(mutex_);
+  const std::vector<double> all = counts();
   const auto is_used = [](double count) { return count > 0.0; };
-  const auto first = std::find_if(counts.begin(), counts.end(), is_used);
-  const auto last = std::find_if(counts.rbegin(), counts.rend(), is_used).base();
+  const auto first = std::find_if(all.begin(), all.end(), is_used);
+  const auto last = std::find_if(all.rbegin(), all.rend(), is_used).base();
   solver::WeightSpec weight;
   weight.kind = "histogram";
-  double total = 0.0;
-  for (auto count = first; count != last; ++count) total += *count;
-  const auto edge = [&](std::ptrdiff_t i) {
-    return -kReach + 2.0 * kReach * static_cast<double>(i) / static_cast<double>(kBins);
-  };
   for (auto count = first; count != last; ++count) {
-    weight.edges.push_back(edge(count - counts.begin()));
-    weight.masses.push_back(*count / total);
+    weight.edges.push_back(edge(count - all.begin()));
+    weight.masses.push_back(*count / static_cast<double>(elements_));
   }
-  weight.edges.push_back(edge(last - counts.begin()));
-  const std::vector<double> sums = values_of(sums_);
-  const std::vector<double> squares = values_of(squares_);
-  std::vector<solver::UnitSpec> units;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const double mean = sums[i] / per_channel_;
-    const double variance = std::max(squares[i] / per_channel_ - mean * mean, 0.0);
-    // A channel that never moves still has a place on the axis.
-    const double spread = std::max(std::sqrt(variance), kLeastSpread);
-    units.push_back({mean, spread, 1.0 / static_cast<double>(sums.size())});
-  }
-  weight.units = solver::joined_units(std::move(units));
+  weight.edges.push_back(edge(last - all.begin()));
+  weight.units = units();
   return weight;
 }
 

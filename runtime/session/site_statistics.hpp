@@ -1,35 +1,55 @@
 #pragma once
 
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
 #include <ATen/core/Tensor.h>
+#include <c10/core/Stream.h>
 
 #include "fewbit/nn/few_bit_module.hpp"
 #include "table/table.hpp"
 
 namespace fewbit::session {
 
-/// Running sums over the inputs of one activation, kept on the inputs' device.
+/// Running sums over the inputs of one activation, kept on the inputs' device. Thread-safe.
+///
+/// Looks at an input piece by piece: beside it a few per cent of its memory are in use.
 class SiteStatistics : public nn::InputObserver {
  public:
-  /// Inputs beyond +-kReach count as kReach: every derivative is near its limit there.
-  static constexpr double kReach = 16.0;
+  /// Inputs beyond +-kReach, the range of 16-bit floats, count as kReach.
+  static constexpr double kReach = 65536.0;
   static constexpr int64_t kBins = 4096;
 
   void observe(const at::Tensor& x) override;
+  /// What is observed from now on does not count.
+  void stop();
 
-  int64_t elements() const { return elements_; }
+  int64_t elements() const;
 
   /// What was seen as a solver's weight: the histogram without empty ends, and one unit per
   /// channel. Synchronises. Only when elements() > 0.
   solver::WeightSpec weight() const;
 
  private:
-  void resize(const at::Tensor& x, int64_t channels);
+  /// Of one stream: another one's sums would be a race on the device.
+  struct Sums {
+    c10::Stream stream;
+    at::Tensor counts;        ///< int64 [kBins]
+    at::Tensor values;        ///< float64 [channels]
+    at::Tensor squares;       ///< float64 [channels]
+    int64_t per_channel = 0;  ///< elements in each
+  };
 
+  Sums& sums_for(const at::Tensor& x, int64_t channels);
+  std::vector<double> counts() const;
+  std::vector<solver::UnitSpec> units() const;
+
+  mutable std::mutex mutex_;
+  bool stopped_ = false;
   int64_t elements_ = 0;
-  at::Tensor counts_;   ///< float64 [kBins]
-  at::Tensor sums_;     ///< float64 [channels]
-  at::Tensor squares_;  ///< float64 [channels]
-  double per_channel_ = 0.0;
+  int64_t channels_ = 0;  ///< of the last input; sums of inputs of other widths are dropped
+  std::vector<Sums> sums_;
 };
 
 }  // namespace fewbit::session

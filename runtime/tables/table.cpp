@@ -5,7 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include <ATen/ops/empty.h>
+#include <ATen/EmptyTensor.h>
+#include <c10/core/InferenceMode.h>
 
 namespace fewbit {
 
@@ -38,10 +39,12 @@ void check_intervals(const TableData& data) {
               "fewbit::Table ", data.name, ": thresholds do not ascend");
 }
 
+/// Tables outlive the mode in which they are made: neither InferenceMode nor a transform of
+/// functorch, which come in through the dispatcher, may leave their mark.
 template <class T>
 at::Tensor tensor_of(const std::vector<T>& values, at::ScalarType type) {
-  const at::Tensor tensor =
-      at::empty({static_cast<int64_t>(values.size())}, at::TensorOptions().dtype(type));
+  const c10::InferenceMode no_inference(false);
+  at::Tensor tensor = at::detail::empty_cpu({static_cast<int64_t>(values.size())}, type);
   std::copy(values.begin(), values.end(), tensor.mutable_data_ptr<T>());
   return tensor;
 }

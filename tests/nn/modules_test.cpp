@@ -1,4 +1,5 @@
 #include <sstream>
+#include <thread>
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -105,6 +106,36 @@ TEST(Modules, CloneKeepsOptionsAndTable) {
   const auto copy = std::dynamic_pointer_cast<nn::GELUImpl>(act->clone());
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->table().name(), "levels_mixture_b2");
+}
+
+TEST(Modules, ACloneIsNotObserved) {
+  struct Counter : nn::InputObserver {
+    int calls = 0;
+    void observe(const at::Tensor&) override { ++calls; }
+  };
+  const auto counter = std::make_shared<Counter>();
+  nn::GELU act;
+  act->set_observer(counter);
+  std::dynamic_pointer_cast<nn::GELUImpl>(act->clone())->forward(at::ones({2}));
+  EXPECT_EQ(counter->calls, 0);
+  act->forward(at::ones({2}));
+  EXPECT_EQ(counter->calls, 1);
+}
+
+TEST(Modules, OneModuleRunsInManyThreadsWhileItChanges) {
+  nn::GELU act;
+  const Table other = Table::builtin("gelu", "levels_mixture_b2");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        act->forward(at::randn({64}).requires_grad_()).sum().backward();
+      }
+    });
+  }
+  for (int round = 0; round < 50; ++round) act->set_table(other);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(act->table().name(), other.name());
 }
 
 TEST(Modules, RefuseATableOfAnotherFunction) {

@@ -24,7 +24,8 @@ def check_by_name(*arguments):
     torch.library.opcheck(ops.activation.builtin, arguments, test_utils=without_trace)
 
 
-for x in torch.randn(5, 70), torch.randn(4, 3, 6, 5).to(memory_format=torch.channels_last):
+images = torch.randn(4, 3, 6, 5).to(memory_format=torch.channels_last)
+for x in torch.randn(5, 70), images, images[:, :2], torch.randn(1, 6).expand(5, 6):
     for dtype in torch.float32, torch.bfloat16:
         x = x.to(dtype)
         check(ops.activation_value.default, x, "gelu", [])

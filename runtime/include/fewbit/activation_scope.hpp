@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <ATen/core/Tensor.h>
 
 #include "fewbit/bits.hpp"
 #include "fewbit/table.hpp"
@@ -18,7 +18,8 @@ class Calibrator;
 
 namespace session {
 class ScopeSites;
-}
+class ScopeStack;
+}  // namespace session
 
 struct ActivationScopeOptions {
   int bits = 3;  ///< of each stored code, 1 to 8, where no rule says otherwise
@@ -30,10 +31,15 @@ struct ActivationScopeOptions {
 ///   loss = model->forward(x);
 ///
 /// torch::nn modules, functional calls, in-place forms, TransformerEncoderLayer and TorchScript
-/// alike; values stay torch's own function of x, computed by this library. Scopes nest, the inner
-/// one counts; other threads and the backward pass see nothing of it. Scripts run without torch's
-/// optimiser in it, which would differentiate them itself; one that torch optimised before, in runs
-/// outside, stays exact and is listed as left alone.
+/// alike; values stay torch's own function of x, computed by this library, with its type and
+/// layout. Tensors that the library does not take are left alone: nested and sparse ones, named
+/// dimensions, forward-mode differentiation, transforms of functorch. Other threads and the
+/// backward pass see nothing of it. Scripts run without torch's optimiser in it, which would
+/// differentiate them itself; one that torch optimised before, in runs outside, stays exact and is
+/// listed as left alone.
+///
+/// Scopes nest: the latest of those that are open counts. They may end in any order, and in another
+/// thread than their own while that runs no activation.
 ///
 /// relu, sigmoid and tanh are left alone without a rule: torch keeps no more than their output,
 /// which the next layer keeps as a rule, and codes would come on top of it.
@@ -87,12 +93,10 @@ class ActivationScope {
   ActivationScopeOptions options_;
   std::map<std::string, Rule> rules_;
   std::vector<Entry> entries_;
-  ActivationScope* outer_;
+  std::shared_ptr<session::ScopeStack> stack_;  ///< of the thread that opened it
   std::shared_ptr<session::ScopeSites> sites_;  ///< null without a calibrator
   size_t visited_ = 0;                          ///< of them
   int exceptions_;                              ///< under way when the scope began
-  bool scripts_optimised_;
-  c10::impl::IncludeDispatchKeyGuard guard_;
 };
 
 }  // namespace fewbit

@@ -36,9 +36,9 @@ class SiteStatistics;
 ///
 /// Watches a histogram of each activation's inputs, and mean and variance of each channel (the last
 /// dimension; the second of four and more), summed on the input's device without a look at the
-/// result. The tables are solved for the smoothed objective up to 4 bits, for the squared one
-/// above, in milliseconds each; a table of the unbiased form gives way to one of that form.
-/// Training goes on at the same speed.
+/// result. Modules may run in several threads; clones of them are not watched. The tables are
+/// solved for the smoothed objective up to 4 bits, for the squared one above, in milliseconds each;
+/// a table of the unbiased form gives way to one of that form. Training goes on at the same speed.
 ///
 /// Inside scopes the n-th activation of a forward that is replaced is site n, "0.gelu". Order,
 /// number, functions, parameters and bits have to stay those of the first forward: c10::Error is
@@ -48,8 +48,8 @@ class SiteStatistics;
 /// calibrator may run in several threads.
 class Calibrator {
  public:
-  /// Watches every few-bit module of the model from now on. The model must outlive the calibrator
-  /// or its fit().
+  /// Watches every few-bit module of the model until fit() or its own end. Throws c10::Error where
+  /// there is none, or where one is watched already.
   explicit Calibrator(torch::nn::Module& model);
   /// Watches what is replaced in the scopes that it is given to.
   Calibrator();
@@ -74,7 +74,8 @@ class Calibrator {
   };
 
   /// Stops watching, solves a table for each site that saw anything, and sets it. Sites whose table
-  /// is exact, or that saw nothing, keep theirs. Throws c10::Error where scopes had no sites.
+  /// is exact, that saw nothing, or only inputs where the derivative is all but constant, keep
+  /// theirs. Throws c10::Error where scopes had no sites.
   const std::vector<Fit>& fit();
   const std::vector<Fit>& fits() const { return fits_; }
   /// The fits as a table for a person.
@@ -91,9 +92,10 @@ class Calibrator {
  private:
   friend class ActivationScope;
   struct Site {
-    nn::FewBitModule* module;
+    std::weak_ptr<nn::FewBitModule> module;
     std::shared_ptr<session::SiteStatistics> statistics;
   };
+  static std::shared_ptr<nn::FewBitModule> stop(const Site& site);
   std::optional<Table> fit_site(const std::string& name, const Table& before,
                                 const session::SiteStatistics& statistics);
   void fit_modules();

@@ -10,8 +10,8 @@
 #include "fewbit/table.hpp"
 
 /// Activations whose value is exact and whose derivative is kept in few bits per element. All take
-/// float, bfloat16, half or double of any shape, keep type, shape and (where dense) strides, and
-/// throw c10::Error for anything else. Where no gradient is asked for nothing is kept.
+/// float, bfloat16, half or double of any shape, keep type, shape and the order of dimensions in
+/// memory, and throw c10::Error for anything else. Where no gradient is asked for nothing is kept.
 ///
 /// A NaN in x is a NaN in y, and its gradient is NaN as soon as dy is, which follows from y. Double
 /// backward and forward-mode differentiation are refused.

@@ -29,10 +29,7 @@ class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>>, pub
                                options_.bits(), options_.table())),
         options(options_) {}
 
-  at::Tensor forward(const at::Tensor& x) {
-    if (observer_) observer_->observe(x.detach());
-    return activation(x, table_);
-  }
+  at::Tensor forward(const at::Tensor& x) { return activation(x, watched(x)); }
 
   void reset() override {}
 
@@ -40,12 +37,13 @@ class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>>, pub
   void pretty_print(std::ostream& stream) const override {
     stream << "fewbit::nn::" << Options::kName << '(';
     for (const auto& [name, value] : options.parameters()) stream << name << '=' << value << ", ";
-    stream << "bits=" << table_.bits() << ", table=" << table_.name() << ')';
+    const Table now = table();
+    stream << "bits=" << now.bits() << ", table=" << now.name() << ')';
   }
 
   void set_table(Table table) override {
-    table_ = table_for(Options::kName, options.function(), options.parameters(), options.bits(),
-                       std::move(table));
+    use(table_for(Options::kName, options.function(), options.parameters(), options.bits(),
+                  std::move(table)));
   }
 
   Options options;

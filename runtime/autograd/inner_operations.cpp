@@ -1,0 +1,77 @@
+// What autograd says of the operations below fewbit::activation. It does not meet them there, but
+// it does where they are called alone, and in transforms of functorch within one another: the outer
+// one differentiates what the inner one calls. Left to themselves they would pass for constants.
+
+#include <torch/csrc/autograd/functions/basic_ops.h>
+#include <torch/csrc/autograd/functions/utils.h>
+#include <torch/library.h>
+
+#include "ops/activation.hpp"
+
+namespace fewbit::autograd {
+
+namespace {
+
+constexpr const char* kAdvice = "; fewbit::activation has a gradient, by backward and once";
+
+void check_once(const at::Tensor& x) {
+  TORCH_CHECK(!x._fw_grad(0).defined(),
+              "fewbit::activation: forward-mode differentiation is not possible; use torch's own "
+              "activation there");
+  TORCH_CHECK(!x.requires_grad() || !x.key_set().has(c10::DispatchKey::FuncTorchGradWrapper),
+              "fewbit::activation: double backward is not possible, here by a transform within "
+              "another; use torch's own activation there");
+}
+
+/// y can be used, but not differentiated.
+void refuse_backward(const char* operation, const at::Tensor& y, const at::Tensor& x) {
+  if (!torch::autograd::compute_requires_grad(x)) return;
+  torch::autograd::set_history(y, std::make_shared<torch::autograd::Error>(
+                                      std::string(operation) + " has no gradient" + kAdvice,
+                                      torch::autograd::collect_next_edges(x)));
+}
+
+std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, c10::string_view function,
+                                           ops::Parameters parameters, const at::Tensor& thresholds,
+                                           const at::Tensor& interval_codes,
+                                           const at::Tensor& levels, bool even,
+                                           const std::optional<at::Generator>& generator) {
+  check_once(x);
+  auto results = [&] {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    return ops::activation_forward(x, std::string(function), parameters, thresholds, interval_codes,
+                                   levels, even, generator);
+  }();
+  refuse_backward("fewbit::activation_forward", std::get<0>(results), x);
+  return results;
+}
+
+at::Tensor value(const at::Tensor& x, c10::string_view function, ops::Parameters parameters) {
+  check_once(x);
+  at::Tensor y = [&] {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    return ops::activation_value(x, std::string(function), parameters);
+  }();
+  refuse_backward("fewbit::activation_value", y, x);
+  return y;
+}
+
+at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, const at::Tensor& levels) {
+  check_once(dy);
+  at::Tensor dx = [&] {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    return ops::activation_backward(dy, codes, levels);
+  }();
+  refuse_backward("fewbit::activation_backward", dx, dy);
+  return dx;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(fewbit, Autograd, m) {
+  m.impl("activation_forward", forward);
+  m.impl("activation_value", value);
+  m.impl("activation_backward", backward);
+}
+
+}  // namespace fewbit::autograd

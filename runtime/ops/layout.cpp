@@ -1,0 +1,20 @@
+#include "ops/layout.hpp"
+
+#include <ATen/ops/empty_like.h>
+
+namespace fewbit::ops {
+
+// What TensorIterator does: a stride of a dimension of size 1 says nothing, so that both of the
+// usual formats come out clean; any other dense tensor is copied stride by stride.
+at::Tensor like(const at::Tensor& x) {
+  for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
+    if (x.is_contiguous(format)) return at::empty_like(x, {}, format);
+  }
+  return at::empty_like(x);
+}
+
+at::Tensor dense(const at::Tensor& x) {
+  return x.is_non_overlapping_and_dense() ? x : like(x).copy_(x);
+}
+
+}  // namespace fewbit::ops

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace fewbit::ops {
+
+/// An empty tensor for f(x), laid out as torch's own elementwise operations lay out theirs: dense,
+/// dimensions in the order of x's strides.
+at::Tensor like(const at::Tensor& x);
+
+/// x, or a copy of it, whose elements lie in memory in the order of like(x).
+at::Tensor dense(const at::Tensor& x);
+
+}  // namespace fewbit::ops
