@@ -12,7 +12,8 @@
 /// threads: a caller splits [0, count) into ranges and runs them where it likes.
 ///
 /// Every instruction set gives the same codes, bit for bit. Values are the same wherever there is a
-/// fused multiply-add (AVX2, AVX-512, NEON) and may differ in the last bit below that.
+/// fused multiply-add (AVX2, AVX-512, NEON) and may differ in the last bit below that. The thread's
+/// floating-point mode (rounding, flushing of subnormals) changes nothing: passes set their own.
 ///
 /// NaN: x > t is false for every t, so a NaN has the code of the lowest interval, and y is NaN. The
 /// gradient is level * dy; dy is NaN there as soon as it depends on y. Infinities take the end

@@ -106,7 +106,7 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
     const solver::Table old = as_solved(before, weight);
     fit.error_before = solver::table_error(old);
     fit.bias_before = solver::smoothed_bias(old);
-    const solver::Table solved = solver::search_table(problem_of(before, weight));
+    const solver::Table solved = search_now(problem_of(before, weight));
     fit.error_after = solved.error;
     fit.bias_after = solved.smoothed_bias;
     return table_of(solved);

@@ -5,6 +5,10 @@
 
 namespace fewbit {
 
+/// search_table, the same in every floating-point mode of the thread, which the solver's
+/// arithmetic, bounds and decimals above all, takes for the usual one.
+solver::Table search_now(const solver::Problem& problem);
+
 /// A solver's table as the runtime keeps it: thresholds and levels in float32.
 Table table_of(const solver::Table& solved);
 

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "fewbit/table.hpp"
-#include "search/search_table.hpp"
 #include "tables/added.hpp"
 #include "tables/builtin.hpp"
 #include "tables/solved.hpp"
@@ -56,7 +55,7 @@ bool are_defaults(const std::vector<double>& parameters, const generated::StepTa
 
 Table solved_now(const solver::Problem& problem) {
   try {
-    return table_of(solver::search_table(problem));
+    return table_of(search_now(problem));
   } catch (const Error& error) {
     TORCH_CHECK(false, "fewbit::Table::standard: ", error.what());
   }

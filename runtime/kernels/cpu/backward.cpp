@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/cpu/stages.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward.cpp"
@@ -161,6 +162,7 @@ HWY_EXPORT(run_backward);
 
 void backward(const StepView& steps, ElementType type, const void* dy, const uint8_t* codes,
               void* dx, const Range& range) {
+  const DefaultFloatingPoint arithmetic;
   HWY_DYNAMIC_DISPATCH(run_backward)({&steps, type, dy, codes, dx, range});
 }
 

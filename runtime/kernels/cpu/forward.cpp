@@ -8,6 +8,7 @@
 #include "kernels/cpu/half_plan.hpp"
 #include "kernels/cpu/half_values.hpp"
 #include "kernels/cpu/stages.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/forward.cpp"
@@ -306,6 +307,7 @@ HWY_EXPORT(run_forward);
 
 void forward(const Activation& activation, const float* parameters, const StepView& steps,
              ElementType type, const void* x, void* y, uint8_t* codes, const Range& range) {
+  const DefaultFloatingPoint arithmetic;
   HWY_DYNAMIC_DISPATCH(run_forward)
   ({&activation, parameters, &steps, nullptr, type, x, y, codes, range});
 }
@@ -313,6 +315,7 @@ void forward(const Activation& activation, const float* parameters, const StepVi
 void forward_unbiased(const Activation& activation, const float* parameters, const StepView& steps,
                       PhiloxState random, ElementType type, const void* x, void* y, uint8_t* codes,
                       const Range& range) {
+  const DefaultFloatingPoint arithmetic;
   HWY_DYNAMIC_DISPATCH(run_forward)
   ({&activation, parameters, &steps, &random, type, x, y, codes, range});
 }

@@ -18,7 +18,7 @@ inline int ordinal(uint16_t half) {
 /// The largest value of the type that is not above t: x > t exactly where ordinal(x) > it.
 inline int ordinal_not_above(ElementType type, float t) {
   const uint16_t nearest = half_from_float(type, t);
-  return ordinal(nearest) - (float_from_half(type, nearest) > t ? 1 : 0);
+  return ordinal(nearest) - (place_of(float_from_half(type, nearest)) > place_of(t) ? 1 : 0);
 }
 
 /// A place where the code changes, going from zero outwards on one side: `magnitude` is the first

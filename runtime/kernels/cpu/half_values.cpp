@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kernels/cpu/half.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 namespace fewbit::kernels {
 
@@ -40,9 +41,8 @@ bool is_of_lines(ElementType type, const ValueKernels& kernels, const float* par
   return true;
 }
 
-}  // namespace
-
-HalfValues tabulate_halves(ElementType type, const ValueKernels& kernels, const float* parameters) {
+[[gnu::noinline]] HalfValues tabulate(ElementType type, const ValueKernels& kernels,
+                                      const float* parameters) {
   if (is_of_lines(type, kernels, parameters)) return {};
   HalfValues table{std::vector<uint16_t>(kCount)};
   double x[kBlock];
@@ -56,6 +56,13 @@ HalfValues tabulate_halves(ElementType type, const ValueKernels& kernels, const 
     }
   }
   return table;
+}
+
+}  // namespace
+
+HalfValues tabulate_halves(ElementType type, const ValueKernels& kernels, const float* parameters) {
+  const DefaultFloatingPoint arithmetic;
+  return tabulate(type, kernels, parameters);
 }
 
 }  // namespace fewbit::kernels

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "kernels/cpu/fit.hpp"
+#include "kernels/cpu/half.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 namespace fewbit::kernels {
 
@@ -18,17 +19,6 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 bool is_flat_beyond(const float* c, int power) {
   return (power > 1 || c[1] == 0.0f) && c[2] == 0.0f;
-}
-
-/// Floats in order as integers, and back.
-int64_t place_of(float x) {
-  const auto bits = std::bit_cast<int32_t>(x);
-  return bits < 0 ? -int64_t{bits & 0x7FFFFFFF} : int64_t{bits};
-}
-
-float float_at(int64_t place) {
-  const auto magnitude = static_cast<int32_t>(place < 0 ? -place : place);
-  return std::bit_cast<float>(magnitude) * (place < 0 ? -1.0f : 1.0f);
 }
 
 double evaluate(const float* c, double x) {
@@ -64,7 +54,7 @@ float end_of_piece(Function& f, const float* c, float begin) {
     std::vector<double> x;
     for (int64_t k = 1; k <= count; ++k) {
       const int64_t place = inside + (outside - inside) * k / (count + 1);
-      x.push_back(static_cast<double>(float_at(place)));
+      x.push_back(static_cast<double>(float_at(static_cast<int>(place))));
     }
     const std::vector<double> y = f(x);
     size_t held = 0;
@@ -72,7 +62,7 @@ float end_of_piece(Function& f, const float* c, float begin) {
     if (held < x.size()) outside = place_of(static_cast<float>(x[held]));
     if (held > 0) inside = place_of(static_cast<float>(x[held - 1]));
   }
-  return float_at(inside);
+  return float_at(static_cast<int>(inside));
 }
 
 /// Whether f is a parabola about nearly everywhere between -8 and 8.
@@ -130,10 +120,7 @@ int pieces_of(const Lines& lines) {
   return has_right ? 3 : 2;
 }
 
-}  // namespace
-
-Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
-  Function f(value, parameters);
+[[gnu::noinline]] Lines lines_of(Function f) {
   if (!is_in_pieces(f)) return {};
   Lines lines;
   fit_piece(f, {-64.0, -48.0, -32.0}, lines.c[Lines::kLeft]);
@@ -160,6 +147,13 @@ Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
   lines.degree = is_curved ? 2 : 1;
   lines.pieces = pieces_of(lines);
   return lines;
+}
+
+}  // namespace
+
+Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
+  const DefaultFloatingPoint arithmetic;
+  return lines_of(Function(value, parameters));
 }
 
 }  // namespace fewbit::kernels

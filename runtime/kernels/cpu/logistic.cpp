@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/floating_point_mode.hpp"
+
 namespace fewbit::kernels {
 
 namespace {
@@ -39,9 +41,7 @@ double softplus(double x) {
   return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
 }
 
-}  // namespace
-
-Logistic fit_logistic(ValueKernel<double>* value, const float* parameters) {
+[[gnu::noinline]] Logistic logistic_of(ValueKernel<double>* value, const float* parameters) {
   const Block x = points();
   Block y;
   value(x.data(), y.data(), parameters);
@@ -60,6 +60,13 @@ Logistic fit_logistic(ValueKernel<double>* value, const float* parameters) {
   if (!is_like(x, y, 1e-11, f)) return {};
   return {is_gate ? LogisticKind::gate : LogisticKind::sigmoid,
           static_cast<float>(a * std::numbers::log2e)};
+}
+
+}  // namespace
+
+Logistic fit_logistic(ValueKernel<double>* value, const float* parameters) {
+  const DefaultFloatingPoint arithmetic;
+  return logistic_of(value, parameters);
 }
 
 }  // namespace fewbit::kernels

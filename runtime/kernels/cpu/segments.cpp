@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/fit.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 namespace fewbit::kernels {
 
@@ -188,10 +189,7 @@ class Fit {
   Asymptote right_;
 };
 
-}  // namespace
-
-SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
-  Function f(value, parameters);
+[[gnu::noinline]] SegmentTable segments_of(Function f) {
   if (f(0.0) != 0.0) return {};
   const Asymptote left = asymptote_of(f, -1.0);
   const Asymptote right = asymptote_of(f, 1.0);
@@ -200,6 +198,13 @@ SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
     return is_odd(f) ? Fit(f, SegmentKind::odd, left, right).table() : SegmentTable{};
   }
   return left.offset == 0.0 ? Fit(f, SegmentKind::gate, left, right).table() : SegmentTable{};
+}
+
+}  // namespace
+
+SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
+  const DefaultFloatingPoint arithmetic;
+  return segments_of(Function(value, parameters));
 }
 
 }  // namespace fewbit::kernels

@@ -10,16 +10,9 @@ namespace fewbit::kernels::cuda {
 
 namespace {
 
-/// The place of a float among all floats, both zeros at 0.
-int ordinal_of(float x) {
-  const auto bits = std::bit_cast<uint32_t>(x);
-  const int magnitude = static_cast<int>(bits & 0x7FFFFFFFu);
-  return bits >> 31 != 0 ? -magnitude : magnitude;
-}
-
 /// The place of the largest value of a type that is not above t, among the values of the type.
 int ordinal_not_above(ElementType type, float t, bool is_half) {
-  return is_half ? kernels::ordinal_not_above(type, t) : ordinal_of(t);
+  return is_half ? kernels::ordinal_not_above(type, t) : place_of(t);
 }
 
 uint32_t half_of(int ordinal) {
