@@ -36,9 +36,9 @@ struct Fits {
   explicit Fits(const Activation& activation) {
     const ValueKernels& kernels = activation.kernels->isa[kBaseline];
     const auto* parameters = activation.default_parameters;
-    lines = fit_lines(kernels.value64, parameters);
-    logistic = fit_logistic(kernels.value64, parameters);
-    segments = fit_segments(kernels.value64, parameters);
+    lines = fit_lines(activation.kernels->function);
+    logistic = fit_logistic(activation.kernels->function);
+    segments = fit_segments(activation.kernels->function);
     bf16 = tabulate_halves(ElementType::bf16, kernels, parameters);
     f16 = tabulate_halves(ElementType::f16, kernels, parameters);
   }

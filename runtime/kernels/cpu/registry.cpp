@@ -34,6 +34,11 @@ struct Entry {
   float parameters[8];
 };
 
+struct Kinks {
+  int count;
+  double at[16];
+};
+
 template <class... Value>
 constexpr Entry entry(const char* name, Value... parameters) {
   static_assert(sizeof...(parameters) <= 8);
@@ -45,26 +50,35 @@ constexpr Entry kEntries[] = {
 #include FEWBIT_REGISTRY
 };
 
+#define FEWBIT_KINKS(name, count, ...) {count, {__VA_ARGS__}},
+constexpr Kinks kKinks[] = {
+#include FEWBIT_REGISTRY
+};
+
 constexpr size_t kCount = std::size(kEntries);
+static_assert(std::size(kKinks) == kCount);
+
+template <size_t kIndex>
+DefaultFunction function() {
+  return {kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters, kKinks[kIndex].count,
+          kKinks[kIndex].at};
+}
 
 template <size_t kIndex>
 const SegmentTable& segments() {
-  static const SegmentTable table =
-      fit_segments(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  static const SegmentTable table = fit_segments(function<kIndex>());
   return table;
 }
 
 template <size_t kIndex>
 const Lines& lines() {
-  static const Lines lines =
-      fit_lines(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  static const Lines lines = fit_lines(function<kIndex>());
   return lines;
 }
 
 template <size_t kIndex>
 const Logistic& logistic() {
-  static const Logistic logistic =
-      fit_logistic(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  static const Logistic logistic = fit_logistic(function<kIndex>());
   return logistic;
 }
 
@@ -95,6 +109,7 @@ struct Registry {
   template <size_t kIndex>
   void fill() {
     kernels[kIndex] = {{kBaselineKernels[kIndex], kAvx2Kernels[kIndex], kAvx512Kernels[kIndex]},
+                       function<kIndex>(),
                        lines<kIndex>,
                        logistic<kIndex>,
                        segments<kIndex>,

@@ -113,7 +113,9 @@ class Fit {
     for (int r = first; r <= last; ++r) {
       if (!is_accurate(table, r)) return {};
     }
-    return table;
+    // Between cells the one beside may serve.
+    const auto fitted = [&](float x) { return evaluate(table, x); };
+    return holds_everywhere(f_, 0.9, fitted) ? table : SegmentTable{};
   }
 
   std::vector<double> cell(double width, int r, int degree) {
@@ -150,7 +152,14 @@ class Fit {
     }
   }
 
-  /// What the kernel computes where the polynomials of cell r serve.
+  /// What the kernel computes.
+  static float evaluate(const SegmentTable& table, float x) {
+    const float above = table.kind == SegmentKind::gate ? std::max(table.low(), x) : std::fabs(x);
+    const float at = std::min(above, table.high());
+    return evaluate(table, static_cast<int>(std::nearbyint(at / table.width)), x);
+  }
+
+  /// The same where the polynomials of cell r serve.
   static float evaluate(const SegmentTable& table, int r, float x) {
     const int index = r & (SegmentTable::kCells - 1);
     const bool is_gate = table.kind == SegmentKind::gate;
@@ -202,9 +211,10 @@ class Fit {
 
 }  // namespace
 
-SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
+SegmentTable fit_segments(const DefaultFunction& function) {
+  if (function.kink_count < 0) return {};
   const DefaultFloatingPoint arithmetic;
-  return segments_of(Function(value, parameters));
+  return segments_of(Function(function));
 }
 
 }  // namespace fewbit::kernels

@@ -19,6 +19,14 @@ struct ValueKernels {
 /// the first.
 enum Isa { kBaseline, kAvx2, kAvx512, kIsaCount };
 
+/// A function with its default parameters, as it is fitted to.
+struct DefaultFunction {
+  ValueKernel<double>* value;
+  const float* parameters;
+  int kink_count;       ///< negative: they are not known, and nothing is fitted
+  const double* kinks;  ///< all of them between the largest floats: f is smooth between
+};
+
 struct Lines;
 struct Logistic;
 struct SegmentTable;
@@ -26,6 +34,7 @@ struct HalfValues;
 
 struct FunctionKernels {
   ValueKernels isa[kIsaCount];
+  DefaultFunction function;
   /// What is fitted to the default parameters, at the first call; thread-safe.
   const Lines& (*lines)();
   const Logistic& (*logistic)();
