@@ -131,7 +131,7 @@ ordered_json backward_pass(ElementType type, int bits) {
                                         kCount, true};
   Bytes arguments;
   if (type == ElementType::f64) {
-    arguments << pass.dy << pass.codes << pass.dx << pass.count << bits << cuda::Levels{};
+    arguments << pass.dy << pass.codes << pass.dx << pass.count << bits << cuda::WideLevels{};
   } else {
     arguments << pass << cuda::Levels{};
   }

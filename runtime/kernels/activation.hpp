@@ -15,9 +15,9 @@
 /// fused multiply-add (AVX2, AVX-512, NEON) and may differ in the last bit below that. The thread's
 /// floating-point mode (rounding, flushing of subnormals) changes nothing: passes set their own.
 ///
-/// NaN: x > t is false for every t, so a NaN has the code of the lowest interval, and y is NaN. The
-/// gradient is level * dy; dy is NaN there as soon as it depends on y. Infinities take the end
-/// levels and the limits of f.
+/// NaN: x > t is false for every t, so a NaN has the code of the lowest interval unless the table
+/// has another one for it, and y is NaN. The gradient is level * dy, and +0 where the level is
+/// zero. Infinities take the end levels and the limits of f.
 namespace fewbit::kernels {
 
 /// One function's kernels; the registry makes them.
@@ -67,8 +67,8 @@ void forward_unbiased(const Activation& activation, const float* parameters, con
                       PhiloxState random, ElementType type, const void* x, void* y, uint8_t* codes,
                       const Range& range);
 
-/// dx[i] = levels[code[i]] * dy[i]. dx may be dy. Reads no level above level_count, whatever the
-/// stream holds: codes that the table does not have count as zero levels.
+/// dx[i] = levels[code[i]] * dy[i], +0 where the level is zero. dx may be dy. Reads no level above
+/// level_count, whatever the stream holds: codes that the table does not have count as zero levels.
 void backward(const StepView& steps, ElementType type, const void* dy, const uint8_t* codes,
               void* dx, const Range& range);
 

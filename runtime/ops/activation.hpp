@@ -25,6 +25,9 @@
 /// x: float, bfloat16, half or double of any shape and strides; y has its type, shape and, where x
 /// fills its memory without gaps, its strides. codes: uint8 [ceil(n * bits / 8) rounded up to 16],
 /// element i of y's memory in the bits [i * bits, (i + 1) * bits). dy must lie in memory as y does.
+/// thresholds: float32 [m - 1], interval_codes: uint8 [m], or [m + 1] where the last is the code of
+/// a NaN, which otherwise has that of the lowest interval, levels: float32 [k]; for double x
+/// thresholds and levels may both be float64. Where a level is zero the gradient is +0 whatever dy.
 /// A table without thresholds is of the unbiased form and draws from `generator` (the device's
 /// default where there is none) once per call; on CUDA not while a graph is captured. Inputs are
 /// never changed. x, y, dy, dx and codes are on one device, a table's tensors always on the CPU, so

@@ -35,8 +35,9 @@ at::Tensor activation(const at::Tensor& x, const Table& table,
   static const auto operation = find<at::Tensor(
       const at::Tensor&, c10::string_view, Parameters, const at::Tensor&, const at::Tensor&,
       const at::Tensor&, bool, const std::optional<at::Generator>&)>("fewbit::activation");
-  return operation.call(x, table.function(), table.parameters(), table.thresholds(),
-                        table.interval_codes(), table.levels(), table.is_even(), generator);
+  const Table::Tensors& step = table.tensors(x.scalar_type());
+  return operation.call(x, table.function(), table.parameters(), step.thresholds,
+                        step.interval_codes, step.levels, step.even, generator);
 }
 
 std::tuple<at::Tensor, at::Tensor> activation_forward(

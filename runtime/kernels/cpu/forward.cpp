@@ -131,6 +131,10 @@ class ForwardPass {
       choose_half_encoder();
       return;
     }
+    if (call_.type == ElementType::f64 && plan_.wide_thresholds) {
+      direct_ = encode_doubles;
+      return;
+    }
     if (bits_ > 1 || plan_.threshold_count > EncodePlan::kFew) plan_.prepare(*call_.steps);
     if (call_.type == ElementType::f32) choose_direct_encoder();
     if (direct_ || float_plan_.codes) return;

@@ -65,7 +65,7 @@ cudaError_t forward(const Activation& activation, const float* parameters, const
   }
   // Codes first: y may be x.
   const EncodeArguments encode = {x, codes, count, are_aligned(codes), steps.bits};
-  const cudaError_t status = launch_bisection(type, encode, bisection_table(steps), stream);
+  const cudaError_t status = launch_bisection(type, encode, steps, stream);
   return status == cudaSuccess ? launch_forward(activation, type, pass, stream) : status;
 }
 
@@ -86,7 +86,7 @@ cudaError_t backward(const StepView& steps, ElementType type, const void* dy, co
                      void* dx, int64_t count, cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
   const BackwardArguments pass = {dy, codes, dx, count, are_aligned(dy, codes, dx)};
-  return launch_backward(type, steps.bits, pass, levels_of(steps), stream);
+  return launch_backward(type, pass, steps, stream);
 }
 
 }  // namespace fewbit::kernels::cuda

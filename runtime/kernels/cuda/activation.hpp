@@ -54,8 +54,8 @@ cudaError_t forward_unbiased(const Activation& activation, const float* paramete
                              const void* x, void* y, uint8_t* codes, int64_t count,
                              cudaStream_t stream);
 
-/// dx[i] = levels[code[i]] * dy[i]. dx may be dy. Codes that the table does not have count as zero
-/// levels.
+/// dx[i] = levels[code[i]] * dy[i], +0 where the level is zero. dx may be dy. Codes that the table
+/// does not have count as zero levels.
 cudaError_t backward(const StepView& steps, ElementType type, const void* dy, const uint8_t* codes,
                      void* dx, int64_t count, cudaStream_t stream);
 

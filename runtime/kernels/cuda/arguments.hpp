@@ -35,6 +35,13 @@ struct EncodeArguments {
 
 struct Levels {
   float level[256];  ///< zero where the table has none
+  bool has_zero;
+};
+
+/// Of doubles.
+struct WideLevels {
+  double level[256];
+  bool has_zero;
 };
 
 struct BackwardArguments {
@@ -49,8 +56,11 @@ struct BackwardArguments {
 bool is_summed(const StepView& steps, ElementType type);
 
 StepSum step_sum(const StepView& steps, ElementType type);
-BisectionTable bisection_table(const StepView& steps);
+/// Of float or double.
+template <class Real>
+BisectionTable<Real> bisection_table(const StepView& steps);
 RoundingTable rounding_table(const StepView& steps);
 Levels levels_of(const StepView& steps);
+WideLevels wide_levels_of(const StepView& steps);
 
 }  // namespace fewbit::kernels::cuda
