@@ -31,9 +31,11 @@ auto with_torch_errors(const Action& action) {
 
 }  // namespace
 
-solver::Table search_now(const solver::Problem& problem) {
+solver::Table search_now(const solver::Problem& problem, double target_gap) {
   const kernels::DefaultFloatingPoint arithmetic;
-  return solver::search_table(problem);
+  solver::SearchOptions options;
+  options.target_gap = target_gap;
+  return solver::search_table(problem, options);
 }
 
 Table table_of(const solver::Table& solved) {

@@ -7,7 +7,7 @@ namespace fewbit {
 
 /// search_table, the same in every floating-point mode of the thread, which the solver's
 /// arithmetic, bounds and decimals above all, takes for the usual one.
-solver::Table search_now(const solver::Problem& problem);
+solver::Table search_now(const solver::Problem& problem, double target_gap = 8e-10);
 
 /// A solver's table as the runtime keeps it: thresholds and levels in float32.
 Table table_of(const solver::Table& solved);
