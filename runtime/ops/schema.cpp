@@ -9,11 +9,14 @@ TORCH_LIBRARY(fewbit, m) {
   const std::string arguments =
       "(Tensor x, str function, float[] parameters, Tensor thresholds, Tensor interval_codes, "
       "Tensor levels, bool even=False, *, Generator? generator=None) -> ";
-  m.def(("activation" + arguments + "Tensor").c_str());
+  // Tables of the unbiased form draw: two calls are not one.
+  const std::vector<at::Tag> draws = {at::Tag::nondeterministic_seeded};
+  m.def(("activation" + arguments + "Tensor").c_str(), draws);
   m.def(
       "activation.builtin(Tensor x, str function, str table, *, Generator? generator=None) -> "
-      "Tensor");
-  m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str());
+      "Tensor",
+      draws);
+  m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str(), draws);
   m.def("activation_value(Tensor x, str function, float[] parameters) -> Tensor");
   m.def("activation_backward(Tensor dy, Tensor codes, Tensor levels) -> Tensor");
 }
