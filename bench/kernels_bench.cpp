@@ -142,7 +142,7 @@ void fit_case(benchmark::State& state, const Activation& activation) {
     benchmark::DoNotOptimize(fit_segments(kernels.function));
     for (const ElementType type : {ElementType::bf16, ElementType::f16}) {
       benchmark::DoNotOptimize(
-          tabulate_halves(type, kernels.isa[kBaseline], kernels.function.parameters));
+          tabulate_halves(type, kernels.isa[kBaseline].slope, kernels.function));
     }
   }
 }

@@ -149,7 +149,7 @@ std::string registry_include(const Functions& functions, const std::vector<Table
   for (const FunctionInfo& info : functions) {
     text += "FEWBIT_FUNCTION(" + info.name;
     for (const auto& parameter : info.parameters) {
-      text += ", " + decimal_literal(static_cast<float>(parameter.initial));
+      text += ", " + double_literal(parameter.initial);
     }
     text += ")\n" + kinks_line(info);
     for (const Table& table : tables) {

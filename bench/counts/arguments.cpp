@@ -92,9 +92,7 @@ int elements_of(ElementType type) {
 
 cuda::Parameters defaults_of(std::string_view function) {
   const auto* activation = cuda::find_activation(function);
-  cuda::Parameters parameters{};
-  std::copy_n(activation->default_parameters, activation->parameter_count, parameters.value);
-  return parameters;
+  return cuda::parameters_of(activation->default_parameters, activation->parameter_count);
 }
 
 /// `table` null: values only.

@@ -27,7 +27,7 @@ struct FunctionKernels;
 struct Activation {
   const char* name;
   int parameter_count;
-  const float* default_parameters;  ///< parameter_count, in declared order
+  const double* default_parameters;  ///< parameter_count, in declared order
   const FunctionKernels* kernels;
 };
 
@@ -52,18 +52,19 @@ struct Range {
 };
 
 /// y[i] = f(x[i]), and the codes of q(x[i]) in a stream of code_bytes(count, bits) bytes; `codes`
-/// null: values only, and `steps` is not read. y may be x. `parameters` are parameter_count floats
-/// in declared order, null for the defaults. Accuracy of y: 2 ulp or 2^-24 max(1, |x|), whichever
-/// is larger, and half a unit of a 16-bit type; curved functions with default parameters are
-/// rounded to a 16-bit type just once, from double. Their tables, and what is fitted to gates, tanh
-/// and sigmoid, are made in a few milliseconds at the first pass.
-void forward(const Activation& activation, const float* parameters, const StepView& steps,
+/// null: values only, and `steps` is not read. y may be x. `parameters` are parameter_count numbers
+/// in declared order, null for the defaults; all types but fp64 round them to float. Accuracy of y:
+/// 2 ulp or 2^-24 max(1, |x|), whichever is larger, and half a unit of a 16-bit type; curved
+/// functions with default parameters are rounded to a 16-bit type just once, from double. Their
+/// tables, and what is fitted to gates, tanh and sigmoid, are made in a few milliseconds at the
+/// first pass.
+void forward(const Activation& activation, const double* parameters, const StepView& steps,
              ElementType type, const void* x, void* y, uint8_t* codes, const Range& range);
 
 /// The unbiased form: the code is one of the two whose levels enclose f'(x), at random so that the
 /// expected level is f'(x), clamped to the levels' range. The choice depends on random.seed,
 /// random.offset and the element's index only (see PhiloxState), not on the ranges.
-void forward_unbiased(const Activation& activation, const float* parameters, const StepView& steps,
+void forward_unbiased(const Activation& activation, const double* parameters, const StepView& steps,
                       PhiloxState random, ElementType type, const void* x, void* y, uint8_t* codes,
                       const Range& range);
 

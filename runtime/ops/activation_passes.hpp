@@ -29,7 +29,7 @@ struct Elements {
 /// A function of the registry with parameter_count parameters.
 struct FunctionCall {
   const kernels::Activation& function;
-  std::vector<float> parameters;
+  std::vector<double> parameters;
 };
 
 inline FunctionCall check_call(const char* operation, c10::string_view function,

@@ -108,14 +108,13 @@ const kernels::Activation& check_function(const char* operation, const std::stri
   return *found;
 }
 
-std::vector<float> check_parameters(const char* operation, const kernels::Activation& function,
-                                    at::ArrayRef<double> parameters) {
+std::vector<double> check_parameters(const char* operation, const kernels::Activation& function,
+                                     at::ArrayRef<double> parameters) {
   const auto count = static_cast<size_t>(function.parameter_count);
   TORCH_CHECK(parameters.empty() || parameters.size() == count, operation, ": ", function.name,
               " takes ", count, " parameters, not ", parameters.size());
-  std::vector<float> values(function.default_parameters, function.default_parameters + count);
-  for (size_t i = 0; i < parameters.size(); ++i) values[i] = static_cast<float>(parameters[i]);
-  return values;
+  if (!parameters.empty()) return parameters.vec();
+  return {function.default_parameters, function.default_parameters + count};
 }
 
 c10::SymInt code_bytes(const c10::SymInt& count, int bits) {

@@ -31,9 +31,9 @@ kernels::ElementType check_element_type(const char* operation, const at::Tensor&
 
 const kernels::Activation& check_function(const char* operation, const std::string& function);
 
-/// The parameters as floats; none given means the defaults.
-std::vector<float> check_parameters(const char* operation, const kernels::Activation& function,
-                                    at::ArrayRef<double> parameters);
+/// The parameters; none given means the defaults.
+std::vector<double> check_parameters(const char* operation, const kernels::Activation& function,
+                                     at::ArrayRef<double> parameters);
 
 /// Bits of one code: the least that tells the levels apart. Their number is never symbolic: traces
 /// are of one table size.

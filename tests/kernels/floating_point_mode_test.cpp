@@ -35,12 +35,11 @@ struct Fits {
 
   explicit Fits(const Activation& activation) {
     const ValueKernels& kernels = activation.kernels->isa[kBaseline];
-    const auto* parameters = activation.default_parameters;
     lines = fit_lines(activation.kernels->function);
     logistic = fit_logistic(activation.kernels->function);
     segments = fit_segments(activation.kernels->function);
-    bf16 = tabulate_halves(ElementType::bf16, kernels, parameters);
-    f16 = tabulate_halves(ElementType::f16, kernels, parameters);
+    bf16 = tabulate_halves(ElementType::bf16, kernels.slope, activation.kernels->function);
+    f16 = tabulate_halves(ElementType::f16, kernels.slope, activation.kernels->function);
   }
 };
 

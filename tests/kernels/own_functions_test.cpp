@@ -71,7 +71,7 @@ const Own kOwn[] = {
 };
 
 template <size_t kIndex, class Real>
-void run_loop(const Real* x, Real* y, const float*) {
+void run_loop(const Real* x, Real* y, const Real*) {
   for (int64_t i = 0; i < kBlock; ++i) {
     y[i] = static_cast<Real>(kOwn[kIndex].f(static_cast<double>(x[i])));
   }
@@ -85,7 +85,7 @@ void run_slope(const float* x, float* slope, const float*) {
 template <size_t kIndex>
 DefaultFunction default_function() {
   const std::vector<double>& kinks = kOwn[kIndex].kinks;
-  return {run_loop<kIndex, double>, nullptr, static_cast<int>(kinks.size()), kinks.data()};
+  return {run_loop<kIndex, double>, nullptr, nullptr, static_cast<int>(kinks.size()), kinks.data()};
 }
 
 template <size_t kIndex>
@@ -108,8 +108,10 @@ const FunctionKernels& kernels_of() {
         return segments;
       },
       [](ElementType type) -> const HalfValues& {
-        static const HalfValues bf16 = tabulate_halves(ElementType::bf16, kLoops, nullptr);
-        static const HalfValues f16 = tabulate_halves(ElementType::f16, kLoops, nullptr);
+        static const HalfValues bf16 =
+            tabulate_halves(ElementType::bf16, kLoops.slope, default_function<kIndex>());
+        static const HalfValues f16 =
+            tabulate_halves(ElementType::f16, kLoops.slope, default_function<kIndex>());
         return type == ElementType::bf16 ? bf16 : f16;
       }};
   return kernels;

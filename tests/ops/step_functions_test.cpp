@@ -143,6 +143,18 @@ TEST(StepFunctions, HaveTorchsGradientsOnEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+TEST(DoubleTensors, HaveTheParametersThatWereGiven) {
+  const Tensor x = at::linspace(-9, 9, 4001, at::kDouble);
+  const auto expect_near = [](const Tensor& found, const Tensor& expected, const char* what) {
+    EXPECT_TRUE(at::allclose(found, expected, 1e-14, 1e-15)) << what;
+  };
+  expect_near(fewbit::leaky_relu(x), at::leaky_relu(x), "leaky_relu");
+  expect_near(fewbit::leaky_relu(x, 0.3), at::leaky_relu(x, 0.3), "leaky_relu 0.3");
+  expect_near(fewbit::elu(x, Bits{2}, 0.7), at::elu(x, 0.7), "elu");
+  expect_near(fewbit::celu(x, Bits{2}, 0.7), at::celu(x, 0.7), "celu");
+  expect_near(fewbit::softplus(x, Bits{2}, 1.3, 3.1), at::softplus(x, 1.3, 3.1), "softplus");
+}
+
 }  // namespace
 
 }  // namespace fewbit

@@ -25,14 +25,14 @@ float rounded_to_odd(double x) {
 }
 
 /// Whether f' has no more values than a few lines would give it.
-bool is_of_lines(ElementType type, const ValueKernels& kernels, const float* parameters) {
+bool is_of_lines(ElementType type, ValueKernel<float>* slope_of, const float* parameters) {
   constexpr size_t kLines = 4;
   std::set<float> slopes;
   float x[kBlock];
   float slope[kBlock];
   for (int first = 0; first < kCount; first += kBlock) {
     for (int i = 0; i < kBlock; ++i) x[i] = float_from_half(type, static_cast<uint16_t>(first + i));
-    kernels.slope(x, slope, parameters);
+    slope_of(x, slope, parameters);
     for (const float s : slope) {
       if (!std::isnan(s)) slopes.insert(s);
     }
@@ -41,16 +41,16 @@ bool is_of_lines(ElementType type, const ValueKernels& kernels, const float* par
   return true;
 }
 
-[[gnu::noinline]] HalfValues tabulate(ElementType type, const ValueKernels& kernels,
-                                      const float* parameters) {
-  if (is_of_lines(type, kernels, parameters)) return {};
+[[gnu::noinline]] HalfValues tabulate(ElementType type, ValueKernel<float>* slope,
+                                      const DefaultFunction& function) {
+  if (is_of_lines(type, slope, function.narrow_parameters)) return {};
   HalfValues table{std::vector<uint16_t>(kCount)};
   double x[kBlock];
   double y[kBlock];
   for (int first = 0; first < kCount; first += kBlock) {
     for (int i = 0; i < kBlock; ++i)
       x[i] = static_cast<double>(float_from_half(type, static_cast<uint16_t>(first + i)));
-    kernels.value64(x, y, parameters);
+    function.value(x, y, function.parameters);
     for (int i = 0; i < kBlock; ++i) {
       table.y[static_cast<size_t>(first + i)] = half_from_float(type, rounded_to_odd(y[i]));
     }
@@ -60,9 +60,10 @@ bool is_of_lines(ElementType type, const ValueKernels& kernels, const float* par
 
 }  // namespace
 
-HalfValues tabulate_halves(ElementType type, const ValueKernels& kernels, const float* parameters) {
+HalfValues tabulate_halves(ElementType type, ValueKernel<float>* slope,
+                           const DefaultFunction& function) {
   const DefaultFloatingPoint arithmetic;
-  return tabulate(type, kernels, parameters);
+  return tabulate(type, slope, function);
 }
 
 }  // namespace fewbit::kernels

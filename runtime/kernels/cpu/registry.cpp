@@ -31,7 +31,9 @@ namespace {
 struct Entry {
   const char* name;
   int parameter_count;
-  float parameters[8];
+  double parameters[8];
+  double rounded[8];  ///< to float
+  float narrow[8];
 };
 
 struct Kinks {
@@ -42,7 +44,11 @@ struct Kinks {
 template <class... Value>
 constexpr Entry entry(const char* name, Value... parameters) {
   static_assert(sizeof...(parameters) <= 8);
-  return {name, sizeof...(parameters), {parameters...}};
+  return {name,
+          sizeof...(parameters),
+          {parameters...},
+          {static_cast<double>(static_cast<float>(parameters))...},
+          {static_cast<float>(parameters)...}};
 }
 
 #define FEWBIT_FUNCTION(name, ...) entry(#name __VA_OPT__(, ) __VA_ARGS__),
@@ -60,7 +66,8 @@ static_assert(std::size(kKinks) == kCount);
 
 template <size_t kIndex>
 DefaultFunction function() {
-  return {kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters, kKinks[kIndex].count,
+  const Entry& entry = kEntries[kIndex];
+  return {kBaselineKernels[kIndex].value64, entry.rounded, entry.narrow, kKinks[kIndex].count,
           kKinks[kIndex].at};
 }
 
@@ -85,7 +92,7 @@ const Logistic& logistic() {
 template <size_t kIndex, ElementType kType>
 const HalfValues& halves() {
   static const HalfValues values =
-      tabulate_halves(kType, kBaselineKernels[kIndex], kEntries[kIndex].parameters);
+      tabulate_halves(kType, kBaselineKernels[kIndex].slope, function<kIndex>());
   return values;
 }
 

@@ -25,7 +25,7 @@ struct FunctionLaunchers;
 struct Activation {
   const char* name;
   int parameter_count;
-  const float* default_parameters;  ///< parameter_count, in declared order
+  const double* default_parameters;  ///< parameter_count, in declared order
   const FunctionLaunchers* launchers;
 };
 
@@ -43,13 +43,13 @@ bool add_activation(const Activation& activation);
 /// null: values only, and `steps` is not read. y may be x. `parameters` null: the defaults. Values
 /// of float: 2 ulp or 2^-24 max(1, |x|), whichever is larger; of 16-bit types: within one unit of
 /// the correctly rounded value; of double: a few ulp.
-cudaError_t forward(const Activation& activation, const float* parameters, const StepView& steps,
+cudaError_t forward(const Activation& activation, const double* parameters, const StepView& steps,
                     ElementType type, const void* x, void* y, uint8_t* codes, int64_t count,
                     cudaStream_t stream);
 
 /// The unbiased form, as on the CPU: a code depends on random.seed, random.offset and the element's
 /// index only.
-cudaError_t forward_unbiased(const Activation& activation, const float* parameters,
+cudaError_t forward_unbiased(const Activation& activation, const double* parameters,
                              const StepView& steps, PhiloxState random, ElementType type,
                              const void* x, void* y, uint8_t* codes, int64_t count,
                              cudaStream_t stream);

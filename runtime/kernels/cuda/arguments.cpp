@@ -76,6 +76,14 @@ bool clean_zeros(Real (&level)[256], int bits) {
 
 }  // namespace
 
+Parameters parameters_of(const double* values, int count) {
+  Parameters parameters{};
+  std::copy_n(values, count, parameters.wide);
+  std::transform(values, values + count, parameters.value,
+                 [](double value) { return static_cast<float>(value); });
+  return parameters;
+}
+
 bool is_summed(const StepView& steps, ElementType type) {
   const int most = steps.nan_change() == 0 ? StepSum::kMaxSteps : StepSum::kMaxSteps - 1;
   return type != ElementType::f64 && steps.threshold_count <= most &&

@@ -12,6 +12,7 @@ namespace fewbit::kernels::cuda {
 struct Parameters {
   static constexpr int kMax = 8;
   float value[kMax];
+  double wide[kMax];  ///< the same, not rounded
 };
 
 struct ForwardArguments {
@@ -54,6 +55,8 @@ struct BackwardArguments {
 
 /// Whether a table goes into a StepSum.
 bool is_summed(const StepView& steps, ElementType type);
+
+Parameters parameters_of(const double* values, int count);
 
 StepSum step_sum(const StepView& steps, ElementType type);
 /// Of float or double.
