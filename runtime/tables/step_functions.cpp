@@ -110,7 +110,7 @@ std::optional<StepFunction> torch_steps(const std::string& function,
 
 std::optional<StepFunction> exact_steps(const TableData& data, at::ScalarType type) {
   if (data.interval_codes.empty() || data.error != 0.0) return std::nullopt;
-  const auto steps = torch_steps(data.function, data.parameters, type);
+  auto steps = torch_steps(data.function, data.parameters, type);
   if (!steps || !are_like(*steps, steps_of(data))) return std::nullopt;
   return steps;
 }
