@@ -16,6 +16,10 @@
 #include "generated/functions.hpp"
 #include "kernels/activation.hpp"
 #include "kernels/cpu/half.hpp"
+#include "kernels/cpu/half_values.hpp"
+#include "kernels/cpu/lines.hpp"
+#include "kernels/cpu/logistic.hpp"
+#include "kernels/cpu/segments.hpp"
 
 namespace fewbit::kernels {
 
@@ -129,6 +133,20 @@ void backward_case(benchmark::State& state, Case chosen, ElementType type) {
   });
 }
 
+/// What the first pass of a function waits for.
+void fit_case(benchmark::State& state, const Activation& activation) {
+  const FunctionKernels& kernels = *activation.kernels;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(fit_lines(kernels.function));
+    benchmark::DoNotOptimize(fit_logistic(kernels.function));
+    benchmark::DoNotOptimize(fit_segments(kernels.function));
+    for (const ElementType type : {ElementType::bf16, ElementType::f16}) {
+      benchmark::DoNotOptimize(
+          tabulate_halves(type, kernels.isa[kBaseline].slope, kernels.function));
+    }
+  }
+}
+
 const Case kCases[] = {
 #define FEWBIT_TABLE(function, table) {#function, &generated::function::tables::table},
 #include "generated/registry.inc"
@@ -140,6 +158,10 @@ bool is_measured(const std::string& table) {
 }
 
 void register_all() {
+  for (const Activation& activation : activations()) {
+    const std::string name = std::string("fit/") + activation.name;
+    benchmark::RegisterBenchmark(name.c_str(), fit_case, activation)->Unit(benchmark::kMillisecond);
+  }
   const std::pair<const char*, ElementType> types[] = {{"f32", ElementType::f32},
                                                        {"bf16", ElementType::bf16},
                                                        {"f16", ElementType::f16},

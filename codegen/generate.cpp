@@ -1,5 +1,7 @@
 #include "codegen/generate.hpp"
 
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -8,6 +10,7 @@
 #include "codegen/literal.hpp"
 #include "codegen/table_text.hpp"
 #include "codegen/templates.hpp"
+#include "expression/pieces.hpp"
 #include "functions/registry.hpp"
 #include "table/json.hpp"
 
@@ -115,27 +118,46 @@ std::string function_header(const FunctionInfo& info, const std::vector<Table>& 
                  {"TABLES", text}});
 }
 
+/// Where the pieces of f meet, all over the floats: "FEWBIT_KINKS(f, count, x...)", a negative
+/// count where they are too many or cannot be told.
+std::string kinks_line(const FunctionInfo& info) {
+  constexpr size_t kMost = 16;
+  constexpr auto kEnd = static_cast<double>(std::numeric_limits<float>::max());
+  const std::string start = "FEWBIT_KINKS(" + info.name + ", ";
+  try {
+    const auto pieces = solver::split_at_kinks(expression_of(info), -kEnd, kEnd);
+    if (pieces.size() > kMost + 1) return start + "-1)\n";
+    std::string line = start + std::to_string(pieces.size() - 1);
+    for (size_t i = 1; i < pieces.size(); ++i) line += ", " + double_literal(pieces[i].lo);
+    return line + ")\n";
+  } catch (const Error&) {
+    return start + "-1)\n";
+  }
+}
+
 std::string registry_include(const Functions& functions, const std::vector<Table>& tables) {
   std::string text =
       "// " + kNotice +
       "//\n"
-      "// FEWBIT_FUNCTION(name, default parameters...), FEWBIT_TABLE(function, "
-      "table): define what you\n"
-      "// need before including this file; both are undefined after it.\n"
+      "// FEWBIT_FUNCTION(name, default parameters...), FEWBIT_KINKS(function, number of kinks, "
+      "kinks...),\n"
+      "// FEWBIT_TABLE(function, table): define what you need before including this file; all are\n"
+      "// undefined after it.\n"
       "#if !defined(FEWBIT_FUNCTION)\n#define FEWBIT_FUNCTION(...)\n#endif\n"
+      "#if !defined(FEWBIT_KINKS)\n#define FEWBIT_KINKS(...)\n#endif\n"
       "#if !defined(FEWBIT_TABLE)\n#define FEWBIT_TABLE(function, table)\n#endif\n\n";
   for (const FunctionInfo& info : functions) {
     text += "FEWBIT_FUNCTION(" + info.name;
     for (const auto& parameter : info.parameters) {
-      text += ", " + decimal_literal(static_cast<float>(parameter.initial));
+      text += ", " + double_literal(parameter.initial);
     }
-    text += ")\n";
+    text += ")\n" + kinks_line(info);
     for (const Table& table : tables) {
       if (table.problem.function.name != info.name) continue;
       text += "FEWBIT_TABLE(" + info.name + ", " + solver::table_stem(table) + ")\n";
     }
   }
-  return text + "\n#undef FEWBIT_FUNCTION\n#undef FEWBIT_TABLE\n";
+  return text + "\n#undef FEWBIT_FUNCTION\n#undef FEWBIT_KINKS\n#undef FEWBIT_TABLE\n";
 }
 
 std::string functions_include(const Functions& functions) {

@@ -28,7 +28,8 @@ const Activation& activation_of(const std::string& name) {
 
 void run_blocks(kernels::ValueKernel<float>* kernel, const Activation& activation, const float* x,
                 float* y) {
-  for (int64_t i = 0; i < kCount; i += kBlock) kernel(x + i, y + i, activation.default_parameters);
+  const float* const parameters = activation.kernels->function.narrow_parameters;
+  for (int64_t i = 0; i < kCount; i += kBlock) kernel(x + i, y + i, parameters);
 }
 
 kernels::Isa widest_isa() {

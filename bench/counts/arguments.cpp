@@ -92,9 +92,7 @@ int elements_of(ElementType type) {
 
 cuda::Parameters defaults_of(std::string_view function) {
   const auto* activation = cuda::find_activation(function);
-  cuda::Parameters parameters{};
-  std::copy_n(activation->default_parameters, activation->parameter_count, parameters.value);
-  return parameters;
+  return cuda::parameters_of(activation->default_parameters, activation->parameter_count);
 }
 
 /// `table` null: values only.
@@ -131,7 +129,7 @@ ordered_json backward_pass(ElementType type, int bits) {
                                         kCount, true};
   Bytes arguments;
   if (type == ElementType::f64) {
-    arguments << pass.dy << pass.codes << pass.dx << pass.count << bits << cuda::Levels{};
+    arguments << pass.dy << pass.codes << pass.dx << pass.count << bits << cuda::WideLevels{};
   } else {
     arguments << pass << cuda::Levels{};
   }

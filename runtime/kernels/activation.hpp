@@ -12,11 +12,12 @@
 /// threads: a caller splits [0, count) into ranges and runs them where it likes.
 ///
 /// Every instruction set gives the same codes, bit for bit. Values are the same wherever there is a
-/// fused multiply-add (AVX2, AVX-512, NEON) and may differ in the last bit below that.
+/// fused multiply-add (AVX2, AVX-512, NEON) and may differ in the last bit below that. The thread's
+/// floating-point mode (rounding, flushing of subnormals) changes nothing: passes set their own.
 ///
-/// NaN: x > t is false for every t, so a NaN has the code of the lowest interval, and y is NaN. The
-/// gradient is level * dy; dy is NaN there as soon as it depends on y. Infinities take the end
-/// levels and the limits of f.
+/// NaN: x > t is false for every t, so a NaN has the code of the lowest interval unless the table
+/// has another one for it, and y is NaN. The gradient is level * dy, and +0 where the level is
+/// zero. Infinities take the end levels and the limits of f.
 namespace fewbit::kernels {
 
 /// One function's kernels; the registry makes them.
@@ -26,7 +27,7 @@ struct FunctionKernels;
 struct Activation {
   const char* name;
   int parameter_count;
-  const float* default_parameters;  ///< parameter_count, in declared order
+  const double* default_parameters;  ///< parameter_count, in declared order
   const FunctionKernels* kernels;
 };
 
@@ -51,23 +52,24 @@ struct Range {
 };
 
 /// y[i] = f(x[i]), and the codes of q(x[i]) in a stream of code_bytes(count, bits) bytes; `codes`
-/// null: values only, and `steps` is not read. y may be x. `parameters` are parameter_count floats
-/// in declared order, null for the defaults. Accuracy of y: 2 ulp or 2^-24 max(1, |x|), whichever
-/// is larger, and half a unit of a 16-bit type; curved functions with default parameters are
-/// rounded to a 16-bit type just once, from double. Their tables, and what is fitted to gates, tanh
-/// and sigmoid, are made in a few milliseconds at the first pass.
-void forward(const Activation& activation, const float* parameters, const StepView& steps,
+/// null: values only, and `steps` is not read. y may be x. `parameters` are parameter_count numbers
+/// in declared order, null for the defaults; all types but fp64 round them to float. Accuracy of y:
+/// 2 ulp or 2^-24 max(1, |x|), whichever is larger, and half a unit of a 16-bit type; curved
+/// functions with default parameters are rounded to a 16-bit type just once, from double. Their
+/// tables, and what is fitted to gates, tanh and sigmoid, are made in a few milliseconds at the
+/// first pass.
+void forward(const Activation& activation, const double* parameters, const StepView& steps,
              ElementType type, const void* x, void* y, uint8_t* codes, const Range& range);
 
 /// The unbiased form: the code is one of the two whose levels enclose f'(x), at random so that the
 /// expected level is f'(x), clamped to the levels' range. The choice depends on random.seed,
 /// random.offset and the element's index only (see PhiloxState), not on the ranges.
-void forward_unbiased(const Activation& activation, const float* parameters, const StepView& steps,
+void forward_unbiased(const Activation& activation, const double* parameters, const StepView& steps,
                       PhiloxState random, ElementType type, const void* x, void* y, uint8_t* codes,
                       const Range& range);
 
-/// dx[i] = levels[code[i]] * dy[i]. dx may be dy. Reads no level above level_count, whatever the
-/// stream holds: codes that the table does not have count as zero levels.
+/// dx[i] = levels[code[i]] * dy[i], +0 where the level is zero. dx may be dy. Reads no level above
+/// level_count, whatever the stream holds: codes that the table does not have count as zero levels.
 void backward(const StepView& steps, ElementType type, const void* dy, const uint8_t* codes,
               void* dx, const Range& range);
 

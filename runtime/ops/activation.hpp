@@ -25,11 +25,14 @@
 /// x: float, bfloat16, half or double of any shape and strides; y has its type and shape, and is
 /// laid out as torch lays out its own: dense, dimensions in the order of x's strides. codes: uint8
 /// [ceil(n * bits / 8) rounded up to 16], element i of y's memory in the bits [i * bits, (i + 1) *
-/// bits). dy must lie in memory as y does. A table without thresholds is of the unbiased form and
-/// draws from `generator` (the device's default where there is none) once per call; on CUDA not
-/// while a graph is captured. Inputs are never changed. x, y, dy, dx and codes are on one device, a
-/// table's tensors always on the CPU, so that no call has to wait for a device; on CUDA the passes
-/// run on the current stream.
+/// bits). dy must lie in memory as y does.
+/// thresholds: float32 [m - 1], interval_codes: uint8 [m], or [m + 1] where the last is the code of
+/// a NaN, which otherwise has that of the lowest interval, levels: float32 [k]; for double x
+/// thresholds and levels may both be float64. Where a level is zero the gradient is +0 whatever dy.
+/// A table without thresholds is of the unbiased form and draws from `generator` (the device's
+/// default where there is none) once per call; on CUDA not while a graph is captured. Inputs are
+/// never changed. x, y, dy, dx and codes are on one device, a table's tensors always on the CPU, so
+/// that no call has to wait for a device; on CUDA the passes run on the current stream.
 ///
 /// Checked, with a c10::Error that names operation and argument: types, devices and shapes of all
 /// tensors; that the table's counts agree and its codes name levels; the function's name and number

@@ -29,7 +29,7 @@ struct Elements {
 /// A function of the registry with parameter_count parameters.
 struct FunctionCall {
   const kernels::Activation& function;
-  std::vector<float> parameters;
+  std::vector<double> parameters;
 };
 
 inline FunctionCall check_call(const char* operation, c10::string_view function,
@@ -55,8 +55,9 @@ struct Operations {
     constexpr const char* kName = "fewbit::activation_forward";
     check_device(kName, "x", x, Device::kType);
     const FunctionCall call = check_call(kName, function, parameters);
-    const kernels::StepView step = check_step(kName, {thresholds, interval_codes, levels, even});
     const kernels::ElementType type = check_element_type(kName, x);
+    const kernels::StepView step =
+        check_step(kName, {thresholds, interval_codes, levels, even}, type);
     const c10::DeviceGuard guard(x.device());
     const at::Tensor in = dense(x);
     at::Tensor y = like(x);
@@ -88,8 +89,8 @@ struct Operations {
                              const at::Tensor& levels) {
     constexpr const char* kName = "fewbit::activation_backward";
     check_device(kName, "dy", dy, Device::kType);
-    const kernels::StepView step = check_levels(kName, levels);
     const kernels::ElementType type = check_element_type(kName, dy);
+    const kernels::StepView step = check_levels(kName, levels, type);
     check_codes(kName, codes, dy, step.bits);
     const c10::DeviceGuard guard(dy.device());
     const at::Tensor in = dense(dy);

@@ -16,6 +16,11 @@ void check_table_tensor(const char* operation, const char* argument, const at::T
               " on the CPU");
 }
 
+/// Whether a table's tensor is one for double x.
+bool is_of_doubles(const at::Tensor& tensor, kernels::ElementType type) {
+  return type == kernels::ElementType::f64 && tensor.scalar_type() == at::kDouble;
+}
+
 }  // namespace
 
 int bits_of(const at::Tensor& levels) {
@@ -24,32 +29,51 @@ int bits_of(const at::Tensor& levels) {
   return static_cast<int>(std::bit_width(last));
 }
 
-kernels::StepView check_levels(const char* operation, const at::Tensor& levels) {
-  check_table_tensor(operation, "levels", levels, at::kFloat);
+kernels::StepView check_levels(const char* operation, const at::Tensor& levels,
+                               kernels::ElementType type) {
+  const bool is_wide = is_of_doubles(levels, type);
+  check_table_tensor(operation, "levels", levels, is_wide ? at::kDouble : at::kFloat);
   TORCH_CHECK(levels.numel() >= 2 && levels.numel() <= 256, operation, ": levels has ",
               levels.numel(), " elements, accepted: 2 to 256");
   kernels::StepView view{};
   view.bits = bits_of(levels);
   view.level_count = static_cast<int>(levels.numel());
-  view.levels = levels.const_data_ptr<float>();
+  if (is_wide) {
+    view.wide_levels = levels.const_data_ptr<double>();
+  } else {
+    view.levels = levels.const_data_ptr<float>();
+  }
   return view;
 }
 
-kernels::StepView check_step(const char* operation, const StepTensors& step) {
-  kernels::StepView view = check_levels(operation, step.levels);
-  check_table_tensor(operation, "thresholds", step.thresholds, at::kFloat);
+kernels::StepView check_step(const char* operation, const StepTensors& step,
+                             kernels::ElementType type) {
+  kernels::StepView view = check_levels(operation, step.levels, type);
+  const bool is_wide = view.wide_levels != nullptr;
+  check_table_tensor(operation, "thresholds", step.thresholds, is_wide ? at::kDouble : at::kFloat);
   check_table_tensor(operation, "interval_codes", step.interval_codes, at::kByte);
   view.even = step.even;
-  if (step.interval_codes.numel() == 0 && step.thresholds.numel() == 0) return view;
-  TORCH_CHECK(step.interval_codes.numel() == step.thresholds.numel() + 1, operation,
-              ": interval_codes has ", step.interval_codes.numel(),
-              " elements, accepted: ", step.thresholds.numel() + 1, ", one more than thresholds");
-  TORCH_CHECK(step.thresholds.numel() <= kernels::kMaxThresholds, operation, ": thresholds has ",
-              step.thresholds.numel(), " elements, accepted: at most ", kernels::kMaxThresholds);
-  view.threshold_count = static_cast<int>(step.thresholds.numel());
-  view.thresholds = step.thresholds.const_data_ptr<float>();
+  const int64_t count = step.thresholds.numel();
+  if (step.interval_codes.numel() == 0 && count == 0) {
+    TORCH_CHECK(!is_wide, operation, ": levels are of double, accepted: float for a table that ",
+                "draws its codes");
+    return view;
+  }
+  const int64_t codes = step.interval_codes.numel();
+  TORCH_CHECK(codes == count + 1 || codes == count + 2, operation, ": interval_codes has ", codes,
+              " elements, accepted: ", count + 1, ", one more than thresholds, or ", count + 2,
+              " with the code of a NaN");
+  TORCH_CHECK(count <= kernels::kMaxThresholds, operation, ": thresholds has ", count,
+              " elements, accepted: at most ", kernels::kMaxThresholds);
+  view.threshold_count = static_cast<int>(count);
+  if (is_wide) {
+    view.wide_thresholds = step.thresholds.const_data_ptr<double>();
+  } else {
+    view.thresholds = step.thresholds.const_data_ptr<float>();
+  }
   view.codes = step.interval_codes.const_data_ptr<uint8_t>();
-  const bool known = std::all_of(view.codes, view.codes + view.threshold_count + 1,
+  if (codes == count + 2) view.nan_code = view.codes[codes - 1];
+  const bool known = std::all_of(view.codes, view.codes + codes,
                                  [&](uint8_t code) { return code < view.level_count; });
   TORCH_CHECK(known, operation, ": interval_codes names a level beyond the ", view.level_count,
               " of levels");
@@ -84,14 +108,13 @@ const kernels::Activation& check_function(const char* operation, const std::stri
   return *found;
 }
 
-std::vector<float> check_parameters(const char* operation, const kernels::Activation& function,
-                                    at::ArrayRef<double> parameters) {
+std::vector<double> check_parameters(const char* operation, const kernels::Activation& function,
+                                     at::ArrayRef<double> parameters) {
   const auto count = static_cast<size_t>(function.parameter_count);
   TORCH_CHECK(parameters.empty() || parameters.size() == count, operation, ": ", function.name,
               " takes ", count, " parameters, not ", parameters.size());
-  std::vector<float> values(function.default_parameters, function.default_parameters + count);
-  for (size_t i = 0; i < parameters.size(); ++i) values[i] = static_cast<float>(parameters[i]);
-  return values;
+  if (!parameters.empty()) return parameters.vec();
+  return {function.default_parameters, function.default_parameters + count};
 }
 
 c10::SymInt code_bytes(const c10::SymInt& count, int bits) {

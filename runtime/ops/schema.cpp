@@ -9,11 +9,14 @@ TORCH_LIBRARY(fewbit, m) {
   const std::string arguments =
       "(Tensor x, str function, float[] parameters, Tensor thresholds, Tensor interval_codes, "
       "Tensor levels, bool even=False, *, Generator? generator=None) -> ";
-  m.def(("activation" + arguments + "Tensor").c_str());
+  // Tables of the unbiased form draw: two calls are not one.
+  const std::vector<at::Tag> draws = {at::Tag::nondeterministic_seeded};
+  m.def(("activation" + arguments + "Tensor").c_str(), draws);
   m.def(
       "activation.builtin(Tensor x, str function, str table, *, Generator? generator=None) -> "
-      "Tensor");
-  m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str());
+      "Tensor",
+      draws);
+  m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str(), draws);
   m.def("activation_value(Tensor x, str function, float[] parameters) -> Tensor");
   m.def("activation_backward(Tensor dy, Tensor codes, Tensor levels) -> Tensor");
 }
@@ -35,8 +38,9 @@ at::Tensor activation(const at::Tensor& x, const Table& table,
   static const auto operation = find<at::Tensor(
       const at::Tensor&, c10::string_view, Parameters, const at::Tensor&, const at::Tensor&,
       const at::Tensor&, bool, const std::optional<at::Generator>&)>("fewbit::activation");
-  return operation.call(x, table.function(), table.parameters(), table.thresholds(),
-                        table.interval_codes(), table.levels(), table.is_even(), generator);
+  const Table::Tensors& step = table.tensors(x.scalar_type());
+  return operation.call(x, table.function(), table.parameters(), step.thresholds,
+                        step.interval_codes, step.levels, step.even, generator);
 }
 
 std::tuple<at::Tensor, at::Tensor> activation_forward(

@@ -43,8 +43,8 @@ ActivationScope* ActivationScope::current() {
 }
 
 ActivationScope::Rule& ActivationScope::rule_for(const std::string& function) {
-  Table::standard(function, Bits{1});  // throws for an unknown one
-  return rules_[function] = {};
+  // Throws for an unknown one; calls are met by the name that an alias stands for.
+  return rules_[Table::standard(function, Bits{1}).function()] = {};
 }
 
 ActivationScope& ActivationScope::rule(const std::string& function, Bits bits) {
@@ -55,8 +55,9 @@ ActivationScope& ActivationScope::rule(const std::string& function, Bits bits) {
 }
 
 ActivationScope& ActivationScope::rule(const std::string& function, Table table) {
-  TORCH_CHECK(table.function() == function, "fewbit::ActivationScope::rule: the table ",
-              table.name(), " is for ", table.function(), ", not for ", function);
+  TORCH_CHECK(table.function() == Table::standard(function, Bits{1}).function(),
+              "fewbit::ActivationScope::rule: the table ", table.name(), " is for ",
+              table.function(), ", not for ", function);
   rule_for(function).table = std::move(table);
   return *this;
 }

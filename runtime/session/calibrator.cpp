@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "kernels/floating_point_mode.hpp"
 #include "search/search_table.hpp"
 #include "session/scope_sites.hpp"
 #include "session/site_statistics.hpp"
@@ -89,9 +90,7 @@ solver::WeightSpec coarse(const solver::WeightSpec& weight) {
 
 /// Nothing is printed of how near the optimum a table is: the gap of a thousandth is not worth the
 /// time that one of a millionth takes.
-solver::Table solve(const solver::Problem& problem) {
-  return solver::search_table(problem, {.target_gap = 1e-3, .time_limit = 0.02});
-}
+constexpr solver::SearchOptions kQuickly{.target_gap = 1e-3, .time_limit = 0.02};
 
 /// f' is all but one value where the inputs were: a table of such would say so everywhere.
 bool is_all_but_constant(const solver::Table& solved, const Table& before) {
@@ -134,6 +133,7 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
     fit.note = "saw nothing";
     return std::nullopt;
   }
+  const kernels::DefaultFloatingPoint arithmetic;
   const solver::WeightSpec weight = statistics.weight();
   const Moments moments = moments_of(weight);
   fit.mean = moments.mean;
@@ -147,7 +147,7 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
     const solver::Table old = as_solved(before, weight);
     fit.error_before = solver::table_error(old);
     fit.bias_before = solver::smoothed_bias(old);
-    const solver::Table solved = solve(problem_of(before, coarse(weight)));
+    const solver::Table solved = search_now(problem_of(before, coarse(weight)), kQuickly);
     if (is_all_but_constant(solved, before)) {
       fit.note = "all inputs where the derivative is all but constant";
       return std::nullopt;

@@ -6,6 +6,7 @@
 #include <c10/util/Exception.h>
 
 #include "base/error.hpp"
+#include "kernels/floating_point_mode.hpp"
 #include "table/json.hpp"
 
 namespace fewbit {
@@ -23,6 +24,7 @@ AddedFunctions& added_functions() {
 }
 
 solver::Table table_for(const std::string& name, const std::string& text) {
+  const kernels::DefaultFloatingPoint arithmetic;
   try {
     solver::Table table = solver::from_json(text);
     const solver::FunctionSpec& function = table.problem.function;

@@ -7,6 +7,7 @@
 
 #include "fewbit/table.hpp"
 #include "functions.hpp"
+#include "functions/registry.hpp"
 
 namespace fewbit {
 
@@ -31,7 +32,10 @@ TableData data_of(std::string_view function, const generated::StepTable& table) 
   data.name = table.name;
   data.even = table.even;
   data.error = table.error;
-  data.parameters.assign(table.parameters, table.parameters + table.parameter_count);
+  // The table's own are floats.
+  for (const solver::ParameterInfo& parameter : solver::find_function(function).parameters) {
+    data.parameters.push_back(parameter.initial);
+  }
   data.levels.assign(table.levels, table.levels + table.level_count);
   if (table.codes == nullptr) return data;
   data.thresholds.assign(table.thresholds, table.thresholds + table.threshold_count);

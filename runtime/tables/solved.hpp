@@ -1,9 +1,14 @@
 #pragma once
 
 #include "fewbit/table.hpp"
+#include "search/search_table.hpp"
 #include "table/table.hpp"
 
 namespace fewbit {
+
+/// search_table, the same in every floating-point mode of the thread, which the solver's
+/// arithmetic, bounds and decimals above all, takes for the usual one.
+solver::Table search_now(const solver::Problem& problem, const solver::SearchOptions& options);
 
 /// A solver's table as the runtime keeps it: thresholds and levels in float32.
 Table table_of(const solver::Table& solved);

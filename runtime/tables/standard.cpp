@@ -1,16 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <mutex>
-#include <tuple>
 
 #include <c10/util/Exception.h>
 
 #include "base/error.hpp"
 #include "fewbit/table.hpp"
-#include "search/search_table.hpp"
+#include "functions/registry.hpp"
 #include "tables/added.hpp"
 #include "tables/builtin.hpp"
+#include "tables/remembered.hpp"
 #include "tables/solved.hpp"
 
 namespace fewbit {
@@ -21,6 +19,9 @@ constexpr const char* kStepTable = "levels_uniform_b1";
 
 /// The smoothed objective has few starts with many levels, and its gain is gone there.
 constexpr int kMostSmoothedBits = 4;
+
+/// Which tables are found does not depend on it, but for how long they are proven.
+constexpr double kGap = 1e-3;
 
 bool has_step_derivative(const std::string& function) {
   const generated::StepTable* table = find_builtin(function, kStepTable);
@@ -47,16 +48,17 @@ solver::Problem smooth_problem(const solver::FunctionSpec& function, Bits bits) 
   return problem;
 }
 
-bool are_defaults(const std::vector<double>& parameters, const generated::StepTable& table) {
-  return parameters.empty() ||
-         std::equal(parameters.begin(), parameters.end(), table.parameters,
-                    table.parameters + table.parameter_count,
-                    [](double given, float known) { return static_cast<float>(given) == known; });
+bool are_defaults(const solver::FunctionSpec& spec) {
+  const std::vector<solver::ParameterInfo>& known = solver::find_function(spec.name).parameters;
+  return std::equal(spec.parameters.begin(), spec.parameters.end(), known.begin(), known.end(),
+                    [](const auto& given, const solver::ParameterInfo& info) {
+                      return given.second == info.initial;
+                    });
 }
 
 Table solved_now(const solver::Problem& problem) {
   try {
-    return table_of(solver::search_table(problem));
+    return table_of(search_now(problem, {.target_gap = kGap}));
   } catch (const Error& error) {
     TORCH_CHECK(false, "fewbit::Table::standard: ", error.what());
   }
@@ -74,12 +76,11 @@ Table choose_added(const solver::Table& own, Bits bits) {
 Table choose(const std::string& function, Bits bits, const std::vector<double>& parameters) {
   const solver::FunctionSpec spec = function_spec(function, parameters);
   if (const solver::Table* own = find_added(function)) return choose_added(*own, bits);
-  const std::string name =
-      has_step_derivative(function) ? kStepTable : "smoothed_normal_b" + std::to_string(bits.count);
-  const generated::StepTable* table = find_builtin(function, name);
-  if (table != nullptr && are_defaults(parameters, *table)) return Table::builtin(function, name);
-  return solved_now(has_step_derivative(spec.name) ? step_problem(spec)
-                                                   : smooth_problem(spec, bits));
+  const bool is_step = has_step_derivative(spec.name);  // which is no alias
+  const std::string name = is_step ? kStepTable : "smoothed_normal_b" + std::to_string(bits.count);
+  const generated::StepTable* table = find_builtin(spec.name, name);
+  if (table != nullptr && are_defaults(spec)) return Table::builtin(spec.name, name);
+  return solved_now(is_step ? step_problem(spec) : smooth_problem(spec, bits));
 }
 
 }  // namespace
@@ -88,14 +89,12 @@ Table Table::standard(const std::string& function, Bits bits,
                       const std::vector<double>& parameters) {
   TORCH_CHECK(bits.count >= 1 && bits.count <= 8, "fewbit: ", bits.count,
               " bits, accepted: 1 to 8");
-  // Results of a pure function, remembered: functional calls ask at every step.
-  static std::mutex mutex;
-  static std::map<std::tuple<std::string, int, std::vector<double>>, Table> chosen;
-  const std::lock_guard lock(mutex);
-  const auto key = std::make_tuple(function, bits.count, parameters);
-  auto found = chosen.find(key);
-  if (found == chosen.end()) found = chosen.emplace(key, choose(function, bits, parameters)).first;
-  return found->second;
+  // Results of a pure function, remembered: functional calls ask at every step, some for another
+  // parameter each time.
+  constexpr size_t kMost = 1024;
+  static RememberedTables chosen(kMost);
+  return chosen.get(TableKey(function, bits.count, parameters),
+                    [&] { return choose(function, bits, parameters); });
 }
 
 }  // namespace fewbit

@@ -8,6 +8,8 @@
 #include <ATen/EmptyTensor.h>
 #include <c10/core/InferenceMode.h>
 
+#include "tables/step_functions.hpp"
+
 namespace fewbit {
 
 namespace {
@@ -49,17 +51,56 @@ at::Tensor tensor_of(const std::vector<T>& values, at::ScalarType type) {
   return tensor;
 }
 
+std::vector<float> floats_of(const std::vector<double>& values) {
+  std::vector<float> floats;
+  for (const double value : values) floats.push_back(static_cast<float>(value));
+  return floats;
+}
+
+/// For float and double; the 16-bit types compare as float does.
+Table::Tensors tensors_of(const StepFunction& steps, at::ScalarType type) {
+  std::vector<uint8_t> codes = steps.codes;
+  if (steps.nan_code != codes[0]) codes.push_back(steps.nan_code);
+  return {type == at::kDouble ? tensor_of(steps.thresholds, type)
+                              : tensor_of(floats_of(steps.thresholds), at::kFloat),
+          tensor_of(codes, at::kByte),
+          type == at::kDouble ? tensor_of(steps.levels, type)
+                              : tensor_of(floats_of(steps.levels), at::kFloat),
+          steps.even};
+}
+
+/// What floats take, as data.
+void set_steps(TableData& data, const StepFunction& steps) {
+  data.thresholds = floats_of(steps.thresholds);
+  data.interval_codes = steps.codes;
+  data.levels = floats_of(steps.levels);
+  data.even = steps.even;
+  if (steps.nan_code != steps.codes[0]) data.nan_code = steps.nan_code;
+}
+
 }  // namespace
 
 Table::Table(TableData data) {
   check_levels(data);
   check_intervals(data);
   State state;
-  state.thresholds = tensor_of(data.thresholds, at::kFloat);
-  state.interval_codes = tensor_of(data.interval_codes, at::kByte);
-  state.levels = tensor_of(data.levels, at::kFloat);
+  if (const auto steps = exact_steps(data, at::kFloat)) {
+    for (const at::ScalarType type : {at::kDouble, at::kBFloat16, at::kHalf}) {
+      state.others[type] = tensors_of(*exact_steps(data, type), type);
+    }
+    set_steps(data, *steps);
+  }
+  std::vector<uint8_t> codes = data.interval_codes;
+  if (data.nan_code) codes.push_back(*data.nan_code);
+  state.floats = {tensor_of(data.thresholds, at::kFloat), tensor_of(codes, at::kByte),
+                  tensor_of(data.levels, at::kFloat), data.even};
   state.data = std::move(data);
   state_ = std::make_shared<const State>(std::move(state));
+}
+
+const Table::Tensors& Table::tensors(at::ScalarType type) const {
+  const auto own = state_->others.find(type);
+  return own == state_->others.end() ? state_->floats : own->second;
 }
 
 int Table::bits() const {

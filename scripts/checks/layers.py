@@ -22,7 +22,7 @@ MAY_USE = {
     # The runtime; "fewbit/..." are its public headers, "generated/..." and its files by bare name
     # what codegen wrote.
     "kernels": set(),
-    "tables": {"base", "functions", "table", "search"},
+    "tables": {"base", "functions", "table", "search", "kernels"},
     "ops": {"kernels", "tables"},
     "autograd": {"ops"},
     "nn": {"ops", "autograd", "tables"},

@@ -41,6 +41,28 @@ TEST(CudaBackward, TakesCodesThatTheTableDoesNotHaveForZeroLevels) {
   }
 }
 
+TEST(CudaBackward, OfZeroLevelsIsTheCpusWhateverTheGradientIs) {
+  std::vector<double> dy;
+  for (int i = 0; i < 2100; ++i) {
+    const double ends[] = {NAN, -NAN, INFINITY, -INFINITY, -0.0, 3.0, -1.7};
+    dy.push_back(ends[i % 7]);
+  }
+  const std::vector<uint8_t> codes = random_codes(2100, 1);
+  for (const float zero : {0.0f, -0.0f}) {
+    const float levels[] = {zero, 0.1f};
+    const double wide_levels[] = {static_cast<double>(zero), 0.1};
+    StepView steps{1, false, 0, nullptr, nullptr, 2, levels};
+    steps.wide_levels = wide_levels;
+    for (const ElementType type : kTypes) {
+      for (const How how : {How{}, How{.offset = 1}}) {
+        EXPECT_EQ(device_backward(steps, type, bytes_of(dy, type), codes, how),
+                  run_backward(steps, type, bytes_of(dy, type), codes))
+            << type_name(type);
+      }
+    }
+  }
+}
+
 TEST(CudaBackward, DoesNotDependOnTheOrderOfThreads) {
   for (const int bits : {3, 8}) {
     const SyntheticTable table(bits, 40, 1);

@@ -40,7 +40,7 @@ TEST(CudaCodes, OfEvery16BitInputAreTheCpusElementByElement) {
       const Bytes expected = cpu_codes(steps, kType, every_half());
       ASSERT_EQ(stream_of_elements<kType>(step_sum(steps, kType), every_half()), expected)
           << named.function << ' ' << named.table->name;
-      ASSERT_EQ(stream_by_bisection<kType>(bisection_table(steps), 3, every_half()), expected)
+      ASSERT_EQ(stream_by_bisection<kType>(steps, every_half()), expected)
           << named.function << ' ' << named.table->name;
     });
   }
@@ -59,7 +59,7 @@ TEST(CudaCodes, OfFloatsAreTheCpusAtAndAroundEveryThreshold) {
       ASSERT_EQ(stream_of_tiles<f32>(sum, bytes), expected) << named.function << named.table->name;
       ASSERT_EQ(stream_of_elements<f32>(sum, bytes), expected) << named.function;
     }
-    ASSERT_EQ(stream_by_bisection<f32>(bisection_table(steps), steps.bits, bytes), expected)
+    ASSERT_EQ(stream_by_bisection<f32>(steps, bytes), expected)
         << named.function << ' ' << named.table->name;
   }
 }
@@ -70,8 +70,7 @@ TEST(CudaCodes, OfDoublesAreTheCpusBesideThresholdsToo) {
     if (steps.codes == nullptr) continue;
     const std::vector<double> x = around_thresholds<double>(steps);
     const Bytes bytes = bytes_of(x, f64);
-    ASSERT_EQ(stream_by_bisection<f64>(bisection_table(steps), steps.bits, bytes),
-              cpu_codes(steps, f64, bytes))
+    ASSERT_EQ(stream_by_bisection<f64>(steps, bytes), cpu_codes(steps, f64, bytes))
         << named.function << ' ' << named.table->name;
   }
 }
@@ -79,14 +78,17 @@ TEST(CudaCodes, OfDoublesAreTheCpusBesideThresholdsToo) {
 TEST(CudaCodes, AreTheCpusForTablesOfEveryShape) {
   for (int bits = 1; bits <= 8; ++bits) {
     for (const int thresholds : {1, 2, 7, 14, 31, 48, 49, 255, 256, kMaxThresholds}) {
-      for (const bool even : {false, true}) {
+      for (const int shape : {0, 1, 2, 3}) {
         SyntheticTable table(bits, thresholds, static_cast<uint32_t>(bits * 2000 + thresholds));
-        table.even = even;
+        table.even = shape % 2 == 1;
+        table.nan_code = shape < 2 ? -1 : (1 << bits) - 1 - table.codes[0];
         const StepView steps = table.view();
+        std::vector<double> given = normal_inputs(2 * kTile, 3);
+        for (size_t i = 0; i < given.size(); i += 7) given[i] = i % 2 == 0 ? NAN : -NAN;
         for_types<f32, bf16, f16>([&]<ElementType kType> {
-          const Bytes x = bytes_of(normal_inputs(2 * kTile, 3), kType);
+          const Bytes x = bytes_of(given, kType);
           const Bytes expected = cpu_codes(steps, kType, x);
-          ASSERT_EQ(stream_by_bisection<kType>(bisection_table(steps), bits, x), expected)
+          ASSERT_EQ(stream_by_bisection<kType>(steps, x), expected)
               << bits << " bits, " << thresholds << " thresholds";
           if (!is_summed(steps, kType)) return;
           ASSERT_EQ(stream_of_tiles<kType>(step_sum(steps, kType), x), expected)
@@ -97,13 +99,27 @@ TEST(CudaCodes, AreTheCpusForTablesOfEveryShape) {
   }
 }
 
+TEST(CudaCodes, OfDoublesAreTheCpusByThresholdsOfDoubles) {
+  SyntheticTable table(3, 9, 4);
+  std::vector<double> wide;
+  for (const float t : table.thresholds) wide.push_back(static_cast<double>(t) + 1e-12);
+  std::vector<double> x = wide;
+  for (const double t : wide) x.push_back(std::nextafter(t, 10.0));
+  x.push_back(NAN);
+  table.nan_code = 5;
+  StepView steps = table.view();
+  steps.wide_thresholds = wide.data();
+  const Bytes bytes = bytes_of(x, f64);
+  EXPECT_EQ(stream_by_bisection<f64>(steps, bytes), cpu_codes(steps, f64, bytes));
+}
+
 TEST(CudaCodes, OfTailsAreTheCpusAndEndInZeros) {
   for (int bits = 1; bits <= 8; ++bits) {
     const SyntheticTable table(bits, 7, static_cast<uint32_t>(bits));
     for (int64_t count = 1; count <= kTile + 40; ++count) {
       const Bytes x = bytes_of(normal_inputs(count, 5), bf16);
       const Bytes expected = cpu_codes(table.view(), bf16, x);
-      ASSERT_EQ(stream_by_bisection<bf16>(bisection_table(table.view()), bits, x), expected)
+      ASSERT_EQ(stream_by_bisection<bf16>(table.view(), x), expected)
           << bits << " bits, " << count << " elements";
       if (!is_summed(table.view(), bf16)) continue;
       ASSERT_EQ(stream_of_elements<bf16>(step_sum(table.view(), bf16), x), expected)

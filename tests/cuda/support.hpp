@@ -56,7 +56,7 @@ struct How {
 /// kernels::run_forward on the device. Memory beyond what a pass may write stays as it is.
 inline Forward device_forward(const Activation& activation, const StepView& steps, ElementType type,
                               const std::vector<uint8_t>& x, const How& how = {},
-                              const float* parameters = nullptr) {
+                              const double* parameters = nullptr) {
   const int64_t count = static_cast<int64_t>(x.size()) / element_bytes(type);
   const size_t offset = how.offset * static_cast<size_t>(element_bytes(type));
   Guarded in = guarded(x, offset);

@@ -74,14 +74,16 @@ Bytes stream_of_tiles(const StepSum& steps, const Bytes& x) {
 template <ElementType kType>
 Bytes stream_of_elements(const StepSum& steps, const Bytes& x) {
   return stream_slowly(count_of(x, kType), steps.bits, [&](int64_t i) {
-    return sum_code(steps, load_element<kType>(x.data(), i, false));
+    return sum_code(steps, load_element<kType>(x.data(), i));
   });
 }
 
 template <ElementType kType>
-Bytes stream_by_bisection(const BisectionTable& table, int bits, const Bytes& x) {
-  return stream_slowly(count_of(x, kType), bits, [&](int64_t i) {
-    return bisect_code(table, load_element<kType>(x.data(), i, table.even));
+Bytes stream_by_bisection(const StepView& steps, const Bytes& x) {
+  using Real = std::conditional_t<kType == ElementType::f64, double, float>;
+  const auto table = bisection_table<Real>(steps);
+  return stream_slowly(count_of(x, kType), steps.bits, [&](int64_t i) {
+    return bisect_code(table, load_compared<kType>(x.data(), i));
   });
 }
 

@@ -92,13 +92,13 @@ GPU_TEST(tables_may_go_as_soon_as_a_launcher_returns, Cost::small) {
     const Pass expected = run_forward(known("tanh"), table.view(), ElementType::f32, x);
     const Memory from(x), to(from.bytes()), codes(static_cast<int64_t>(expected.codes.size()));
     const Stream stream;
-    std::vector<float> parameters(8, 0.0f);
+    std::vector<double> parameters(8, 0.0);
     check(forward(known("tanh"), parameters.data(), table.view(), ElementType::f32, from.at(),
                   to.at(), codes.at(), 1 << 20, stream),
           "forward");
     std::fill(table.thresholds.begin(), table.thresholds.end(), 0.0f);
     std::fill(table.codes.begin(), table.codes.end(), uint8_t{0});
-    std::fill(parameters.begin(), parameters.end(), 1.0f);
+    std::fill(parameters.begin(), parameters.end(), 1.0);
     expect(to.download() == expected.y && codes.download() == expected.codes, "the pass changed");
   }
 }

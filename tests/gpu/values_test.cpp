@@ -9,7 +9,7 @@ namespace fewbit::kernels::cuda {
 namespace {
 
 Bytes values(const Activation& activation, ElementType type, const Bytes& x,
-             const float* parameters = nullptr) {
+             const double* parameters = nullptr) {
   const Memory from(x);
   const Memory to(from.bytes());
   const Stream stream;
@@ -108,7 +108,7 @@ GPU_TEST(nan_stays_nan_and_infinities_go_to_the_limits, Cost::small) {
 
 GPU_TEST(parameters_are_those_that_are_given, Cost::small) {
   const std::vector<double> x = normal_inputs(3000, 23);
-  const auto expect_values = [&](const char* function, const std::vector<float>& parameters,
+  const auto expect_values = [&](const char* function, const std::vector<double>& parameters,
                                  double (*f)(double)) {
     const Bytes y =
         values(known(function), ElementType::f32, bytes_of(x, ElementType::f32), parameters.data());

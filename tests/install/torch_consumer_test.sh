@@ -32,7 +32,7 @@ step install cmake --install "$build" --prefix "$scratch/prefix"
 step configure configure consumer
 torch=$(sed -n 's/^-- libtorch [0-9.]*: //p' <<<"$output")
 step build cmake --build "$tree" -j 2
-for program in five_lines own_activation; do
+for program in five_lines fast_math own_activation; do
   step "run $program" "$tree/$program"
   tail -n 1 <<<"$output"
 done
@@ -59,7 +59,7 @@ if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/cuda" ]; then
   step 'build with CUDA' cmake --build "$scratch/cuda/build" -j 2
   step 'run own_activation with CUDA' "$scratch/cuda/build/own_activation"
   step 'list the symbols' nm -C "$scratch/cuda/build/own_activation"
-  for name in my_act dip; do
+  for name in my_act dip clipped_relu clipped_silu; do
     grep -q "kernels::cuda::own_$name::${name}_launchers" <<<"$output" || fail "no kernels of $name"
   done
   loaded=$(ldd "$scratch/cuda/build/own_activation")

@@ -68,20 +68,53 @@ TEST(Backward, InRangesAndInPlaceGivesTheSame) {
   }
 }
 
-TEST(Backward, GivesNaNWhereTheGradientIsNaNAndZeroLevelsForCodesThatTheTableLacks) {
+TEST(Backward, GivesPlusZeroForZeroLevelsWhateverTheGradientIs) {
   const float levels[] = {0.0f, 0.5f, 1.0f};
   const StepView steps{2, false, 0, nullptr, nullptr, 3, levels};
   const std::vector<uint8_t> codes = {0b11100100, 0b11100100, 0, 0, 0, 0, 0, 0,
                                       0,          0,          0, 0, 0, 0, 0, 0};
   for (const ElementType type : kTypes) {
-    const auto dx =
-        run_backward(steps, type, bytes_of({1, 2, 3, 4, NAN, NAN, NAN, NAN}, type), codes);
-    const double expected[] = {0.0, 1.0, 3.0, 0.0};
-    for (int64_t i = 0; i < 4; ++i) {
-      EXPECT_EQ(element(dx, type, i), expected[i]);
-      EXPECT_TRUE(std::isnan(element(dx, type, i + 4)));
+    for (const double dy : std::vector<double>{3.0, -3.0, 0.0, -0.0, INFINITY, -INFINITY, NAN}) {
+      for_each_target([&](int64_t target) {
+        const auto dx =
+            run_backward(steps, type, bytes_of(std::vector<double>(8, dy), type), codes);
+        const std::vector<double> expected = {0.0, 0.5 * dy, dy, 0.0};  // the last: no such level
+        const auto bytes = bytes_of({expected[0], expected[1], expected[2], expected[3],
+                                     expected[0], expected[1], expected[2], expected[3]},
+                                    type);
+        EXPECT_EQ(dx, bytes) << type_name(type) << ' ' << dy << ' ' << hwy::TargetName(target);
+      });
     }
   }
+}
+
+TEST(Backward, MultipliesByALevelOfMinusZeroAsByZero) {
+  const float levels[] = {-0.0f, 1.0f};
+  const StepView steps{1, false, 0, nullptr, nullptr, 2, levels};
+  for (const ElementType type : kTypes) {
+    for_each_target([&](int64_t target) {
+      const auto dy = bytes_of({3.0, -3.0, INFINITY}, type);
+      const auto dx = elements(run_backward(steps, type, dy, std::vector<uint8_t>(16, 0)), type);
+      EXPECT_TRUE(dx[0] == 0.0 && !std::signbit(dx[0])) << hwy::TargetName(target);
+      EXPECT_TRUE(dx[1] == 0.0 && std::signbit(dx[1])) << hwy::TargetName(target);
+      EXPECT_TRUE(std::isnan(dx[2])) << hwy::TargetName(target);
+    });
+  }
+}
+
+TEST(Backward, TakesTheLevelsOfDoublesForDoublesAlone) {
+  const float levels[] = {0.0f, 0.1f};
+  const double wide_levels[] = {0.0, 0.1};
+  StepView steps{1, false, 0, nullptr, nullptr, 2, levels};
+  steps.wide_levels = wide_levels;
+  const std::vector<uint8_t> codes(16, 0b10);
+  for_each_target([&](int64_t) {
+    for (const ElementType type : kTypes) {
+      const auto dx = run_backward(steps, type, bytes_of({3.0, 3.0}, type), codes);
+      const double exact = type == ElementType::f64 ? 0.1 * 3.0 : static_cast<double>(0.1f * 3.0f);
+      EXPECT_EQ(dx, bytes_of({0.0, exact}, type)) << type_name(type);
+    }
+  });
 }
 
 }  // namespace

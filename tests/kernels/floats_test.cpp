@@ -90,10 +90,31 @@ solver::Expression expression_of(const Activation& activation) {
   return solver::expression_of(spec);
 }
 
+TEST(Doubles, HaveTheParametersThatWereGiven) {
+  const std::vector<double> x = normal_inputs(3000, 22);
+  for (const char* const asked :
+       {"leaky_relu:negative_slope=0.01", "leaky_relu:negative_slope=0.3", "elu:alpha=0.7",
+        "celu:alpha=0.7", "softplus:beta=1.3,threshold=3.1", "silu:beta=1.7",
+        "hardtanh:min=-0.1,max=0.7", "threshold:threshold=0.1,value=0.7", "hardshrink:lambda=0.1",
+        "softshrink:lambda=0.1"}) {
+    const solver::FunctionSpec spec = solver::parse_function(asked);
+    const solver::Expression f = solver::expression_of(spec);
+    std::vector<double> parameters;
+    for (const auto& [name, value] : spec.parameters) parameters.push_back(value);
+    const Forward pass = run_forward(*find_activation(spec.name), kNoSteps, ElementType::f64,
+                                     bytes_of(x, ElementType::f64), parameters.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double y = element(pass.y, ElementType::f64, static_cast<int64_t>(i));
+      ASSERT_NEAR(y, f.evaluate(x[i]), 4e-15 * std::max(1.0, std::fabs(x[i])))
+          << asked << " at " << x[i];
+    }
+  }
+}
+
 TEST(Doubles, GetTheValueOfTheFormulaInDouble) {
   const std::vector<double> x = normal_inputs(3000, 22);
   for (const Activation& activation : activations()) {
-    const solver::Expression f = expression_of(activation);
+    const solver::Expression f = solver::expression_of(solver::parse_function(activation.name));
     const Forward pass =
         run_forward(activation, kNoSteps, ElementType::f64, bytes_of(x, ElementType::f64));
     for (size_t i = 0; i < x.size(); ++i) {

@@ -146,7 +146,7 @@ TEST(SixteenBitInputs, GetTheCodeThatTheDefinitionGivesForThresholdsAtTheEndsOfT
 
 TEST(SixteenBitInputs, WidenAndNarrowTheSameByArithmeticAndByInstructions) {
   const StepView none{1, false, 0, nullptr, reinterpret_cast<const uint8_t*>(""), 0, nullptr};
-  const float slope = 1.0f;  // leaky_relu of slope 1 is the identity
+  const double slope = 1.0;  // leaky_relu of slope 1 is the identity
   const std::vector<uint8_t> all = every_half();
   for (const ElementType type : kHalves) {
     for_each_target([&](int64_t target) {

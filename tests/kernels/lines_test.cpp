@@ -56,7 +56,8 @@ TEST(Lines, GiveWhatTheLoopsGive) {
     alignas(64) float loop_x[kBlock] = {};
     alignas(64) float loop_y[kBlock];
     for (size_t i = 0; i < x.size(); ++i) loop_x[i] = static_cast<float>(x[i]);
-    activation.kernels->isa[kBaseline].value(loop_x, loop_y, activation.default_parameters);
+    activation.kernels->isa[kBaseline].value(loop_x, loop_y,
+                                             activation.kernels->function.narrow_parameters);
     for_each_target([&](int64_t target) {
       const Forward pass =
           run_forward(activation, none, ElementType::f32, bytes_of(x, ElementType::f32));

@@ -41,6 +41,7 @@ struct SyntheticTable {
   std::vector<float> levels;
   int bits;
   bool even = false;
+  int nan_code = -1;
 
   SyntheticTable(int code_bits, int threshold_count, uint32_t seed) : bits(code_bits) {
     std::mt19937 random(seed);
@@ -61,16 +62,19 @@ struct SyntheticTable {
             thresholds.data(),
             codes.data(),
             static_cast<int>(levels.size()),
-            levels.data()};
+            levels.data(),
+            nan_code};
   }
 };
 
 /// The definition, one element at a time, in double.
 inline uint8_t reference_code(const StepView& steps, double x) {
+  if (std::isnan(x) && steps.nan_code >= 0) return static_cast<uint8_t>(steps.nan_code);
   const double compared = steps.even ? std::fabs(x) : x;
   int passed = 0;
   for (int i = 0; i < steps.threshold_count; ++i) {
-    passed += compared > static_cast<double>(steps.thresholds[i]);
+    passed += compared > (steps.wide_thresholds ? steps.wide_thresholds[i]
+                                                : static_cast<double>(steps.thresholds[i]));
   }
   return steps.codes[passed];
 }

@@ -42,7 +42,7 @@ TEST(Segments, ServeOnlyTheDefaultParameters) {
   const std::vector<double> x = normal_inputs(2000, 41);
   const uint8_t code = 0;
   const StepView none{1, false, 0, nullptr, &code, 0, nullptr};
-  const float beta = 1.5f;
+  const double beta = 1.5;
   const Forward pass = run_forward(*find_activation("silu"), none, ElementType::f32,
                                    bytes_of(x, ElementType::f32), &beta);
   for (int64_t i = 0; i < 2000; ++i) {

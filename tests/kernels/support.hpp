@@ -20,7 +20,7 @@ struct Forward {
 /// A whole forward pass in one range. The stream starts out as ones: what should be zero was
 /// written.
 inline Forward run_forward(const Activation& activation, const StepView& steps, ElementType type,
-                           const std::vector<uint8_t>& x, const float* parameters = nullptr) {
+                           const std::vector<uint8_t>& x, const double* parameters = nullptr) {
   const int64_t count = static_cast<int64_t>(x.size()) / element_bytes(type);
   Forward result{std::vector<uint8_t>(x.size()),
                  std::vector<uint8_t>(static_cast<size_t>(code_bytes(count, steps.bits)), 0xFF)};

@@ -134,4 +134,17 @@ TEST(UnbiasedActivation, FollowsTheGeneratorAndIsTrueOnAverage) {
   EXPECT_LT(std::abs(error), 5 * sigma);
 }
 
+TEST(Operations, ThatMayDrawSaySo) {
+  const auto draws = [](const char* name, const char* overload) {
+    return c10::Dispatcher::singleton()
+        .findSchemaOrThrow(name, overload)
+        .hasTag(at::Tag::nondeterministic_seeded);
+  };
+  EXPECT_TRUE(draws("fewbit::activation", ""));
+  EXPECT_TRUE(draws("fewbit::activation", "builtin"));
+  EXPECT_TRUE(draws("fewbit::activation_forward", ""));
+  EXPECT_FALSE(draws("fewbit::activation_value", ""));
+  EXPECT_FALSE(draws("fewbit::activation_backward", ""));
+}
+
 }  // namespace fewbit

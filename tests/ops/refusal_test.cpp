@@ -123,7 +123,7 @@ TEST(Refusal, OfTablesThatAreNone) {
   const at::Tensor levels = at::tensor({0.0f, 1.0f});
   EXPECT_EQ(with(at::tensor({0.0f, 1.0f}), two, levels),
             "fewbit::activation_forward: interval_codes has 2 elements, accepted: 3, one more than "
-            "thresholds");
+            "thresholds, or 4 with the code of a NaN");
   EXPECT_EQ(with(at::tensor({0.0f}), at::tensor({0, 2}, at::kByte), levels),
             "fewbit::activation_forward: interval_codes names a level beyond the 2 of levels");
   EXPECT_EQ(with(at::tensor({0.0f}), two, at::tensor({1.0f})),

@@ -122,6 +122,23 @@ TEST(ActivationScope, RulesChooseBitsTablesAndExceptions) {
   EXPECT_THROW(ActivationScope({.bits = 12}), c10::Error);
 }
 
+TEST(ActivationScope, RulesKnowTheAliasesOfTheRegistry) {
+  const auto outcome_with = [](const auto& set_rule) {
+    ActivationScope scope({.bits = 3});
+    set_rule(scope);
+    at::silu(input());
+    return scope.entries().at(0).outcome;
+  };
+  EXPECT_EQ(outcome_with([](ActivationScope& scope) { scope.rule("swish", Bits{4}); }),
+            "smoothed_normal_b4");
+  EXPECT_EQ(outcome_with([](ActivationScope& scope) { scope.leave_alone("swish"); }),
+            "left alone by rule");
+  EXPECT_EQ(outcome_with([](ActivationScope& scope) {
+              scope.rule("swish", Table::builtin("silu", "levels_mixture_b2"));
+            }),
+            "levels_mixture_b2");
+}
+
 TEST(ActivationScope, NestsAndEndsWithExceptions) {
   const ActivationScope outer({.bits = 3});
   try {

@@ -13,8 +13,11 @@
 /// float, bfloat16, half or double of any shape, keep type, shape and the order of dimensions in
 /// memory, and throw c10::Error for anything else. Where no gradient is asked for nothing is kept.
 ///
-/// A NaN in x is a NaN in y, and its gradient is NaN as soon as dy is, which follows from y. Double
-/// backward and forward-mode differentiation are refused.
+/// A NaN in x is a NaN in y. The gradient is the level of x times dy, and +0 where the level is
+/// zero, whatever dy is. At a kink f' is that of the piece on its left, and a NaN has the lowest
+/// interval's; the eight functions at the end do as torch's own gradients do, to the bit, and where
+/// torch's loops disagree about NaN (hardtanh, relu6 and the two that shrink), as the vectorised
+/// ones. Double backward and forward-mode differentiation are refused.
 namespace fewbit {
 
 /// f(x) of the table's function, its derivative by the table. An unbiased table draws from
@@ -39,7 +42,7 @@ at::Tensor softsign(const at::Tensor& x, Bits bits);
 at::Tensor tanh(const at::Tensor& x, Bits bits);
 at::Tensor tanhshrink(const at::Tensor& x, Bits bits);
 
-/// Their derivative is a step function: exact, in one bit.
+/// Their derivative is a step function: exact, in one bit, and torch's own to the bit.
 at::Tensor hardshrink(const at::Tensor& x, double lambda = 0.5);
 at::Tensor hardsigmoid(const at::Tensor& x);
 at::Tensor hardtanh(const at::Tensor& x, double min = -1.0, double max = 1.0);

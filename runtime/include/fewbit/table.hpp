@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +21,19 @@ struct TableData {
   double error = 0.0;              ///< squared error of the derivative under the table's weight
   std::vector<float> thresholds;   ///< ascending; the largest floats not above the solved ones
   std::vector<uint8_t> interval_codes;  ///< one more than thresholds; empty in the unbiased form
+  std::optional<uint8_t> nan_code;      ///< of a NaN; none: that of the lowest interval
   std::vector<float> levels;            ///< ascending, 2 to 256
   std::string json;                     ///< its file's text; empty for a built-in table
 };
 
 /// The few-bit derivative of one activation: levels[interval_codes[i]], i the number of thresholds
 /// below x. An immutable value, cheap to copy.
+///
+/// The exact tables of relu, leaky_relu, relu6, threshold, hardtanh, hardsigmoid, hardshrink and
+/// softshrink are torch's gradients to the bit, in every type: at kinks, for infinite x and dy and
+/// for NaN. For that they have thresholds, and in double levels, of their own for each type; data()
+/// holds float's. All other tables give a kink to the piece on its left and a NaN to the lowest
+/// interval.
 class Table {
  public:
   /// Throws c10::Error where counts, order or codes are not those of a table.
@@ -61,17 +70,24 @@ class Table {
   bool is_unbiased() const { return state_->data.interval_codes.empty(); }
   const TableData& data() const { return state_->data; }
 
-  /// The same as tensors on the CPU: float32 [m - 1], uint8 [m], float32 [k].
-  const at::Tensor& thresholds() const { return state_->thresholds; }
-  const at::Tensor& interval_codes() const { return state_->interval_codes; }
-  const at::Tensor& levels() const { return state_->levels; }
+  /// The same as the operations take it, on the CPU.
+  struct Tensors {
+    at::Tensor thresholds;      ///< float32 [m - 1]
+    at::Tensor interval_codes;  ///< uint8 [m], or [m + 1], the last of a NaN
+    at::Tensor levels;          ///< float32 [k]
+    bool even;
+  };
+  /// For x of a type; for double thresholds and levels may be float64.
+  const Tensors& tensors(at::ScalarType type) const;
+  const at::Tensor& thresholds() const { return state_->floats.thresholds; }
+  const at::Tensor& interval_codes() const { return state_->floats.interval_codes; }
+  const at::Tensor& levels() const { return state_->floats.levels; }
 
  private:
   struct State {
     TableData data;
-    at::Tensor thresholds;
-    at::Tensor interval_codes;
-    at::Tensor levels;
+    Tensors floats;
+    std::map<at::ScalarType, Tensors> others;  ///< where a type has its own
   };
 
   std::shared_ptr<const State> state_;

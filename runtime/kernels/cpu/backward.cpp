@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "kernels/cpu/stages.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward.cpp"
@@ -19,10 +21,22 @@ namespace fewbit::kernels::HWY_NAMESPACE {
 /// Levels by code, zero where the table has none, so that no stream can make a pass read elsewhere.
 struct LevelTable {
   HWY_ALIGN float level[256] = {};
+  double wide[256] = {};
   int count;
+  bool has_zero;
 
   explicit LevelTable(const StepView& steps) : count(1 << steps.bits) {
-    std::copy_n(steps.levels, steps.level_count, level);
+    if (steps.levels) {
+      std::copy_n(steps.levels, steps.level_count, level);
+      std::copy_n(steps.levels, steps.level_count, wide);
+    }
+    if (steps.wide_levels) std::copy_n(steps.wide_levels, steps.level_count, wide);
+    has_zero = std::any_of(wide, wide + count,
+                           [](double of_code) { return of_code == 0.0 && !std::signbit(of_code); });
+    for (int code = 0; code < count; ++code) {  // -0 becomes 0
+      if (level[code] == 0.0f) level[code] = 0.0f;
+      if (wide[code] == 0.0) wide[code] = 0.0;
+    }
   }
 };
 
@@ -69,56 +83,71 @@ struct BackwardPlan {
   }
 };
 
-template <ElementType kType, int kRegisters, bool kPastCache>
+/// level * dy. With kZeros levels may be zero, which infinite dy and NaN do not pass.
+template <bool kZeros>
+HWY_INLINE FloatVec product(FloatVec level, FloatVec dy) {
+  const FloatVec dx = hn::Mul(level, dy);
+  if constexpr (!kZeros) return dx;
+  return hn::IfThenZeroElse(hn::Eq(level, hn::Zero(FloatTag())), dx);
+}
+
+template <ElementType kType, int kRegisters, bool kPastCache, bool kZeros>
 void backward_block(const BackwardPlan& plan, const uint8_t* stream, const void* dy, void* dx) {
   using E = Element<kType>;
   const LevelLookup<kRegisters> level(plan.table);
   const auto* from = static_cast<const typename E::Stored*>(dy);
   auto* to = static_cast<typename E::Stored*>(dx);
   const int64_t lanes = lane_count();
+  const auto at = [&](int64_t i) HWY_ATTR {
+    return product<kZeros>(level(plan.codes(stream, i)), E::load(from + i));
+  };
   for (int64_t i = 0; i < kBlock; i += 2 * lanes) {
-    const FloatVec low = hn::Mul(level(plan.codes(stream, i)), E::load(from + i));
-    const FloatVec high = hn::Mul(level(plan.codes(stream, i + lanes)), E::load(from + i + lanes));
-    E::template store<kPastCache>(low, high, to + i);
+    E::template store<kPastCache>(at(i), at(i + lanes), to + i);
   }
 }
 
-template <int kRegisters>
-void backward_doubles(const BackwardPlan& plan, const uint8_t* stream, const void* dy, void* dx) {
-  const LevelLookup<kRegisters> level(plan.table);
-  HWY_ALIGN float q[16];
+inline void backward_doubles(const BackwardPlan& plan, const uint8_t* stream, const void* dy,
+                             void* dx) {
+  HWY_ALIGN int32_t codes[16];
   for (int64_t i = 0; i < kBlock; ++i) {
     const int64_t lane = i % lane_count();
-    if (lane == 0) hn::Store(level(plan.codes(stream, i)), FloatTag(), q);
+    if (lane == 0) hn::Store(plan.codes(stream, i), IntTag(), codes);
+    const double level = plan.table.wide[codes[lane]];
     double value = 0.0;
     std::memcpy(&value, static_cast<const uint8_t*>(dy) + 8 * i, 8);
-    value *= static_cast<double>(q[lane]);
+    value = plan.table.has_zero && level == 0.0 ? 0.0 : value * level;
     std::memcpy(static_cast<uint8_t*>(dx) + 8 * i, &value, 8);
   }
 }
 
 using BackwardStage = void(const BackwardPlan&, const uint8_t* stream, const void* dy, void* dx);
 
-template <int kRegisters, bool kPastCache>
+template <int kRegisters, bool kPastCache, bool kZeros>
 BackwardStage* backward_stage(ElementType type) {
   switch (type) {
     case ElementType::f32:
-      return backward_block<ElementType::f32, kRegisters, kPastCache>;
+      return backward_block<ElementType::f32, kRegisters, kPastCache, kZeros>;
     case ElementType::bf16:
-      return backward_block<ElementType::bf16, kRegisters, kPastCache>;
+      return backward_block<ElementType::bf16, kRegisters, kPastCache, kZeros>;
     case ElementType::f16:
-      return backward_block<ElementType::f16, kRegisters, kPastCache>;
+      return backward_block<ElementType::f16, kRegisters, kPastCache, kZeros>;
     default:
-      return backward_doubles<kRegisters>;
+      return backward_doubles;
   }
 }
 
-template <bool kPastCache>
+template <bool kPastCache, bool kZeros>
 BackwardStage* backward_stage(ElementType type, int level_count) {
   const int lanes = static_cast<int>(lane_count());
-  if (level_count <= lanes) return backward_stage<1, kPastCache>(type);
-  if (level_count <= 2 * lanes) return backward_stage<2, kPastCache>(type);
-  return backward_stage<0, kPastCache>(type);
+  if (level_count <= lanes) return backward_stage<1, kPastCache, kZeros>(type);
+  if (level_count <= 2 * lanes) return backward_stage<2, kPastCache, kZeros>(type);
+  return backward_stage<0, kPastCache, kZeros>(type);
+}
+
+template <bool kPastCache>
+BackwardStage* backward_stage(ElementType type, const LevelTable& table) {
+  return table.has_zero ? backward_stage<kPastCache, true>(type, table.count)
+                        : backward_stage<kPastCache, false>(type, table.count);
 }
 
 void run_backward(const BackwardCall& call) {
@@ -128,8 +157,8 @@ void run_backward(const BackwardCall& call) {
   const auto* dy = static_cast<const uint8_t*>(call.dy);
   auto* dx = static_cast<uint8_t*>(call.dx);
   const bool past_cache = stores_past_cache(range, call.type, dy, dx);
-  BackwardStage* const stage = past_cache ? backward_stage<true>(call.type, plan.table.count)
-                                          : backward_stage<false>(call.type, plan.table.count);
+  BackwardStage* const stage = past_cache ? backward_stage<true>(call.type, plan.table)
+                                          : backward_stage<false>(call.type, plan.table);
 
   // The last block of the stream has no bytes after it to read.
   const int64_t inner = std::min(range.end, range.count - 1) / kBlock * kBlock;
@@ -161,6 +190,7 @@ HWY_EXPORT(run_backward);
 
 void backward(const StepView& steps, ElementType type, const void* dy, const uint8_t* codes,
               void* dx, const Range& range) {
+  const DefaultFloatingPoint arithmetic;
   HWY_DYNAMIC_DISPATCH(run_backward)({&steps, type, dy, codes, dx, range});
 }
 

@@ -21,6 +21,8 @@ struct EncodePlan {
   int threshold_count = 0;
   const float* thresholds = nullptr;
   const uint8_t* codes = nullptr;
+  int nan_change = 0;  ///< of the code, where x is NaN
+  const double* wide_thresholds = nullptr;
 
   int level_count = 0;  ///< for the unbiased form
   const float* levels = nullptr;
@@ -36,13 +38,16 @@ struct EncodePlan {
         threshold_count(steps.threshold_count),
         thresholds(steps.thresholds),
         codes(steps.codes),
+        nan_change(steps.nan_change()),
+        wide_thresholds(steps.wide_thresholds),
         level_count(steps.level_count),
         levels(steps.levels) {}
 
   /// Makes what comparing floats with many thresholds needs.
   void prepare(const StepView& steps) {
     if (threshold_count <= kSummed) {
-      grid = ThresholdGrid(steps);
+      // In a cell of a grid a NaN is like any number.
+      if (nan_change == 0) grid = ThresholdGrid(steps);
       return;
     }
     std::copy_n(thresholds, threshold_count, padded);

@@ -48,13 +48,15 @@ class FloatStream {
   int bits_;
 };
 
-/// One bit: the first code, flipped by every threshold passed at which the code changes.
-template <int kFlips>
+/// One bit: the first code, flipped by every threshold passed at which the code changes. Where a
+/// NaN has the other code: the other code, flipped by the first of them where it is not passed,
+/// which a NaN neither does.
+template <int kFlips, bool kNan>
 class FloatBits {
  public:
   HWY_INLINE explicit FloatBits(const FloatPlan& plan)
       : keep_(hn::Set(UnsignedTag(), plan.codes->even ? 0x7FFFFFFFu : ~0u)),
-        first_(plan.codes->codes[0] ? ~uint32_t{0} : 0) {
+        first_((plan.codes->codes[0] != 0) != kNan ? ~uint32_t{0} : 0) {
     for (int i = 0; i < kFlips; ++i) flip_[i] = hn::Set(FloatTag(), plan.flips[i]);
   }
 
@@ -62,7 +64,10 @@ class FloatBits {
     uint32_t bits = first_;
     for_pair([&](int i) HWY_ATTR {
       const FloatVec v = hn::BitCast(FloatTag(), hn::And(hn::BitCast(UnsignedTag(), x[i]), keep_));
-      for (int k = 0; k < kFlips; ++k) bits ^= uint32_t{hn::Gt(v, flip_[k]).raw} << 16 * i;
+      for (int k = 0; k < kFlips; ++k) {
+        const auto flips = kNan && k == 0 ? hn::Le(v, flip_[k]) : hn::Gt(v, flip_[k]);
+        bits ^= uint32_t{flips.raw} << 16 * i;
+      }
     });
     std::memcpy(stream, &bits, sizeof bits);
     stream += sizeof bits;
@@ -90,13 +95,23 @@ void transform_floats(const FloatPlan& plan, int64_t count, const void* x, void*
   }
 }
 
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// Null where codes are not one bit, or a NaN's not that of kNan.
+template <class Function, bool kPastCache, int kMostFlips, bool kNan>
+FloatStage* bit_stage_of(const FloatPlan& plan) {
+  if (plan.flip_count == 0 || (plan.codes->nan_change != 0) != kNan) return nullptr;
+  if constexpr (kMostFlips == 2) {
+    if (plan.flip_count == 2) return transform_floats<Function, FloatBits<2, kNan>, kPastCache>;
+  }
+  return transform_floats<Function, FloatBits<1, kNan>, kPastCache>;
+}
+#endif
+
 template <class Function, bool kPastCache, int kMostFlips = 1>
 FloatStage* float_stage_of([[maybe_unused]] const FloatPlan& plan) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (plan.flip_count == 1) return transform_floats<Function, FloatBits<1>, kPastCache>;
-  if constexpr (kMostFlips == 2) {
-    if (plan.flip_count == 2) return transform_floats<Function, FloatBits<2>, kPastCache>;
-  }
+  if (FloatStage* stage = bit_stage_of<Function, kPastCache, kMostFlips, false>(plan)) return stage;
+  if (FloatStage* stage = bit_stage_of<Function, kPastCache, kMostFlips, true>(plan)) return stage;
   if (plan.codes) return transform_floats<Function, FloatStream<1>, kPastCache>;
 #endif
   return transform_floats<Function, NoFloatCodes, kPastCache>;

@@ -8,6 +8,7 @@
 #include "kernels/cpu/half_plan.hpp"
 #include "kernels/cpu/half_values.hpp"
 #include "kernels/cpu/stages.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/forward.cpp"
@@ -69,6 +70,8 @@ class ForwardPass {
         size_(element_bytes(call.type)),
         past_cache_(stores_past_cache(call.range, call.type, call.x, call.y)),
         load_(load_stage(call.type, plan_.even && call.random == nullptr)) {
+    std::transform(parameters_, parameters_ + call.activation->parameter_count, narrow_,
+                   [](double parameter) { return static_cast<float>(parameter); });
     if (has_default_parameters()) choose_values();
     if (call.codes) choose_encoder();
     choose_stores();
@@ -92,8 +95,8 @@ class ForwardPass {
  private:
   bool has_default_parameters() const {
     const Activation& activation = *call_.activation;
-    return std::equal(parameters_, parameters_ + activation.parameter_count,
-                      activation.default_parameters);
+    return std::equal(narrow_, narrow_ + activation.parameter_count, activation.default_parameters,
+                      [](float given, double known) { return given == static_cast<float>(known); });
   }
 
   void choose_values() {
@@ -121,13 +124,17 @@ class ForwardPass {
     if (call_.random) {
       plan_.random = *call_.random;
       plan_.slope = kernels_.slope;
-      plan_.parameters = parameters_;
+      plan_.parameters = narrow_;
       encode_ = encode_at_random;
       return;
     }
     if (size_ == 2) half_plan_ = HalfPlan(*call_.steps, call_.type);
     if (half_plan_.count >= 0) {
       choose_half_encoder();
+      return;
+    }
+    if (call_.type == ElementType::f64 && plan_.wide_thresholds) {
+      direct_ = encode_doubles;
       return;
     }
     if (bits_ > 1 || plan_.threshold_count > EncodePlan::kFew) plan_.prepare(*call_.steps);
@@ -218,9 +225,9 @@ class ForwardPass {
     } else if (call_.type == ElementType::f64) {
       transform_doubles(x, y);
     } else if (call_.type == ElementType::f32 && !past_cache_ && floats_at(y) && x != y) {
-      kernels_.value(floats, floats_at(y), parameters_);
+      kernels_.value(floats, floats_at(y), narrow_);
     } else {
-      kernels_.value(floats, y_, parameters_);
+      kernels_.value(floats, y_, narrow_);
       store_(y_, y);
     }
   }
@@ -270,7 +277,8 @@ class ForwardPass {
 
   const ForwardCall& call_;
   const ValueKernels& kernels_;
-  const float* parameters_;
+  const double* parameters_;
+  float narrow_[8] = {};  // the same for floats
   EncodePlan plan_;
   int bits_;
   int64_t size_;
@@ -304,15 +312,17 @@ namespace fewbit::kernels {
 
 HWY_EXPORT(run_forward);
 
-void forward(const Activation& activation, const float* parameters, const StepView& steps,
+void forward(const Activation& activation, const double* parameters, const StepView& steps,
              ElementType type, const void* x, void* y, uint8_t* codes, const Range& range) {
+  const DefaultFloatingPoint arithmetic;
   HWY_DYNAMIC_DISPATCH(run_forward)
   ({&activation, parameters, &steps, nullptr, type, x, y, codes, range});
 }
 
-void forward_unbiased(const Activation& activation, const float* parameters, const StepView& steps,
+void forward_unbiased(const Activation& activation, const double* parameters, const StepView& steps,
                       PhiloxState random, ElementType type, const void* x, void* y, uint8_t* codes,
                       const Range& range) {
+  const DefaultFloatingPoint arithmetic;
   HWY_DYNAMIC_DISPATCH(run_forward)
   ({&activation, parameters, &steps, &random, type, x, y, codes, range});
 }

@@ -18,7 +18,7 @@ inline int ordinal(uint16_t half) {
 /// The largest value of the type that is not above t: x > t exactly where ordinal(x) > it.
 inline int ordinal_not_above(ElementType type, float t) {
   const uint16_t nearest = half_from_float(type, t);
-  return ordinal(nearest) - (float_from_half(type, nearest) > t ? 1 : 0);
+  return ordinal(nearest) - (place_of(float_from_half(type, nearest)) > place_of(t) ? 1 : 0);
 }
 
 /// A place where the code changes, going from zero outwards on one side: `magnitude` is the first
@@ -61,6 +61,8 @@ class HalfPlan {
   uint8_t first = 0;     ///< the code below all thresholds
   int16_t threshold[kMaxThresholds];
   int16_t change[kMaxThresholds];  ///< of the code, where a threshold is passed
+  int16_t nan_change = 0;          ///< and where x is NaN
+  bool nans_are_highest = false;   ///< rather than lowest: they have the code above all thresholds
   HalfGrid grid;
 
   HalfPlan() = default;
@@ -70,18 +72,24 @@ class HalfPlan {
     if (steps.threshold_count > kMaxThresholds || steps.threshold_count == 0) return;
     count = steps.threshold_count;
     first = steps.codes[0];
+    nans_are_highest = steps.nan_change() != 0 && steps.nan_code == steps.codes[count];
+    nan_change = static_cast<int16_t>(nans_are_highest ? 0 : steps.nan_change());
     std::array<int, kMaxThresholds> ordinals;
     for (int i = 0; i < count; ++i) {
       ordinals[static_cast<size_t>(i)] = ordinal_not_above(type, steps.thresholds[i]);
       threshold[i] = lane(ordinals[static_cast<size_t>(i)]);
       change[i] = static_cast<int16_t>(steps.codes[i + 1] - steps.codes[i]);
     }
-    set_grid(steps, ordinals.data());
+    // In a cell of the grid a NaN is like the lowest number.
+    if (steps.nan_change() == 0) set_grid(steps, ordinals.data());
   }
 
   /// What a lane adds after x ^ (x < 0 ? 0x7FFF : 0): positive NaNs wrap around to the lowest
-  /// numbers, below minus infinity, where negative ones are already.
-  int16_t lane_offset() const { return static_cast<int16_t>(0x7FFF - infinity); }
+  /// numbers, below minus infinity, where negative ones are already, or those to the highest.
+  int16_t lane_offset() const {
+    const int nans = 0x7FFF - infinity;
+    return static_cast<int16_t>(nans_are_highest ? -nans : nans);
+  }
 
  private:
   /// In that form -0 and every negative value lie one lower than their ordinals.

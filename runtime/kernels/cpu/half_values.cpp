@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kernels/cpu/half.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 namespace fewbit::kernels {
 
@@ -24,14 +25,14 @@ float rounded_to_odd(double x) {
 }
 
 /// Whether f' has no more values than a few lines would give it.
-bool is_of_lines(ElementType type, const ValueKernels& kernels, const float* parameters) {
+bool is_of_lines(ElementType type, ValueKernel<float>* slope_of, const float* parameters) {
   constexpr size_t kLines = 4;
   std::set<float> slopes;
   float x[kBlock];
   float slope[kBlock];
   for (int first = 0; first < kCount; first += kBlock) {
     for (int i = 0; i < kBlock; ++i) x[i] = float_from_half(type, static_cast<uint16_t>(first + i));
-    kernels.slope(x, slope, parameters);
+    slope_of(x, slope, parameters);
     for (const float s : slope) {
       if (!std::isnan(s)) slopes.insert(s);
     }
@@ -40,22 +41,29 @@ bool is_of_lines(ElementType type, const ValueKernels& kernels, const float* par
   return true;
 }
 
-}  // namespace
-
-HalfValues tabulate_halves(ElementType type, const ValueKernels& kernels, const float* parameters) {
-  if (is_of_lines(type, kernels, parameters)) return {};
+[[gnu::noinline]] HalfValues tabulate(ElementType type, ValueKernel<float>* slope,
+                                      const DefaultFunction& function) {
+  if (is_of_lines(type, slope, function.narrow_parameters)) return {};
   HalfValues table{std::vector<uint16_t>(kCount)};
   double x[kBlock];
   double y[kBlock];
   for (int first = 0; first < kCount; first += kBlock) {
     for (int i = 0; i < kBlock; ++i)
       x[i] = static_cast<double>(float_from_half(type, static_cast<uint16_t>(first + i)));
-    kernels.value64(x, y, parameters);
+    function.value(x, y, function.parameters);
     for (int i = 0; i < kBlock; ++i) {
       table.y[static_cast<size_t>(first + i)] = half_from_float(type, rounded_to_odd(y[i]));
     }
   }
   return table;
+}
+
+}  // namespace
+
+HalfValues tabulate_halves(ElementType type, ValueKernel<float>* slope,
+                           const DefaultFunction& function) {
+  const DefaultFloatingPoint arithmetic;
+  return tabulate(type, slope, function);
 }
 
 }  // namespace fewbit::kernels

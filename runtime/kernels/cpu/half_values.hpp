@@ -15,6 +15,7 @@ struct HalfValues {
 };
 
 /// Takes about a millisecond. `type` is bf16 or f16.
-HalfValues tabulate_halves(ElementType type, const ValueKernels& kernels, const float* parameters);
+HalfValues tabulate_halves(ElementType type, ValueKernel<float>* slope,
+                           const DefaultFunction& function);
 
 }  // namespace fewbit::kernels

@@ -53,6 +53,10 @@ class CodesBySum {
         const auto passed = hn::Gt(lane, hn::Set(d, plan_.threshold[t]));
         code = hn::Add(code, hn::IfThenElseZero(passed, hn::Set(d, plan_.change[t])));
       }
+      if (plan_.nan_change != 0) {
+        const auto is_nan = hn::Gt(hn::And(v, magnitude), hn::Set(d, plan_.infinity));
+        code = hn::Add(code, hn::IfThenElseZero(is_nan, hn::Set(d, plan_.nan_change)));
+      }
       hn::StoreU(hn::DemoteTo(db, code), db, codes + i);
     }
   }
@@ -62,12 +66,13 @@ class CodesBySum {
 };
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-/// One bit: the first code, flipped by every threshold passed at which the code changes. Writes the
-/// stream itself.
+/// One bit: the first code, flipped by every threshold passed at which the code changes, and for a
+/// NaN where that has the other code. Writes the stream itself.
 inline void encode_one_bit_of_halves(const HalfPlan& plan, const void* x, uint8_t* stream) {
   const __m512i magnitude = _mm512_set1_epi16(0x7FFF);
   const __m512i offset = _mm512_set1_epi16(plan.lane_offset());
   const __m512i keep = _mm512_set1_epi16(plan.even ? 0x7FFF : -1);
+  const __m512i infinity = _mm512_set1_epi16(plan.infinity);
   for (int64_t i = 0; i < kBlock; i += kHalves) {
     const __m512i v =
         _mm512_and_si512(_mm512_loadu_si512(static_cast<const uint16_t*>(x) + i), keep);
@@ -77,6 +82,9 @@ inline void encode_one_bit_of_halves(const HalfPlan& plan, const void* x, uint8_
     for (int t = 0; t < plan.count; ++t) {
       if (plan.change[t] == 0) continue;
       bits ^= _mm512_cmpgt_epi16_mask(lane, _mm512_set1_epi16(plan.threshold[t]));
+    }
+    if (plan.nan_change != 0) {
+      bits ^= _mm512_cmpgt_epi16_mask(_mm512_and_si512(v, magnitude), infinity);
     }
     std::memcpy(stream + i / 8, &bits, sizeof bits);
   }

@@ -2,33 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "kernels/cpu/fit.hpp"
+#include "kernels/cpu/half.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 namespace fewbit::kernels {
 
 namespace {
 
-constexpr float kFar = 64.0f;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 bool is_flat_beyond(const float* c, int power) {
   return (power > 1 || c[1] == 0.0f) && c[2] == 0.0f;
-}
-
-/// Floats in order as integers, and back.
-int64_t place_of(float x) {
-  const auto bits = std::bit_cast<int32_t>(x);
-  return bits < 0 ? -int64_t{bits & 0x7FFFFFFF} : int64_t{bits};
-}
-
-float float_at(int64_t place) {
-  const auto magnitude = static_cast<int32_t>(place < 0 ? -place : place);
-  return std::bit_cast<float>(magnitude) * (place < 0 ? -1.0f : 1.0f);
 }
 
 double evaluate(const float* c, double x) {
@@ -64,7 +53,7 @@ float end_of_piece(Function& f, const float* c, float begin) {
     std::vector<double> x;
     for (int64_t k = 1; k <= count; ++k) {
       const int64_t place = inside + (outside - inside) * k / (count + 1);
-      x.push_back(static_cast<double>(float_at(place)));
+      x.push_back(static_cast<double>(float_at(static_cast<int>(place))));
     }
     const std::vector<double> y = f(x);
     size_t held = 0;
@@ -72,18 +61,27 @@ float end_of_piece(Function& f, const float* c, float begin) {
     if (held < x.size()) outside = place_of(static_cast<float>(x[held]));
     if (held > 0) inside = place_of(static_cast<float>(x[held - 1]));
   }
-  return float_at(inside);
+  return float_at(static_cast<int>(inside));
 }
 
-/// Whether f is a parabola about nearly everywhere between -8 and 8.
-bool is_in_pieces(Function& f) {
+/// From here on outwards f has no kink, nor on the way to a fourth of it.
+float far_from_kinks(Function& f) {
+  float far = 64.0f;
+  for (const double kink : f.kinks()) {
+    while (static_cast<double>(far) < 4.0 * std::fabs(kink)) far *= 2.0f;
+  }
+  return far;
+}
+
+/// Whether f is a parabola about nearly everywhere up to an eighth of `far`.
+bool is_in_pieces(Function& f, double far) {
   std::vector<double> x;
-  for (int i = 0; i < kBlock; ++i) x.push_back((i - 0.5 * kBlock) / 32.0);
+  for (int i = 0; i < kBlock; ++i) x.push_back((i / (0.5 * kBlock) - 1.0) * (far / 8.0));
   const std::vector<double> y = f(x);
   int curved = 0;
   for (size_t i = 3; i < y.size(); ++i) {
     const double third = y[i] - 3.0 * y[i - 1] + 3.0 * y[i - 2] - y[i - 3];
-    curved += !(std::fabs(third) < 1e-12);
+    curved += !(std::fabs(third) < 1e-12 * std::max(1.0, 1e-2 * std::fabs(y[i])));
   }
   return curved <= 12;
 }
@@ -95,21 +93,6 @@ float evaluate(const Lines& lines, float x) {
                                                         : Lines::kMiddle];
   const float slope = std::fma(c[2], std::clamp(x, lines.low[2], lines.high[2]), c[1]);
   return std::fma(slope, std::clamp(x, lines.low[1], lines.high[1]), c[0]);
-}
-
-bool is_accurate(Function& f, const Lines& lines) {
-  for (float scale = kFar; scale > 0x1p-8f; scale *= 0.5f) {
-    std::vector<double> x;
-    for (int i = 0; i < kBlock; ++i) {
-      x.push_back(static_cast<double>((static_cast<float>(i) * 0x1.01p-8f - 1.0f) * scale));
-    }
-    const std::vector<double> exact = f(x);
-    for (size_t i = 0; i < x.size(); ++i) {
-      const auto y = static_cast<double>(evaluate(lines, static_cast<float>(x[i])));
-      if (!(std::fabs(y - exact[i]) <= 0.9 * allowed(exact[i], x[i]))) return false;
-    }
-  }
-  return true;
 }
 
 /// Whether the outer piece is a constant that the middle one has at its end too.
@@ -130,16 +113,15 @@ int pieces_of(const Lines& lines) {
   return has_right ? 3 : 2;
 }
 
-}  // namespace
-
-Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
-  Function f(value, parameters);
-  if (!is_in_pieces(f)) return {};
+[[gnu::noinline]] Lines lines_of(Function f) {
+  const float begin_far = far_from_kinks(f);
+  const auto far = static_cast<double>(begin_far);
+  if (!is_in_pieces(f, far)) return {};
   Lines lines;
-  fit_piece(f, {-64.0, -48.0, -32.0}, lines.c[Lines::kLeft]);
-  fit_piece(f, {64.0, 48.0, 32.0}, lines.c[Lines::kRight]);
-  lines.left_end = end_of_piece(f, lines.c[Lines::kLeft], -kFar);
-  lines.right_begin = end_of_piece(f, lines.c[Lines::kRight], kFar);
+  fit_piece(f, {-far, -0.75 * far, -0.5 * far}, lines.c[Lines::kLeft]);
+  fit_piece(f, {far, 0.75 * far, 0.5 * far}, lines.c[Lines::kRight]);
+  lines.left_end = end_of_piece(f, lines.c[Lines::kLeft], -begin_far);
+  lines.right_begin = end_of_piece(f, lines.c[Lines::kRight], begin_far);
   if (!(lines.left_end <= lines.right_begin)) return {};
   const auto begin = static_cast<double>(lines.left_end);
   const double width = static_cast<double>(lines.right_begin) - begin;
@@ -154,12 +136,20 @@ Lines fit_lines(ValueKernel<double>* value, const float* parameters) {
     lines.high[power] =
         is_flat_beyond(lines.c[Lines::kRight], power) ? lines.right_begin : kInfinity;
   }
-  if (!is_accurate(f, lines)) return {};
+  if (!holds_everywhere(f, 0.9, [&](float x) { return evaluate(lines, x); })) return {};
   const bool is_curved =
       std::any_of(lines.c, lines.c + 3, [](const float* c) { return c[2] != 0; });
   lines.degree = is_curved ? 2 : 1;
   lines.pieces = pieces_of(lines);
   return lines;
+}
+
+}  // namespace
+
+Lines fit_lines(const DefaultFunction& function) {
+  if (function.kink_count < 0) return {};
+  const DefaultFloatingPoint arithmetic;
+  return lines_of(Function(function));
 }
 
 }  // namespace fewbit::kernels

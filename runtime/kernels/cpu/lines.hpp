@@ -21,7 +21,7 @@ struct Lines {
   float high[3] = {};
 };
 
-/// Recognises such a function by its values.
-Lines fit_lines(ValueKernel<double>* value, const float* parameters);
+/// Recognises such a function by its values, and holds what it found against them everywhere.
+Lines fit_lines(const DefaultFunction& function);
 
 }  // namespace fewbit::kernels

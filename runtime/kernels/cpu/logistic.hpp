@@ -20,7 +20,7 @@ struct Logistic {
   float rate = 0.0f;  ///< a / ln 2
 };
 
-/// Recognises such a function by its values.
-Logistic fit_logistic(ValueKernel<double>* value, const float* parameters);
+/// Recognises such a function by its values, and holds it against them everywhere.
+Logistic fit_logistic(const DefaultFunction& function);
 
 }  // namespace fewbit::kernels

@@ -31,13 +31,24 @@ namespace {
 struct Entry {
   const char* name;
   int parameter_count;
-  float parameters[8];
+  double parameters[8];
+  double rounded[8];  ///< to float
+  float narrow[8];
+};
+
+struct Kinks {
+  int count;
+  double at[16];
 };
 
 template <class... Value>
 constexpr Entry entry(const char* name, Value... parameters) {
   static_assert(sizeof...(parameters) <= 8);
-  return {name, sizeof...(parameters), {parameters...}};
+  return {name,
+          sizeof...(parameters),
+          {parameters...},
+          {static_cast<double>(static_cast<float>(parameters))...},
+          {static_cast<float>(parameters)...}};
 }
 
 #define FEWBIT_FUNCTION(name, ...) entry(#name __VA_OPT__(, ) __VA_ARGS__),
@@ -45,33 +56,43 @@ constexpr Entry kEntries[] = {
 #include FEWBIT_REGISTRY
 };
 
+#define FEWBIT_KINKS(name, count, ...) {count, {__VA_ARGS__}},
+constexpr Kinks kKinks[] = {
+#include FEWBIT_REGISTRY
+};
+
 constexpr size_t kCount = std::size(kEntries);
+static_assert(std::size(kKinks) == kCount);
+
+template <size_t kIndex>
+DefaultFunction function() {
+  const Entry& entry = kEntries[kIndex];
+  return {kBaselineKernels[kIndex].value64, entry.rounded, entry.narrow, kKinks[kIndex].count,
+          kKinks[kIndex].at};
+}
 
 template <size_t kIndex>
 const SegmentTable& segments() {
-  static const SegmentTable table =
-      fit_segments(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  static const SegmentTable table = fit_segments(function<kIndex>());
   return table;
 }
 
 template <size_t kIndex>
 const Lines& lines() {
-  static const Lines lines =
-      fit_lines(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  static const Lines lines = fit_lines(function<kIndex>());
   return lines;
 }
 
 template <size_t kIndex>
 const Logistic& logistic() {
-  static const Logistic logistic =
-      fit_logistic(kBaselineKernels[kIndex].value64, kEntries[kIndex].parameters);
+  static const Logistic logistic = fit_logistic(function<kIndex>());
   return logistic;
 }
 
 template <size_t kIndex, ElementType kType>
 const HalfValues& halves() {
   static const HalfValues values =
-      tabulate_halves(kType, kBaselineKernels[kIndex], kEntries[kIndex].parameters);
+      tabulate_halves(kType, kBaselineKernels[kIndex].slope, function<kIndex>());
   return values;
 }
 
@@ -95,6 +116,7 @@ struct Registry {
   template <size_t kIndex>
   void fill() {
     kernels[kIndex] = {{kBaselineKernels[kIndex], kAvx2Kernels[kIndex], kAvx512Kernels[kIndex]},
+                       function<kIndex>(),
                        lines<kIndex>,
                        logistic<kIndex>,
                        segments<kIndex>,

@@ -6,6 +6,8 @@
 #define FEWBIT_SEARCH_INL
 #endif
 
+#include <cmath>
+
 #include "kernels/cpu/elements-inl.hpp"
 #include "kernels/cpu/encode_plan.hpp"
 
@@ -22,6 +24,13 @@ HWY_INLINE FloatVec load_compared(const EncodePlan& plan, const float* x) {
 
 HWY_INLINE void store_codes(hn::Vec<IntTag> codes, uint8_t* to) {
   hn::StoreU(hn::DemoteTo(ByteTag(), codes), ByteTag(), to);
+}
+
+/// The code of the lowest interval changed to a NaN's where x is one.
+HWY_INLINE hn::Vec<IntTag> with_nan_code(const EncodePlan& plan, FloatVec x, hn::Vec<IntTag> code) {
+  const IntTag di;
+  const auto is_nan = hn::RebindMask(di, hn::IsNaN(x));
+  return hn::Add(code, hn::IfThenElseZero(is_nan, hn::Set(di, plan.nan_change)));
 }
 
 /// Few thresholds: the first code plus the change of code at every threshold passed.
@@ -41,6 +50,10 @@ inline void encode_by_sum(const EncodePlan& plan, int64_t, const float* x, uint8
       const auto passed1 = hn::RebindMask(di, hn::Gt(x1, threshold));
       code0 = hn::Add(code0, hn::IfThenElseZero(passed0, change));
       code1 = hn::Add(code1, hn::IfThenElseZero(passed1, change));
+    }
+    if (plan.nan_change != 0) {
+      code0 = with_nan_code(plan, x0, code0);
+      code1 = with_nan_code(plan, x1, code1);
     }
     store_codes(code0, codes + i);
     store_codes(code1, codes + i + lanes);
@@ -108,8 +121,8 @@ void encode_by_grid(const EncodePlan& plan, const void* x, uint8_t* codes) {
   }
 }
 
-/// One bit: the first code, flipped by every threshold passed at which the code changes. Writes the
-/// stream itself.
+/// One bit: the first code, flipped by every threshold passed at which the code changes, and for a
+/// NaN where that has the other code. Writes the stream itself.
 inline void encode_one_bit(const EncodePlan& plan, const void* x, uint8_t* stream) {
   for (int64_t i = 0; i < kBlock; i += 64) {
     FloatVec v[4];
@@ -124,6 +137,9 @@ inline void encode_one_bit(const EncodePlan& plan, const void* x, uint8_t* strea
       for (int k = 0; k < 4; ++k) {
         bits ^= uint64_t{hn::Gt(v[k], threshold).raw} << 16 * k;
       }
+    }
+    for (int k = 0; k < 4 && plan.nan_change != 0; ++k) {
+      bits ^= uint64_t{hn::IsNaN(v[k]).raw} << 16 * k;
     }
     std::memcpy(stream + i / 8, &bits, 8);
   }
@@ -166,6 +182,33 @@ inline void encode_by_bisection(const EncodePlan& plan, int64_t, const float* x,
     HWY_ALIGN int32_t index[16];
     hn::Store(passed, di, index);
     for (int64_t k = 0; k < lanes; ++k) codes[i + k] = plan.codes[index[k]];
+    if (plan.nan_change == 0) continue;
+    for (int64_t k = i; k < i + lanes; ++k) {
+      if (std::isnan(x[k])) codes[k] = static_cast<uint8_t>(codes[k] + plan.nan_change);
+    }
+  }
+}
+
+/// Doubles straight from memory, compared with doubles one threshold after the other. Where those
+/// are many or floats the stages above are faster.
+inline void encode_doubles(const EncodePlan& plan, const void* x, uint8_t* codes) {
+  const hn::CappedTag<double, 8> d;
+  const hn::Rebind<int64_t, decltype(d)> di;
+  const hn::Rebind<uint8_t, decltype(d)> db;
+  for (int64_t i = 0; i < kBlock; i += static_cast<int64_t>(hn::Lanes(d))) {
+    const auto given = hn::BitCast(d, hn::LoadU(hn::Repartition<uint8_t, decltype(d)>(),
+                                                static_cast<const uint8_t*>(x) + 8 * i));
+    const auto v = plan.even ? hn::Abs(given) : given;
+    auto code = hn::Set(di, plan.codes[0]);
+    for (int t = 0; t < plan.threshold_count; ++t) {
+      const auto passed = hn::RebindMask(di, hn::Gt(v, hn::Set(d, plan.wide_thresholds[t])));
+      const auto change = hn::Set(di, plan.codes[t + 1] - plan.codes[t]);
+      code = hn::Add(code, hn::IfThenElseZero(passed, change));
+    }
+    const auto is_nan = hn::RebindMask(di, hn::IsNaN(v));
+    code = hn::Add(code, hn::IfThenElseZero(is_nan, hn::Set(di, plan.nan_change)));
+    hn::StoreU(hn::TruncateTo(db, hn::BitCast(hn::RebindToUnsigned<decltype(di)>(), code)), db,
+               codes + i);
   }
 }
 

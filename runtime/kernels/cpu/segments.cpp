@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/fit.hpp"
+#include "kernels/floating_point_mode.hpp"
 
 namespace fewbit::kernels {
 
@@ -112,7 +113,9 @@ class Fit {
     for (int r = first; r <= last; ++r) {
       if (!is_accurate(table, r)) return {};
     }
-    return table;
+    // Between cells the one beside may serve.
+    const auto fitted = [&](float x) { return evaluate(table, x); };
+    return holds_everywhere(f_, 0.9, fitted) ? table : SegmentTable{};
   }
 
   std::vector<double> cell(double width, int r, int degree) {
@@ -149,7 +152,14 @@ class Fit {
     }
   }
 
-  /// What the kernel computes where the polynomials of cell r serve.
+  /// What the kernel computes.
+  static float evaluate(const SegmentTable& table, float x) {
+    const float above = table.kind == SegmentKind::gate ? std::max(table.low(), x) : std::fabs(x);
+    const float at = std::min(above, table.high());
+    return evaluate(table, static_cast<int>(std::nearbyint(at / table.width)), x);
+  }
+
+  /// The same where the polynomials of cell r serve.
   static float evaluate(const SegmentTable& table, int r, float x) {
     const int index = r & (SegmentTable::kCells - 1);
     const bool is_gate = table.kind == SegmentKind::gate;
@@ -188,10 +198,7 @@ class Fit {
   Asymptote right_;
 };
 
-}  // namespace
-
-SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
-  Function f(value, parameters);
+[[gnu::noinline]] SegmentTable segments_of(Function f) {
   if (f(0.0) != 0.0) return {};
   const Asymptote left = asymptote_of(f, -1.0);
   const Asymptote right = asymptote_of(f, 1.0);
@@ -200,6 +207,14 @@ SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters) {
     return is_odd(f) ? Fit(f, SegmentKind::odd, left, right).table() : SegmentTable{};
   }
   return left.offset == 0.0 ? Fit(f, SegmentKind::gate, left, right).table() : SegmentTable{};
+}
+
+}  // namespace
+
+SegmentTable fit_segments(const DefaultFunction& function) {
+  if (function.kink_count < 0) return {};
+  const DefaultFloatingPoint arithmetic;
+  return segments_of(Function(function));
 }
 
 }  // namespace fewbit::kernels

@@ -35,7 +35,7 @@ struct SegmentTable {
 };
 
 /// Fits by interpolation at Chebyshev nodes, smallest width first, then smallest degree, and checks
-/// with the very arithmetic of the kernel on many points of every cell.
-SegmentTable fit_segments(ValueKernel<double>* value, const float* parameters);
+/// with the very arithmetic of the kernel on many points of every cell, and all over the floats.
+SegmentTable fit_segments(const DefaultFunction& function);
 
 }  // namespace fewbit::kernels

@@ -20,7 +20,7 @@ using EncodeStage = void(const EncodePlan& plan, int64_t first, const float* x, 
 
 struct ForwardCall {
   const Activation* activation;
-  const float* parameters;
+  const double* parameters;
   const StepView* steps;
   const PhiloxState* random;  ///< null unless the form is unbiased
   ElementType type;

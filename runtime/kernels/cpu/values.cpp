@@ -34,8 +34,8 @@ struct Loop;
 template <auto F, class Real, class... Parameter, size_t... I>
 struct Loop<F, Real (*)(Real, Parameter...), std::index_sequence<I...>> {
   static void run(const Real* __restrict x, Real* __restrict y,
-                  [[maybe_unused]] const float* parameters) {
-    const Real fixed[sizeof...(I) + 1] = {static_cast<Real>(parameters[I])...};
+                  [[maybe_unused]] const Real* parameters) {
+    const Real fixed[sizeof...(I) + 1] = {parameters[I]...};
     for (int64_t i = 0; i < kBlock; ++i) y[i] = F(x[i], fixed[I]...);
   }
 };

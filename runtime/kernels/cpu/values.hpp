@@ -6,7 +6,7 @@ namespace fewbit::kernels {
 
 /// y[i] = f(x[i]) for a block of kBlock elements; x and y do not overlap.
 template <class T>
-using ValueKernel = void(const T* x, T* y, const float* parameters);
+using ValueKernel = void(const T* x, T* y, const T* parameters);
 
 /// A function's loops, compiled for one instruction set.
 struct ValueKernels {
@@ -19,6 +19,15 @@ struct ValueKernels {
 /// the first.
 enum Isa { kBaseline, kAvx2, kAvx512, kIsaCount };
 
+/// A function with its default parameters, as it is fitted to.
+struct DefaultFunction {
+  ValueKernel<double>* value;
+  const double* parameters;  ///< as floats round them
+  const float* narrow_parameters;
+  int kink_count;       ///< negative: they are not known, and nothing is fitted
+  const double* kinks;  ///< all of them between the largest floats: f is smooth between
+};
+
 struct Lines;
 struct Logistic;
 struct SegmentTable;
@@ -26,6 +35,7 @@ struct HalfValues;
 
 struct FunctionKernels {
   ValueKernels isa[kIsaCount];
+  DefaultFunction function;
   /// What is fitted to the default parameters, at the first call; thread-safe.
   const Lines& (*lines)();
   const Logistic& (*logistic)();

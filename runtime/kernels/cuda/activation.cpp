@@ -24,13 +24,6 @@ bool are_aligned(Pointer... at) {
   return ((reinterpret_cast<uintptr_t>(at) % 16 == 0) && ...);
 }
 
-Parameters parameters_of(const Activation& activation, const float* given) {
-  Parameters parameters{};
-  std::copy_n(given ? given : activation.default_parameters, activation.parameter_count,
-              parameters.value);
-  return parameters;
-}
-
 cudaError_t launch_forward(const Activation& activation, ElementType type,
                            const ForwardArguments& pass, cudaStream_t stream) {
   return activation.launchers->forward[static_cast<int>(type)](pass, stream);
@@ -50,12 +43,18 @@ bool add_activation(const Activation& activation) {
   return known().add(activation);
 }
 
-cudaError_t forward(const Activation& activation, const float* parameters, const StepView& steps,
+cudaError_t forward(const Activation& activation, const double* parameters, const StepView& steps,
                     ElementType type, const void* x, void* y, uint8_t* codes, int64_t count,
                     cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
-  ForwardArguments pass = {
-      x, y, nullptr, count, are_aligned(x, y), parameters_of(activation, parameters), {}};
+  ForwardArguments pass = {x,
+                           y,
+                           nullptr,
+                           count,
+                           are_aligned(x, y),
+                           parameters_of(parameters ? parameters : activation.default_parameters,
+                                         activation.parameter_count),
+                           {}};
   if (codes == nullptr) return launch_forward(activation, type, pass, stream);
   if (is_summed(steps, type)) {
     pass.codes = codes;
@@ -65,17 +64,24 @@ cudaError_t forward(const Activation& activation, const float* parameters, const
   }
   // Codes first: y may be x.
   const EncodeArguments encode = {x, codes, count, are_aligned(codes), steps.bits};
-  const cudaError_t status = launch_bisection(type, encode, bisection_table(steps), stream);
+  const cudaError_t status = launch_bisection(type, encode, steps, stream);
   return status == cudaSuccess ? launch_forward(activation, type, pass, stream) : status;
 }
 
-cudaError_t forward_unbiased(const Activation& activation, const float* parameters,
+cudaError_t forward_unbiased(const Activation& activation, const double* parameters,
                              const StepView& steps, PhiloxState random, ElementType type,
                              const void* x, void* y, uint8_t* codes, int64_t count,
                              cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
   const ForwardArguments pass = {
-      x, y, nullptr, count, are_aligned(x, y), parameters_of(activation, parameters), {}};
+      x,
+      y,
+      nullptr,
+      count,
+      are_aligned(x, y),
+      parameters_of(parameters ? parameters : activation.default_parameters,
+                    activation.parameter_count),
+      {}};
   const EncodeArguments encode = {x, codes, count, are_aligned(codes), steps.bits};
   const auto round = activation.launchers->round[static_cast<int>(type)];
   const cudaError_t status = round(encode, rounding_table(steps), pass.parameters, random, stream);
@@ -86,7 +92,7 @@ cudaError_t backward(const StepView& steps, ElementType type, const void* dy, co
                      void* dx, int64_t count, cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
   const BackwardArguments pass = {dy, codes, dx, count, are_aligned(dy, codes, dx)};
-  return launch_backward(type, steps.bits, pass, levels_of(steps), stream);
+  return launch_backward(type, pass, steps, stream);
 }
 
 }  // namespace fewbit::kernels::cuda

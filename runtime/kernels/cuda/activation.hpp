@@ -25,7 +25,7 @@ struct FunctionLaunchers;
 struct Activation {
   const char* name;
   int parameter_count;
-  const float* default_parameters;  ///< parameter_count, in declared order
+  const double* default_parameters;  ///< parameter_count, in declared order
   const FunctionLaunchers* launchers;
 };
 
@@ -43,19 +43,19 @@ bool add_activation(const Activation& activation);
 /// null: values only, and `steps` is not read. y may be x. `parameters` null: the defaults. Values
 /// of float: 2 ulp or 2^-24 max(1, |x|), whichever is larger; of 16-bit types: within one unit of
 /// the correctly rounded value; of double: a few ulp.
-cudaError_t forward(const Activation& activation, const float* parameters, const StepView& steps,
+cudaError_t forward(const Activation& activation, const double* parameters, const StepView& steps,
                     ElementType type, const void* x, void* y, uint8_t* codes, int64_t count,
                     cudaStream_t stream);
 
 /// The unbiased form, as on the CPU: a code depends on random.seed, random.offset and the element's
 /// index only.
-cudaError_t forward_unbiased(const Activation& activation, const float* parameters,
+cudaError_t forward_unbiased(const Activation& activation, const double* parameters,
                              const StepView& steps, PhiloxState random, ElementType type,
                              const void* x, void* y, uint8_t* codes, int64_t count,
                              cudaStream_t stream);
 
-/// dx[i] = levels[code[i]] * dy[i]. dx may be dy. Codes that the table does not have count as zero
-/// levels.
+/// dx[i] = levels[code[i]] * dy[i], +0 where the level is zero. dx may be dy. Codes that the table
+/// does not have count as zero levels.
 cudaError_t backward(const StepView& steps, ElementType type, const void* dy, const uint8_t* codes,
                      void* dx, int64_t count, cudaStream_t stream);
 

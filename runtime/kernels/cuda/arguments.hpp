@@ -12,6 +12,7 @@ namespace fewbit::kernels::cuda {
 struct Parameters {
   static constexpr int kMax = 8;
   float value[kMax];
+  double wide[kMax];  ///< the same, not rounded
 };
 
 struct ForwardArguments {
@@ -35,6 +36,13 @@ struct EncodeArguments {
 
 struct Levels {
   float level[256];  ///< zero where the table has none
+  bool has_zero;
+};
+
+/// Of doubles.
+struct WideLevels {
+  double level[256];
+  bool has_zero;
 };
 
 struct BackwardArguments {
@@ -48,9 +56,14 @@ struct BackwardArguments {
 /// Whether a table goes into a StepSum.
 bool is_summed(const StepView& steps, ElementType type);
 
+Parameters parameters_of(const double* values, int count);
+
 StepSum step_sum(const StepView& steps, ElementType type);
-BisectionTable bisection_table(const StepView& steps);
+/// Of float or double.
+template <class Real>
+BisectionTable<Real> bisection_table(const StepView& steps);
 RoundingTable rounding_table(const StepView& steps);
 Levels levels_of(const StepView& steps);
+WideLevels wide_levels_of(const StepView& steps);
 
 }  // namespace fewbit::kernels::cuda

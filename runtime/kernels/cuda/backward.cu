@@ -18,8 +18,10 @@ cudaError_t launch_backward(int bits, const BackwardArguments& pass, const Level
 
 }  // namespace
 
-cudaError_t launch_backward(ElementType type, int bits, const BackwardArguments& pass,
-                            const Levels& levels, cudaStream_t stream) {
+cudaError_t launch_backward(ElementType type, const BackwardArguments& pass, const StepView& steps,
+                            cudaStream_t stream) {
+  const int bits = steps.bits;
+  const Levels levels = levels_of(steps);
   switch (type) {
     case ElementType::f32:
       return launch_backward<ElementType::f32>(bits, pass, levels, stream);
@@ -30,7 +32,7 @@ cudaError_t launch_backward(ElementType type, int bits, const BackwardArguments&
     default:
       return launch(backward_doubles_kernel, (pass.count + kThreads - 1) / kThreads, stream,
                     static_cast<const double*>(pass.dy), pass.codes, static_cast<double*>(pass.dx),
-                    pass.count, bits, levels);
+                    pass.count, bits, wide_levels_of(steps));
   }
 }
 

@@ -38,7 +38,14 @@ class LevelLookup<kBits, false> {
   const float* level_;
 };
 
-template <ElementType kType, int kBits>
+/// level * dy. With kZeros levels may be zero, which infinite dy and NaN do not pass.
+template <bool kZeros, class Real>
+FEWBIT_HD Real product(Real level, Real dy) {
+  const Real dx = level * dy;
+  return kZeros && level == Real{0} ? Real{0} : dx;
+}
+
+template <ElementType kType, int kBits, bool kZeros>
 __device__ void backward_whole(const Tile& tile, const BackwardArguments& pass,
                                const LevelLookup<kBits>& level) {
   const VectorCodes<kType, kBits> codes(tile.lane);
@@ -58,7 +65,7 @@ __device__ void backward_whole(const Tile& tile, const BackwardArguments& pass,
     widen<kType>(vector[v], x);
     FEWBIT_UNROLL
     for (int j = 0; j < kPerVector<kType>; ++j) {
-      x[j] *= level(static_cast<uint32_t>(bits[v] >> j * kBits));
+      x[j] = product<kZeros>(level(static_cast<uint32_t>(bits[v] >> j * kBits)), x[j]);
     }
     to[v * kLanes] = narrow<kType>(x);
   }
@@ -71,22 +78,30 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   const LevelLookup<kBits> level(levels);
   const Tile tile(pass.count);
   if (tile.count == kTile && pass.is_aligned) {
-    backward_whole<kType, kBits>(tile, pass, level);
+    if (levels.has_zero) {
+      backward_whole<kType, kBits, true>(tile, pass, level);
+    } else {
+      backward_whole<kType, kBits, false>(tile, pass, level);
+    }
     return;
   }
   FEWBIT_KEEP_LOOP
   for (int i = tile.lane; i < tile.count; i += kLanes) {
     const uint32_t code = load_code(pass.codes, kBits, tile.begin + i);
-    const float dy = load_element<kType>(pass.dy, tile.begin + i, false);
-    store_element<kType>(pass.dx, tile.begin + i, levels.level[code] * dy);
+    const float dy = load_element<kType>(pass.dy, tile.begin + i);
+    const float level_of_code = levels.level[code];
+    const float dx = levels.has_zero ? product<true>(level_of_code, dy) : level_of_code * dy;
+    store_element<kType>(pass.dx, tile.begin + i, dx);
   }
 }
 
 static __global__ void __launch_bounds__(kThreads)
     backward_doubles_kernel(const double* dy, const uint8_t* codes, double* dx, int64_t count,
-                            int bits, const __grid_constant__ Levels levels) {
+                            int bits, const __grid_constant__ WideLevels levels) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i < count) dx[i] = static_cast<double>(levels.level[load_code(codes, bits, i)]) * dy[i];
+  if (i >= count) return;
+  const double level = levels.level[load_code(codes, bits, i)];
+  dx[i] = levels.has_zero ? product<true>(level, dy[i]) : level * dy[i];
 }
 
 }  // namespace fewbit::kernels::cuda

@@ -3,13 +3,19 @@
 
 namespace fewbit::kernels::cuda {
 
-cudaError_t launch_bisection(ElementType type, const EncodeArguments& pass,
-                             const BisectionTable& table, cudaStream_t stream) {
-  using Kernel = void(EncodeArguments, BisectionTable);
-  static constexpr Kernel* kKernels[] = {
-      bisection_kernel<ElementType::f32>, bisection_kernel<ElementType::bf16>,
-      bisection_kernel<ElementType::f16>, bisection_kernel<ElementType::f64>};
-  return launch(kKernels[static_cast<int>(type)], grid_of(pass.count), stream, pass, table);
+cudaError_t launch_bisection(ElementType type, const EncodeArguments& pass, const StepView& steps,
+                             cudaStream_t stream) {
+  const int64_t blocks = grid_of(pass.count);
+  if (type == ElementType::f64) {
+    return launch(bisection_kernel<ElementType::f64, double>, blocks, stream, pass,
+                  bisection_table<double>(steps));
+  }
+  using Kernel = void(EncodeArguments, BisectionTable<float>);
+  static constexpr Kernel* kKernels[] = {bisection_kernel<ElementType::f32, float>,
+                                         bisection_kernel<ElementType::bf16, float>,
+                                         bisection_kernel<ElementType::f16, float>};
+  return launch(kKernels[static_cast<int>(type)], blocks, stream, pass,
+                bisection_table<float>(steps));
 }
 
 }  // namespace fewbit::kernels::cuda

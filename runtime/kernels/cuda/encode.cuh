@@ -28,15 +28,14 @@ __device__ void copy_to_shared(const Table& from, Table& to) {
   __syncthreads();
 }
 
-template <ElementType kType>
+template <ElementType kType, class Real>
 __global__ void __launch_bounds__(kThreads)
     bisection_kernel(const __grid_constant__ EncodeArguments pass,
-                     const __grid_constant__ BisectionTable given) {
-  __shared__ BisectionTable table;
+                     const __grid_constant__ BisectionTable<Real> given) {
+  __shared__ BisectionTable<Real> table;
   copy_to_shared(given, table);
-  encode_and_store(pass, [&](int64_t i) {
-    return bisect_code(table, load_element<kType>(pass.x, i, table.even));
-  });
+  encode_and_store(pass,
+                   [&](int64_t i) { return bisect_code(table, load_compared<kType>(pass.x, i)); });
 }
 
 template <class Function, ElementType kType>
@@ -47,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ RoundingTable table;
   copy_to_shared(given, table);
   encode_and_store(pass, [&](int64_t i) {
-    const float slope = Function::derivative(load_element<kType>(pass.x, i, false), parameters);
+    const float slope = Function::derivative(load_element<kType>(pass.x, i), parameters);
     return rounded_code(table, slope, uniform(random, static_cast<uint64_t>(i)));
   });
 }

@@ -35,14 +35,14 @@ template <class Function, ElementType kType>
 __device__ void forward_slowly(const Tile& tile, const ForwardArguments& pass, TileCodes& codes) {
   if (pass.codes != nullptr) {
     const auto code = [&](int i) {
-      return sum_code(pass.steps, load_element<kType>(pass.x, tile.begin + i, false));
+      return sum_code(pass.steps, load_element<kType>(pass.x, tile.begin + i));
     };
     put_quads_slowly(tile.lane, tile.count, pass.steps.bits, code, codes);
     store_codes(tile, pass.steps.bits, false, codes, pass.codes);
   }
   FEWBIT_KEEP_LOOP
   for (int i = tile.lane; i < tile.count; i += kLanes) {
-    const float x = load_element<kType>(pass.x, tile.begin + i, false);
+    const float x = load_element<kType>(pass.x, tile.begin + i);
     const float y = Function::template value<kType>(x, pass.parameters);
     store_element<kType>(pass.y, tile.begin + i, y);
   }

@@ -39,7 +39,11 @@ struct Function {
   template <auto kF, class Real, size_t... I>
   static FEWBIT_HD Real call(Real x, [[maybe_unused]] const Parameters& parameters,
                              std::index_sequence<I...>) {
-    return kF(x, static_cast<Real>(parameters.value[I])...);
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      return kF(x, parameters.wide[I]...);
+    } else {
+      return kF(x, parameters.value[I]...);
+    }
   }
 };
 

@@ -17,10 +17,10 @@ struct FunctionLaunchers {
   Round* round[4];
 };
 
-/// Those that no function has its own of. A BisectionTable serves every table.
-cudaError_t launch_bisection(ElementType type, const EncodeArguments& pass,
-                             const BisectionTable& table, cudaStream_t stream);
-cudaError_t launch_backward(ElementType type, int bits, const BackwardArguments& pass,
-                            const Levels& levels, cudaStream_t stream);
+/// Those that no function has its own of. Bisection serves every table.
+cudaError_t launch_bisection(ElementType type, const EncodeArguments& pass, const StepView& steps,
+                             cudaStream_t stream);
+cudaError_t launch_backward(ElementType type, const BackwardArguments& pass, const StepView& steps,
+                            cudaStream_t stream);
 
 }  // namespace fewbit::kernels::cuda

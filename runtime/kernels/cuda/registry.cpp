@@ -16,14 +16,14 @@ namespace fewbit::kernels::cuda::FEWBIT_REGISTRY_NAME {
 namespace {
 
 #define FEWBIT_FUNCTION(name, ...) \
-  constexpr float name##_parameters[] = {__VA_ARGS__ __VA_OPT__(, ) 0.0f};
+  constexpr double name##_parameters[] = {__VA_ARGS__ __VA_OPT__(, ) 0.0};
 #include FEWBIT_REGISTRY
 
 }  // namespace
 
 std::span<const Activation> activations() {
-#define FEWBIT_FUNCTION(name, ...)                                                           \
-  {#name, static_cast<int>(sizeof name##_parameters / sizeof(float)) - 1, name##_parameters, \
+#define FEWBIT_FUNCTION(name, ...)                                                            \
+  {#name, static_cast<int>(sizeof name##_parameters / sizeof(double)) - 1, name##_parameters, \
    &name##_launchers},
   static constexpr Activation kActivations[] = {
 #include FEWBIT_REGISTRY

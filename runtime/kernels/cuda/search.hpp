@@ -9,19 +9,23 @@
 /// Codes of single elements.
 namespace fewbit::kernels::cuda {
 
-/// Any table that the operations accept.
+/// Any table that the operations accept, for elements that are compared as Real.
+template <class Real>
 struct BisectionTable {
   static constexpr int kPadded = kMaxThresholds + 1;
 
-  float threshold[kPadded];  ///< infinite beyond the table's
+  Real threshold[kPadded];  ///< infinite beyond the table's
   uint8_t code[kPadded];
+  uint32_t nan_code;
   uint32_t half;  ///< of the power of two that the thresholds, and one, fit into
   bool even;
 };
 
 /// The code of the interval that x lies in.
-FEWBIT_HD inline uint32_t bisect_code(const BisectionTable& table, float x) {
-  const float compared = table.even ? std::fabs(x) : x;
+template <class Real>
+FEWBIT_HD inline uint32_t bisect_code(const BisectionTable<Real>& table, Real x) {
+  if (std::isnan(x)) return table.nan_code;
+  const Real compared = table.even ? std::fabs(x) : x;
   uint32_t passed = 0;
   for (uint32_t step = table.half; step > 0; step /= 2) {
     if (compared > table.threshold[passed + step - 1]) passed += step;

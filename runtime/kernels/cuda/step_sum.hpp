@@ -12,12 +12,24 @@
 /// (gelu, silu) have nearly all of their thresholds in such pairs.
 namespace fewbit::kernels::cuda {
 
-/// What makes a step count. A NaN never does.
+/// What makes a step count. A NaN never does, so that its code is the first: where that is not the
+/// code of the lowest interval, some steps count that they are not passed.
 enum class Passing {
-  above,            ///< x > t
-  magnitude_above,  ///< |x| > t, of tables whose thresholds cut |x|
-  magnitude_within  ///< |x| <= t, of mirrored thresholds
+  above,             ///< x > t
+  magnitude_above,   ///< |x| > t, of tables whose thresholds cut |x|
+  magnitude_within,  ///< |x| <= t, of mirrored thresholds
+  within             ///< x <= t
 };
+
+/// Whether a step counts that its threshold is not above, rather than below.
+constexpr bool is_within(Passing passing) {
+  return passing == Passing::magnitude_within || passing == Passing::within;
+}
+
+/// Whether it is |x| that is compared.
+constexpr bool is_of_magnitude(Passing passing) {
+  return passing == Passing::magnitude_above || passing == Passing::magnitude_within;
+}
 
 /// A step, as loops over all elements of a lane read it.
 struct alignas(16) Step {
@@ -38,16 +50,17 @@ struct StepSum {
   bool even;       ///< the first steps compare |x|
   int count;       ///< of steps that pass above their threshold,
   int end;         ///< followed by those of mirrored ones
-  uint32_t first;  ///< the quad of the lowest interval, as `change` places codes
+  int all;         ///< followed by those that count x <= t, where a NaN has a code of its own
+  uint32_t first;  ///< the quad of a NaN, as `change` places codes
   Step step[kMaxSteps];
 };
 
 /// Changes the code where x passes t.
 template <Passing kPassing>
 FEWBIT_HD inline void step_over(float x, float t, uint32_t change, uint32_t& quad) {
-  const float compared = kPassing == Passing::above ? x : std::fabs(x);
+  const float compared = is_of_magnitude(kPassing) ? std::fabs(x) : x;
 #if defined(__CUDA_ARCH__)
-  if constexpr (kPassing == Passing::magnitude_within) {
+  if constexpr (is_within(kPassing)) {
     asm("{.reg .pred passed; setp.le.f32 passed, %1, %2; @passed xor.b32 %0, %0, %3;}"
         : "+r"(quad)
         : "f"(compared), "f"(t), "r"(change));
@@ -57,24 +70,24 @@ FEWBIT_HD inline void step_over(float x, float t, uint32_t change, uint32_t& qua
         : "f"(compared), "f"(t), "r"(change));
   }
 #else
-  if (kPassing == Passing::magnitude_within ? compared <= t : compared > t) quad ^= change;
+  if (is_within(kPassing) ? compared <= t : compared > t) quad ^= change;
 #endif
 }
 
 /// All ones in the halves of a word where x passes t. Below sm_90 bf16 has no such comparison.
 template <ElementType kType, Passing kPassing>
 FEWBIT_HD inline uint32_t passed_pair(uint32_t x, uint32_t t) {
-  const uint32_t compared = kPassing == Passing::above ? x : x & 0x7FFF7FFFu;
+  const uint32_t compared = is_of_magnitude(kPassing) ? x & 0x7FFF7FFFu : x;
 #if defined(__CUDA_ARCH__)
   [[maybe_unused]] uint32_t mask;
-  if constexpr (kType == ElementType::f16 && kPassing == Passing::magnitude_within) {
+  if constexpr (kType == ElementType::f16 && is_within(kPassing)) {
     asm("set.le.u32.f16x2 %0, %1, %2;" : "=r"(mask) : "r"(compared), "r"(t));
     return mask;
   } else if constexpr (kType == ElementType::f16) {
     asm("set.gt.u32.f16x2 %0, %1, %2;" : "=r"(mask) : "r"(compared), "r"(t));
     return mask;
 #if __CUDA_ARCH__ >= 900
-  } else if constexpr (kPassing == Passing::magnitude_within) {
+  } else if constexpr (is_within(kPassing)) {
     asm("set.le.u32.bf16x2 %0, %1, %2;" : "=r"(mask) : "r"(compared), "r"(t));
     return mask;
   } else {
@@ -89,9 +102,8 @@ FEWBIT_HD inline uint32_t passed_pair(uint32_t x, uint32_t t) {
   float t_high = 0.0f;
   widen<kType>(compared, x_low, x_high);
   widen<kType>(t, t_low, t_high);
-  const bool is_within = kPassing == Passing::magnitude_within;
-  const bool low = is_within ? x_low <= t_low : x_low > t_low;
-  const bool high = is_within ? x_high <= t_high : x_high > t_high;
+  const bool low = is_within(kPassing) ? x_low <= t_low : x_low > t_low;
+  const bool high = is_within(kPassing) ? x_high <= t_high : x_high > t_high;
   return (low ? 0xFFFFu : 0u) | (high ? 0xFFFF0000u : 0u);
 }
 
@@ -145,6 +157,7 @@ FEWBIT_HD inline void sum_quads(const StepSum& steps, const Vector (&x)[kVectors
       add_steps<Passing::above>(steps, 0, steps.count, values, quad);
     }
     add_steps<Passing::magnitude_within>(steps, steps.count, steps.end, values, quad);
+    add_steps<Passing::within>(steps, steps.end, steps.all, values, quad);
   } else {
     uint32_t pairs[kQuads][2];
     for (int q = 0; q < kQuads; ++q) {
@@ -158,6 +171,7 @@ FEWBIT_HD inline void sum_quads(const StepSum& steps, const Vector (&x)[kVectors
       add_steps<Passing::above, kType>(steps, 0, steps.count, pairs, quad);
     }
     add_steps<Passing::magnitude_within, kType>(steps, steps.count, steps.end, pairs, quad);
+    add_steps<Passing::within, kType>(steps, steps.end, steps.all, pairs, quad);
     // So far the codes of elements 0 and 2 lie in the lower half, those of 1 and 3 in the upper.
     for (int q = 0; q < kQuads; ++q) {
       quad[q] = (quad[q] & 0xFFFFu) | (quad[q] & 0xFFFF0000u) >> (16 - steps.bits);
@@ -177,6 +191,11 @@ FEWBIT_HD inline uint32_t sum_code(const StepSum& steps, float x) {
   for (int i = steps.count; i < steps.end; ++i) {
     const Step& step = steps.step[i];
     step_over<Passing::magnitude_within>(x, step.threshold, step.change[0], quad);
+  }
+  FEWBIT_KEEP_LOOP
+  for (int i = steps.end; i < steps.all; ++i) {
+    const Step& step = steps.step[i];
+    step_over<Passing::within>(x, step.threshold, step.change[0], quad);
   }
   return quad & ((1u << steps.bits) - 1);
 }

@@ -95,15 +95,14 @@ FEWBIT_HD inline Vector narrow(const float (&x)[kPerVector<kType>]) {
   return v;
 }
 
-/// Element i of an array of any alignment that the type allows, as a float. A double becomes one
-/// that compares with thresholds as it does, its absolute value where they cut |x|.
+/// Element i of an array of any alignment that the type allows, as a float; of a double the
+/// smallest that is not below it.
 template <ElementType kType>
-FEWBIT_HD inline float load_element(const void* from, int64_t i, [[maybe_unused]] bool even) {
+FEWBIT_HD inline float load_element(const void* from, int64_t i) {
   if constexpr (kType == ElementType::f64) {
     const double wide = static_cast<const double*>(from)[i];
-    const double compared = even ? std::fabs(wide) : wide;
-    const float nearest = static_cast<float>(compared);
-    if (!(static_cast<double>(nearest) < compared)) return nearest;
+    const float nearest = static_cast<float>(wide);
+    if (!(static_cast<double>(nearest) < wide)) return nearest;
     // The next float above.
     const uint32_t bits = bits_of(nearest);
     if ((bits & 0x7FFFFFFFu) == 0) return 0x1p-149f;
@@ -115,6 +114,16 @@ FEWBIT_HD inline float load_element(const void* from, int64_t i, [[maybe_unused]
     float high = 0.0f;
     widen<kType>(static_cast<const uint16_t*>(from)[i], low, high);
     return low;
+  }
+}
+
+/// The same as it is compared with thresholds.
+template <ElementType kType>
+FEWBIT_HD inline auto load_compared(const void* from, int64_t i) {
+  if constexpr (kType == ElementType::f64) {
+    return static_cast<const double*>(from)[i];
+  } else {
+    return load_element<kType>(from, i);
   }
 }
 

@@ -9,6 +9,8 @@
 #include <ATen/ATen.h>
 #include <fewbit/fewbit.hpp>
 #include <fewbit/my_act.hpp>
+#include <fewbit/nn/clipped_relu.hpp>
+#include <fewbit/nn/clipped_silu.hpp>
 #include <fewbit/nn/dip.hpp>
 #include <fewbit/nn/my_act.hpp>
 #include <torch/nn/modules/container/sequential.h>
@@ -64,6 +66,22 @@ void check_type(at::ScalarType type, int bits) {
   // Products of 16-bit types are those of float, rounded once.
   const at::ScalarType work = type == at::kDouble ? at::kDouble : at::kFloat;
   expect(at::equal(x.grad(), (levels.to(work) * dy.to(work)).to(type)), what + ": gradients");
+}
+
+/// Far out too it is the function.
+void check_clipped() {
+  const at::Tensor x = at::tensor({-1e30, -150.0, -1.0, 0.0, 60.0, 99.0, 100.0, 150.0, 6e4});
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
+    const at::Tensor narrow = x.to(type);
+    const at::Tensor wide = narrow.to(at::kDouble);
+    const at::Tensor relu = wide.clamp(0, 100);
+    const at::Tensor silu = at::where(wide < -1e3, 0.0, wide * at::sigmoid(wide)).clamp_max(100);
+    const std::string what = std::string(" clipped: values of ") + c10::toString(type);
+    expect(at::equal(fewbit::clipped_relu(narrow, fewbit::Bits{1}), relu.to(type)), "relu" + what);
+    const at::Tensor found = fewbit::clipped_silu(narrow, fewbit::Bits{3});
+    expect(at::allclose(found.to(at::kDouble), silu.to(type).to(at::kDouble), 1e-6, 1e-6),
+           "silu" + what);
+  }
 }
 
 /// The header without torch, made of the same table, gives the same gradients.
@@ -159,6 +177,7 @@ int main() {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
     for (const int bits : {3, 2}) check_type(type, bits);  // 2: solved now
   }
+  check_clipped();
   check_header();
   check_module();
   check_operation();
