@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "kernels/floating_point_mode.hpp"
 #include "search/search_table.hpp"
 #include "session/scope_sites.hpp"
 #include "session/site_statistics.hpp"
@@ -133,7 +132,7 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
     fit.note = "saw nothing";
     return std::nullopt;
   }
-  const kernels::DefaultFloatingPoint arithmetic;
+  const SolverArithmetic arithmetic;
   const solver::WeightSpec weight = statistics.weight();
   const Moments moments = moments_of(weight);
   fit.mean = moments.mean;

@@ -8,7 +8,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "functions/registry.hpp"
-#include "kernels/floating_point_mode.hpp"
 #include "table/json.hpp"
 #include "table/rounding.hpp"
 #include "tables/added.hpp"
@@ -20,7 +19,7 @@ namespace {
 /// Runs what may throw the solver's Error, and throws torch's instead.
 template <class Action>
 auto with_torch_errors(const Action& action) {
-  const kernels::DefaultFloatingPoint arithmetic;
+  const SolverArithmetic arithmetic;
   try {
     return action();
   } catch (const Error& error) {
@@ -31,12 +30,12 @@ auto with_torch_errors(const Action& action) {
 }  // namespace
 
 solver::Table search_now(const solver::Problem& problem, const solver::SearchOptions& options) {
-  const kernels::DefaultFloatingPoint arithmetic;
+  const SolverArithmetic arithmetic;
   return solver::search_table(problem, options);
 }
 
 Table table_of(const solver::Table& solved) {
-  const kernels::DefaultFloatingPoint arithmetic;
+  const SolverArithmetic arithmetic;
   const solver::Table rounded = solver::round_thresholds(solved, solver::DataType::fp32);
   TableData data;
   data.function = rounded.problem.function.name;

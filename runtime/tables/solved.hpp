@@ -1,10 +1,14 @@
 #pragma once
 
 #include "fewbit/table.hpp"
+#include "kernels/floating_point_mode.hpp"
 #include "search/search_table.hpp"
 #include "table/table.hpp"
 
 namespace fewbit {
+
+/// Around calls of the solver while it lives.
+using SolverArithmetic = kernels::DefaultFloatingPoint;
 
 /// search_table, the same in every floating-point mode of the thread, which the solver's
 /// arithmetic, bounds and decimals above all, takes for the usual one.
