@@ -52,9 +52,21 @@ class FiniteCheck {
   }
 
   [[noreturn]] void refuse(double x, const Point& point) const {
-    refuse(x, !std::isfinite(point.value)   ? "not finite"
+    const bool undone = !std::isfinite(point.value) && stays_finite(x);
+    refuse(x, undone ? "a quotient is 0/0, and its terms cancel too far for a proof,"
+              : !std::isfinite(point.value) ? "not finite"
               : !std::isfinite(point.first) ? "not differentiable"
                                             : "second derivative not finite");
+  }
+
+  /// For the message only: f as written has a value at x, and does not grow towards it.
+  bool stays_finite(double x) const {
+    constexpr double kGrowth = 10.0;
+    const auto size = [&](double share) {
+      const double side = x + share * (hi_ - lo_) <= hi_ ? share : -share;
+      return std::abs(original_.evaluate(x + side * (hi_ - lo_)));
+    };
+    return std::isfinite(original_.evaluate(x)) && size(1e-6) < kGrowth * (1e-6 + size(1e-3));
   }
 
   void check_samples() {

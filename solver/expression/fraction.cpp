@@ -17,11 +17,17 @@ constexpr double kRounding = 2.5e-17;
 /// Of terms beyond the leading one: no sum cancels, and the denominator has no other zero.
 constexpr double kMostBeyond = 0.5;
 
+/// Of a coefficient's terms, all taken as positive: what rounding may do to it.
+constexpr double kTermRounding = 2e-15;
+/// Of what f' does nearby: rounding of the coefficients that nobody accounts for may be this.
+constexpr double kMostNoise = 1e-12;
+
 /// One side of the fraction: its coefficients from order `common` on, the first that is not zero
 /// being of order `lead`.
 struct Side {
   const Expression& f;
   TaylorCoefficients c;
+  TaylorBounds terms;  ///< sums of magnitudes of the terms that make up a coefficient
   int common = 0;
   int lead = 0;
 
@@ -40,6 +46,26 @@ bool all_finite(const TaylorCoefficients& c) {
 
 double weight_of(const Side& side, int order) {
   return (order + side.common) * (order + side.common);
+}
+
+/// Terms of a coefficient cancel so far that the derivative of the quotient, at distance r, is
+/// known to fewer digits than a proof needs.
+bool cancels(const Side& side, double r) {
+  double known = 0.0;
+  double noise = 0.0;
+  double power = 1.0;
+  for (int j = side.lead + 1; j < kTaylorOrder; ++j, power *= r) {
+    known += (j - side.common) * side.size(j) * power;
+    noise += (j - side.common) * kTermRounding * side.terms[static_cast<size_t>(j)] * power;
+  }
+  return noise > kMostNoise * known;
+}
+
+/// Some coefficient that vanishes is a difference of others.
+bool vanishes_by_cancellation(const Side& side) {
+  constexpr double kOutward = 1e-200;  // enclosures of 0 have a width
+  return std::any_of(side.terms.begin(), side.terms.begin() + side.lead,
+                     [](double term) { return term > kOutward; });
 }
 
 /// Beside the leading term at distance r.
@@ -75,21 +101,23 @@ int add_polynomial(TapeBuilder& tape, int t, const std::vector<double>& c) {
 }  // namespace
 
 std::optional<Fraction> fraction_at(const Expression& numerator, const Expression& denominator,
-                                    double x, double largest) {
+                                    double x, double largest, bool rounded) {
   constexpr int kSteps = 1000;
-  Side above{numerator, taylor_coefficients(numerator, x)};
-  Side below{denominator, taylor_coefficients(denominator, x)};
+  Side above{numerator, taylor_coefficients(numerator, x), taylor_bounds(numerator, x, x)};
+  Side below{denominator, taylor_coefficients(denominator, x), taylor_bounds(denominator, x, x)};
   if (!all_finite(above.c) || !all_finite(below.c)) return std::nullopt;
   above.lead = first_order(above.c);
   below.lead = first_order(below.c);
   above.common = below.common = below.lead;
   const bool removable = 0 < below.lead && below.lead <= above.lead && above.lead < kTaylorOrder;
   if (!removable) return std::nullopt;
+  if (rounded && vanishes_by_cancellation(above)) return std::nullopt;
   for (int i = 0; i < kSteps; ++i) {
     // Four to each factor of two, numbers of few bits.
     const double r = std::ldexp(0.125 * (8 - i % 4), std::ilogb(largest) + 1 - i / 4);
     if (!(x + r > x && x - r < x)) break;
     if (!holds_within(below, x, r) || !holds_within(above, x, r)) continue;
+    if (cancels(above, r) || cancels(below, r)) return std::nullopt;
     return Fraction{x, r, polynomial(above, r), polynomial(below, r)};
   }
   return std::nullopt;

@@ -18,10 +18,12 @@ struct Fraction {
   std::vector<double> below;
 };
 
-/// Nothing where numerator / denominator is not 0/0 at x, has a pole there, or is not smooth.
-/// `largest` is where the search for the radius starts.
+/// Nothing where numerator / denominator is not 0/0 at x, has a pole there, is not smooth, or where
+/// terms cancel so far that the polynomials would not tell f' to the digits of a proof. `largest`
+/// is where the search for the radius starts; `rounded`: the numerator holds such polynomials
+/// already, which know nothing of terms that are small beside their leading ones.
 std::optional<Fraction> fraction_at(const Expression& numerator, const Expression& denominator,
-                                    double x, double largest);
+                                    double x, double largest, bool rounded);
 
 /// Adds the fraction to a tape; returns its index.
 int add_fraction(TapeBuilder& tape, const Fraction& fraction);

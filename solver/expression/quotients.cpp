@@ -51,7 +51,9 @@ class Mender {
   std::optional<Fraction> fraction_in(const Piece& piece, const Node& quotient) {
     const Expression denominator = part_of(piece.smooth, quotient.b);
     for (const double x : zeros_of(denominator)) {
-      auto fraction = fraction_at(part_of(piece.smooth, quotient.a), denominator, x, reach_);
+      const bool rounded = std::find(mended_.begin(), mended_.end(), x) != mended_.end();
+      auto fraction =
+          fraction_at(part_of(piece.smooth, quotient.a), denominator, x, reach_, rounded);
       if (fraction && x - fraction->radius < piece.hi && x + fraction->radius > piece.lo) {
         return fraction;
       }
