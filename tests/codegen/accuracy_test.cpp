@@ -12,6 +12,7 @@
 #include "functions/registry.hpp"
 #include "tests/codegen/device_errors.hpp"
 #include "tests/support/allowed_error.hpp"
+#include "tests/support/at_float.hpp"
 
 namespace fewbit {
 
@@ -34,10 +35,12 @@ void PrintTo(const Case& function, std::ostream* out) {
   *out << function.name;
 }
 
-#define FEWBIT_FUNCTION(name, ...)                                                               \
-  Case{#name, [](float x) { return generated::name::activation(x __VA_OPT__(, ) __VA_ARGS__); }, \
-       [](float x) { return generated::name::warp_activation(x __VA_OPT__(, ) __VA_ARGS__); },   \
-       [](float x) { return generated::name::derivative(x __VA_OPT__(, ) __VA_ARGS__); }},
+#define AT_FLOAT(name, function, ...) \
+  [](float x) { return test::at_float<&generated::name::function>(x __VA_OPT__(, ) __VA_ARGS__); }
+#define FEWBIT_FUNCTION(name, ...)                                   \
+  Case{#name, AT_FLOAT(name, activation __VA_OPT__(, ) __VA_ARGS__), \
+       AT_FLOAT(name, warp_activation __VA_OPT__(, ) __VA_ARGS__),   \
+       AT_FLOAT(name, derivative __VA_OPT__(, ) __VA_ARGS__)},
 const Case kCases[] = {
 #include "generated/registry.inc"
 };

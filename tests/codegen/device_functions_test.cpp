@@ -21,7 +21,7 @@ namespace {
 using kernels::ElementType;
 
 constexpr size_t kMostParameters = 2;
-using Parameters = std::array<float, kMostParameters>;
+using Parameters = std::array<double, kMostParameters>;
 
 /// F(x, parameters...).
 template <auto F, class Real, class... Parameter, size_t... I>
@@ -102,7 +102,7 @@ class DeviceFunction : public testing::TestWithParam<Case> {
     const std::pair<float, float> changes[] = {{1.0f, 0.0f}, {0.6f, 0.0f}, {1.7f, 0.1f}};
     for (const auto& [factor, added] : changes) {
       Parameters parameters = GetParam().defaults;
-      for (float& parameter : parameters) parameter = factor * parameter + added;
+      for (double& parameter : parameters) parameter = factor * parameter + added;
       expect_brief_near(type, parameters);
     }
   }

@@ -28,6 +28,7 @@
 #include "fixtures.hpp"
 #include "generated/functions.hpp"
 #include "tests/codegen/element_types.hpp"
+#include "tests/support/at_float.hpp"
 
 namespace fewbit {
 
@@ -109,9 +110,9 @@ void write_all(const std::string& folder) {
     write_set(header, stem + ".bfloat16", floats_of<test::BFloat16>());
     write_set(header, stem + ".float32", spread_floats(test::emitted_table(header.name)));
   }
-#define FEWBIT_FUNCTION(name, ...)                                    \
-  write_function(folder + "/functions/" #name, #name, [](float x) {   \
-    return generated::name::derivative(x __VA_OPT__(, ) __VA_ARGS__); \
+#define FEWBIT_FUNCTION(name, ...)                                                     \
+  write_function(folder + "/functions/" #name, #name, [](float x) {                    \
+    return test::at_float<&generated::name::derivative>(x __VA_OPT__(, ) __VA_ARGS__); \
   });
 #include "generated/registry.inc"
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "generated/functions.hpp"
+#include "tests/support/at_float.hpp"
 
 namespace fewbit::kernels::cuda {
 
@@ -16,7 +17,9 @@ struct HostFunction {
 
 #define FEWBIT_FUNCTION(name, ...)                                                                 \
   {#name, [](double x) { return generated::name::wide_activation(x __VA_OPT__(, ) __VA_ARGS__); }, \
-   [](float x) { return generated::name::derivative(x __VA_OPT__(, ) __VA_ARGS__); }},
+   [](float x) {                                                                                   \
+     return test::at_float<&generated::name::derivative>(x __VA_OPT__(, ) __VA_ARGS__);            \
+   }},
 inline constexpr HostFunction kHostFunctions[] = {
 #include "generated/registry.inc"
 };
