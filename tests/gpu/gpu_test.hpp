@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -141,15 +142,17 @@ inline Bytes run_backward(const StepView& steps, ElementType type, const Bytes& 
 }
 
 /// level * dy by the definition: a product in float, rounded to the type; in double for fp64. Codes
-/// without a level count as zero.
+/// without a level count as zero, and zero passes nothing on, be dy NaN or negative.
 inline Bytes reference_backward(const StepView& steps, ElementType type, const Bytes& dy,
                                 const Bytes& codes) {
   std::vector<double> dx = elements(dy, type);
   for (size_t i = 0; i < dx.size(); ++i) {
     const int code = code_at(codes, steps.bits, static_cast<int64_t>(i));
     const float level = code < steps.level_count ? steps.levels[code] : 0.0f;
-    dx[i] = type == ElementType::f64 ? static_cast<double>(level) * dx[i]
-                                     : static_cast<double>(level * static_cast<float>(dx[i]));
+    const bool nothing = level == 0.0f && !std::signbit(level);
+    dx[i] = nothing                    ? 0.0
+            : type == ElementType::f64 ? static_cast<double>(level) * dx[i]
+                                       : static_cast<double>(level * static_cast<float>(dx[i]));
   }
   return bytes_of(dx, type);
 }
