@@ -19,7 +19,8 @@ SYMBOL = re.compile(r"4cuda\d+(forward|backward|round|bisection)(_doubles)?_kern
 
 
 def name_of(symbol):
-    """"forward gelu bf16", "backward bf16 3", "bisection f32"; None for other symbols."""
+    """"forward gelu bf16", "backward bf16 3", "backward zeros bf16 3" of tables with zero levels,
+    "bisection f32"; None for other symbols."""
     found = SYMBOL.search(symbol)
     if not found:
         return None
@@ -28,7 +29,8 @@ def name_of(symbol):
     element = re.search(r"ElementTypeE(\d)E", symbol)
     bits = re.search(r"ELi(\d)E", symbol)
     kind = "f64" if found[2] else TYPES[int(element[1])]
-    return " ".join(filter(None, (found[1], function, kind, bits and bits[1])))
+    zeros = "zeros" if found[1] == "backward" and "ELb1E" in symbol else None
+    return " ".join(filter(None, (found[1], zeros, function, kind, bits and bits[1])))
 
 
 def kernel_of(row):

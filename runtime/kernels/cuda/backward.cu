@@ -5,15 +5,23 @@ namespace fewbit::kernels::cuda {
 
 namespace {
 
-template <ElementType kType>
+template <ElementType kType, bool kZeros>
 cudaError_t launch_backward(int bits, const BackwardArguments& pass, const Levels& levels,
                             cudaStream_t stream) {
   using Kernel = void(BackwardArguments, Levels);
-  static constexpr Kernel* kKernels[] = {backward_kernel<kType, 1>, backward_kernel<kType, 2>,
-                                         backward_kernel<kType, 3>, backward_kernel<kType, 4>,
-                                         backward_kernel<kType, 5>, backward_kernel<kType, 6>,
-                                         backward_kernel<kType, 7>, backward_kernel<kType, 8>};
+  static constexpr Kernel* kKernels[] = {
+      backward_kernel<kType, 1, kZeros>, backward_kernel<kType, 2, kZeros>,
+      backward_kernel<kType, 3, kZeros>, backward_kernel<kType, 4, kZeros>,
+      backward_kernel<kType, 5, kZeros>, backward_kernel<kType, 6, kZeros>,
+      backward_kernel<kType, 7, kZeros>, backward_kernel<kType, 8, kZeros>};
   return launch(kKernels[bits - 1], grid_of(pass.count), stream, pass, levels);
+}
+
+template <ElementType kType>
+cudaError_t launch_backward(int bits, const BackwardArguments& pass, const Levels& levels,
+                            cudaStream_t stream) {
+  return levels.has_zero ? launch_backward<kType, true>(bits, pass, levels, stream)
+                         : launch_backward<kType, false>(bits, pass, levels, stream);
 }
 
 }  // namespace

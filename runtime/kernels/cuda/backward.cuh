@@ -8,7 +8,7 @@ namespace fewbit::kernels::cuda {
 
 /// Up to 32 levels lie in the lanes of a warp, repeated until they fill it, so that a shuffle,
 /// which looks at the lower five bits of its index only, needs no mask; more lie in shared memory.
-template <int kBits, bool kIsWarp = kBits <= 5>
+template <int kBits, bool kIsWarp>
 class LevelLookup {
  public:
   __device__ explicit LevelLookup(const Levels& levels)
@@ -38,16 +38,19 @@ class LevelLookup<kBits, false> {
   const float* level_;
 };
 
+/// Products with zero levels leave no register for the lane's own of 32 levels.
+template <int kBits, bool kZeros>
+using Lookup = LevelLookup<kBits, kBits <= (kZeros ? 4 : 5)>;
+
 /// level * dy. With kZeros levels may be zero, which infinite dy and NaN do not pass.
 template <bool kZeros, class Real>
 FEWBIT_HD Real product(Real level, Real dy) {
-  const Real dx = level * dy;
-  return kZeros && level == Real{0} ? Real{0} : dx;
+  return level * (kZeros && level == Real{0} ? Real{0} : dy);
 }
 
 template <ElementType kType, int kBits, bool kZeros>
 __device__ void backward_whole(const Tile& tile, const BackwardArguments& pass,
-                               const LevelLookup<kBits>& level) {
+                               const Lookup<kBits, kZeros>& level) {
   const VectorCodes<kType, kBits> codes(tile.lane);
   const auto* words = reinterpret_cast<const uint32_t*>(pass.codes) + tile.begin / 32 * kBits;
   const Vector* const from = vectors_of<kType>(pass.dy, tile);
@@ -71,27 +74,22 @@ __device__ void backward_whole(const Tile& tile, const BackwardArguments& pass,
   }
 }
 
-template <ElementType kType, int kBits>
+/// A kernel of its own for tables with zero levels: a branch between both costs registers.
+template <ElementType kType, int kBits, bool kZeros>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     backward_kernel(const __grid_constant__ BackwardArguments pass,
                     const __grid_constant__ Levels levels) {
-  const LevelLookup<kBits> level(levels);
+  const Lookup<kBits, kZeros> level(levels);
   const Tile tile(pass.count);
   if (tile.count == kTile && pass.is_aligned) {
-    if (levels.has_zero) {
-      backward_whole<kType, kBits, true>(tile, pass, level);
-    } else {
-      backward_whole<kType, kBits, false>(tile, pass, level);
-    }
+    backward_whole<kType, kBits, kZeros>(tile, pass, level);
     return;
   }
   FEWBIT_KEEP_LOOP
   for (int i = tile.lane; i < tile.count; i += kLanes) {
     const uint32_t code = load_code(pass.codes, kBits, tile.begin + i);
     const float dy = load_element<kType>(pass.dy, tile.begin + i);
-    const float level_of_code = levels.level[code];
-    const float dx = levels.has_zero ? product<true>(level_of_code, dy) : level_of_code * dy;
-    store_element<kType>(pass.dx, tile.begin + i, dx);
+    store_element<kType>(pass.dx, tile.begin + i, product<kZeros>(levels.level[code], dy));
   }
 }
 
