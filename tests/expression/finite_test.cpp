@@ -1,22 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
-#include "expression/derivative.hpp"
+#include "tests/expression/refusal.hpp"
 
 namespace fewbit::solver {
-
-namespace {
-
-std::string refusal(const std::string& text, double lo = -10, double hi = 10) {
-  try {
-    Derivative(Expression::parse(text), lo, hi);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-}  // namespace
 
 TEST(Finite, NamesTheXWhereTheFunctionIsNot) {
   EXPECT_EQ(refusal("log(x)"), "expression: not finite at x = -10: log(x)");

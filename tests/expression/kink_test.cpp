@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
-#include "expression/derivative.hpp"
+#include "tests/expression/refusal.hpp"
 
 namespace fewbit::solver {
 
@@ -19,15 +18,6 @@ Derivative derivative(const std::string& text, double lo = -10, double hi = 10) 
 Kinks kinks(const std::string& text, double lo = -10, double hi = 10) {
   const Derivative d = derivative(text, lo, hi);
   return {d.borders().begin() + 1, d.borders().end() - 1};
-}
-
-std::string refusal(const std::string& text) {
-  try {
-    derivative(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
 #include "expression/derivative.hpp"
 #include "expression/evaluate.hpp"
 #include "tests/expression/reference.hpp"
+#include "tests/expression/refusal.hpp"
 
 namespace fewbit::solver {
 
@@ -58,15 +58,6 @@ std::vector<double> points_around(const Quotient& q) {
     }
   }
   return points;
-}
-
-std::string refusal(const std::string& text, double lo = -10, double hi = 10) {
-  try {
-    Derivative(Expression::parse(text), lo, hi);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 std::vector<double> borders(const std::string& text, double lo, double hi) {

@@ -91,6 +91,7 @@ void check_table(const RandomProblem& drawn, const Table& table) {
   RC_ASSERT(table.error >= error - off);
   RC_ASSERT(table.error <= 1.01 * error + off + 64.0 * hidden + moved);
   RC_ASSERT(table.lower_bound <= table.error);
+  RC_ASSERT(table.lower_bound <= error + off);  // whatever the printed error has on top
   if (table.problem.form == Form::levels) {
     RC_ASSERT(table.lower_bound <= best * (1.0 + 1e-4) + 1e-12 * unit);
     // Lloyd's starts are few: a better table than his must exist.
