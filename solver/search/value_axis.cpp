@@ -41,12 +41,17 @@ ValueAxis::ValueAxis(const PrefixIntegral& integral)
   lo_ = derivative_.min_value();
   hi_ = derivative_.max_value();
   for (const Branch& branch : derivative_.branches()) {
-    at_lo_.push_back(integral_.at(branch.lo));
-    at_hi_.push_back(integral_.at(branch.hi));
+    const Moments at_lo = integral_.at(branch.lo);
+    const Moments at_hi = integral_.at(branch.hi);
+    // An oscillation far outside the mass has thousands of branches that no prefix ever sees.
+    if (!((at_hi - at_lo).mass > 0.0)) continue;
+    branches_.push_back(branch);
+    at_lo_.push_back(at_lo);
+    at_hi_.push_back(at_hi);
   }
   constexpr size_t kSteps = 512;
   const std::vector<double> points = equal_cost_points(integral, kSteps);
-  for (const Branch& branch : derivative_.branches()) {
+  for (const Branch& branch : branches_) {
     const bool flat = branch.direction == 0;
     steps_.push_back(flat ? std::vector<Branch>{} : steps_of(derivative_, branch, points));
   }
@@ -61,9 +66,8 @@ double ValueAxis::solve(size_t branch, double v) const {
 
 Moments ValueAxis::below(double v, bool with_atoms) const {
   Moments sum;
-  const std::vector<Branch>& branches = derivative_.branches();
-  for (size_t i = 0; i < branches.size(); ++i) {
-    const Branch& branch = branches[i];
+  for (size_t i = 0; i < branches_.size(); ++i) {
+    const Branch& branch = branches_[i];
     const double top = branch_max(branch);
     if (branch.direction == 0) {
       // A flat branch is a point at its upper value.
@@ -80,9 +84,8 @@ Moments ValueAxis::below(double v, bool with_atoms) const {
 
 double ValueAxis::density(double v) const {
   double sum = 0.0;
-  const std::vector<Branch>& branches = derivative_.branches();
-  for (size_t i = 0; i < branches.size(); ++i) {
-    const Branch& branch = branches[i];
+  for (size_t i = 0; i < branches_.size(); ++i) {
+    const Branch& branch = branches_[i];
     if (branch.direction == 0 || v <= branch_min(branch) || v >= branch_max(branch)) continue;
     const double x = solve(i, v);
     const double slope = std::abs(derivative_.slope(x, branch.piece));
@@ -95,7 +98,7 @@ std::vector<Border> ValueAxis::first_borders(size_t count) const {
   std::vector<double> values{lo_, hi_};
   for (const double x : equal_cost_points(integral_, count)) values.push_back(derivative_.value(x));
   std::vector<double> atoms;
-  for (const Branch& branch : derivative_.branches()) {
+  for (const Branch& branch : branches_) {
     values.push_back(branch.value_lo);
     values.push_back(branch.value_hi);
     if (branch.direction == 0) atoms.push_back(branch_max(branch));

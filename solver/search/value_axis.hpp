@@ -32,7 +32,8 @@ class ValueAxis : public Axis {
   const Derivative& derivative_;
   double lo_;
   double hi_;
-  std::vector<Moments> at_lo_;  ///< x-prefix at each branch's lower end
+  std::vector<Branch> branches_;  ///< those with mass
+  std::vector<Moments> at_lo_;    ///< x-prefix at each branch's lower end
   std::vector<Moments> at_hi_;
   std::vector<std::vector<Branch>> steps_;  ///< each branch in short steps: starts for Newton
 };

@@ -139,7 +139,9 @@ void Axis::lay_panels() {
   span_ = derivative_->max_value() - derivative_->min_value();
   size_ = std::max(std::fabs(derivative_->max_value()), std::fabs(derivative_->min_value()));
   center_ = (derivative_->max_value() + derivative_->min_value()) / 2;
-  const double longest = std::min(2.0 * weight_->scale(), hi() - lo());
+  const double length = hi() - lo();
+  const double longest =
+      weight_->is_piecewise_constant() ? length : std::min(2.0 * weight_->scale(), length);
   const std::vector<double> ends = cuts();
   std::vector<Panel> coarse;
   for (size_t i = 0; i + 1 < ends.size(); ++i) {
