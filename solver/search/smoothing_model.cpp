@@ -20,6 +20,9 @@ namespace {
 constexpr double kReach = 8.6;
 constexpr double kSmallestTau = 0.01;
 constexpr double kSigmasPerUnitLog = 12.0;
+// The share of a bin that is too rare to hold means of units: it may be as long as a thousand
+// million of their spreads.
+constexpr double kLeastBinOfUnits = 1e-10;
 
 double parameter(const WeightSpec& weight, const char* name) {
   for (const NamedValue& value : weight.parameters) {
@@ -146,6 +149,10 @@ std::vector<SmoothingNode> histogram_nodes(const WeightSpec& weight, double tau)
   const double spread = tau * std::sqrt(variance);
   const double shrink = std::sqrt((1.0 - tau) * (1.0 + tau));
   if (shrink < 1e-8) return {{mean, spread, 1.0}};
+  std::vector<double> masses = weight.masses;
+  for (double& bin : masses) {
+    if (bin < kLeastBinOfUnits * mass) bin = 0.0;
+  }
   std::vector<double> edges = weight.edges;
   for (double& edge : edges) edge = mean + shrink * (edge - mean);
   // A bin around a single number is as narrow as doubles allow: drawn together it would vanish, and
@@ -154,7 +161,7 @@ std::vector<SmoothingNode> histogram_nodes(const WeightSpec& weight, double tau)
     edges[i] = std::max(edges[i], std::nextafter(edges[i - 1], edges.back() + 1.0));
   }
   std::vector<SmoothingNode> nodes;
-  for (const MassPoint& point : gauss_points(edges, weight.masses, spread)) {
+  for (const MassPoint& point : gauss_points(edges, masses, spread)) {
     nodes.push_back({point.position, spread, point.mass / mass});
   }
   return nodes;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+#include "base/text.hpp"
 #include "search/assemble.hpp"
 #include "search/branch_and_bound.hpp"
 #include "search/newton.hpp"
@@ -58,6 +60,20 @@ StepLayout needed_layout(const Setting& setting, std::vector<double> cuts,
   return layout;
 }
 
+/// An error that rounding alone may make up says nothing: where f' grows faster than the mass
+/// falls off, doubles lose the mass before its share of the error.
+void check_certain(const Setting& setting, double error, double above) {
+  constexpr double kShare = 0.01;
+  if (above - error <= kShare * (error + setting.integral().total().second)) return;
+  const Derivative& derivative = setting.derivative();
+  throw Error("the error cannot be told from rounding: it is " + shortest(error) + " to " +
+                  shortest(above) + ", since f' reaches from " + shortest(derivative.min_value()) +
+                  " to " + shortest(derivative.max_value()) + " between " +
+                  shortest(derivative.lo()) + " and " + shortest(derivative.hi()) +
+                  ", mostly where hardly any mass is; a narrower domain helps",
+              {}, "domain");
+}
+
 Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) {
   double error = layout_error(setting, layout);
   if (const auto snapped = snap_to_decimals(layout, false, setting.folded())) {
@@ -69,6 +85,7 @@ Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) 
   }
   const double residual = layout_residual(setting, layout);
   const double above = layout_error_above(setting, layout);
+  check_certain(setting, error, above);
   const double below = setting.integral().uncertainty().below(std::min(lower_bound, error));
   return {std::move(layout), above, below, residual};
 }
@@ -84,6 +101,7 @@ Answer answer_of_levels(const Setting& setting, StepLayout layout, double lower_
   }
   const double residual = rounding_residual(setting, layout.levels);
   const double above = rounding_error_above(setting, layout.levels);
+  check_certain(setting, error, above);
   const double below = rounding_error_below(setting, std::min(lower_bound, error));
   return {std::move(layout), above, below, residual};
 }

@@ -109,6 +109,8 @@ void add_even_means(Units& units, double lo, double hi, double mass, double spre
   }
 }
 
+constexpr double kLeastBin = 1e-10;  // no units in bins with less of the mass
+
 /// The unit model of a histogram that does not tell its units apart: their means follow the
 /// histogram drawn together about its mean, so that with the scatter tau sigma of each the inputs
 /// have the histogram's spread.
@@ -129,7 +131,7 @@ Units units_of_bins(const WeightSpec& weight, double tau) {
   const double together = std::sqrt(1.0 - tau * tau);
   Units units;
   for (size_t i = 0; i < weight.masses.size(); ++i) {
-    if (!(weight.masses[i] > 0.0)) continue;
+    if (!(weight.masses[i] > kLeastBin * mass)) continue;
     add_even_means(units, mean + together * (weight.edges[i] - mean),
                    mean + together * (weight.edges[i + 1] - mean), weight.masses[i],
                    tau * std::sqrt(variance));

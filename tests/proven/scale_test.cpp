@@ -125,4 +125,43 @@ TEST(Scale, AWeightFarFromEveryKinkHasItsMass) {
   EXPECT_LE(table.error, 1e-20);
 }
 
+TEST(Scale, AnErrorThatRoundingMayMakeUpIsRefused) {
+  // f' reaches 2e10 where Laplace's density has fallen to 1e-33.
+  try {
+    solved("exp(x/3)", 3, "laplace:0,1", {-kInfinity, kInfinity});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot be told from rounding"), std::string::npos);
+  }
+  EXPECT_LE(solved("exp(x/3)", 3, "laplace:0,1").relative_gap, 1e-8);
+}
+
+TEST(Scale, OscillationsOutsideTheMassCostNothing) {
+  const Table near = solved("sin(1e4*x)/1e4", 2, "normal:0,1e-3", {-0.01, 0.01});
+  const Table far = solved("sin(1e4*x)/1e4", 2, "normal:0,1e-3", {-0.2, 0.2});
+  EXPECT_NEAR(far.error / near.error, 1.0, 1e-9);
+  EXPECT_LE(far.relative_gap, 1e-8);
+}
+
+TEST(Scale, BinsOfAnyLengthHoldTheirInputs) {
+  // Two bins that are 10^8 times as long as the other and hold one input in 10^30; then 2000 whose
+  // lengths double 40 times to either side.
+  Problem problem;
+  problem.function = parse_function("gelu");
+  problem.levels = 4;
+  problem.domain = {-kInfinity, kInfinity};
+  problem.weight.kind = "histogram";
+  problem.weight.edges = {-1e9, -10, 10, 1e9};
+  problem.weight.masses = {1e-30, 1.0, 1e-30};
+  EXPECT_NEAR(solve(problem).error, 0.00202812548, 1e-10);
+
+  problem.weight.edges.clear();
+  problem.weight.masses.assign(2000, 1.0);
+  for (int i = -1000; i <= 1000; ++i) {
+    problem.weight.edges.push_back(std::copysign(std::exp2(std::abs(i) * 0.04) - 1.0, i));
+  }
+  const Table table = solve(problem);
+  EXPECT_LE(table.relative_gap, 1e-8);
+}
+
 }  // namespace fewbit
