@@ -281,11 +281,11 @@ inline constexpr StepTable levels_normal_b3 = {
 
 // levels_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000462087307356706, lower bound 0.00046208730711020616
-// relative gap 5.334485734472283e-10
+// squared error 0.000462087307356706, lower bound 0.00046208730711022703
+// relative gap 5.334034068921465e-10
 // thresholds
 //   -2.99300903993, -2.035152898934, -0.992333292069, -0.78073710083, -0.614134692748,
-//   -0.47125783479, -0.343565486539, -0.22483322486, -0.111236386238, 0, 0.111236386239,
+//   -0.47125783479, -0.343565486539, -0.22483322486, -0.111236386238, 0, 0.111236386238,
 //   0.22483322486, 0.343565486539, 0.47125783479, 0.614134692748, 0.78073710083, 0.992333292069,
 //   2.035152898934, 2.993009039929
 // levels
@@ -306,7 +306,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.000462087307356706, 0.00046208730711020616};
+    10.0, 0.000462087307356706, 0.00046208730711022703};
 
 // levels_uniform_b1: gelu
 // form levels, weight uniform, domain [-10, 10]
@@ -465,8 +465,8 @@ inline constexpr StepTable smoothed_normal_b3 = {
 // smoothed_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.4687593601071335e-05
-// squared error 0.00046345916156358315, lower bound 0.00046208730711020616
-// relative gap 0.002960033088457524
+// squared error 0.00046345916156358315, lower bound 0.00046208730711022703
+// relative gap 0.002960033088412491
 // thresholds
 //   -2.951777899821, -2.026838530535, -0.993001011873, -0.782593005753, -0.616234562012,
 //   -0.472741746229, -0.344592925544, -0.225484398905, -0.111552918379, 0, 0.111552918379,
@@ -490,7 +490,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00046345916156358315, 0.00046208730711020616};
+    -10.0, 10.0, 0.00046345916156358315, 0.00046208730711022703};
 
 // unbiased_normal_b1: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -535,8 +535,8 @@ inline constexpr StepTable unbiased_normal_b3 = {
 
 // unbiased_normal_b4: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010097974189528743, lower bound 0.001009797418512224
-// relative gap 4.363749888134122e-10
+// squared error 0.0010097974189528743, lower bound 0.0010097974185122103
+// relative gap 4.3638851721734447e-10
 // levels
 //   -0.1289041451851548, -0.071896604552, 0.000447309612, 0.086588966145, 0.175972387842,
 //   0.26735134337, 0.359961440942, 0.453248318787, 0.546751681213, 0.640038559058, 0.73264865663,
@@ -548,7 +548,7 @@ inline constexpr float unbiased_normal_b4_levels[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
     nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010097974189528743,
-    0.001009797418512224};
+    0.0010097974185122103};
 
 }  // namespace tables
 

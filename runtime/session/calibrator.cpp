@@ -89,7 +89,7 @@ solver::WeightSpec coarse(const solver::WeightSpec& weight) {
 
 /// Nothing is printed of how near the optimum a table is: the gap of a thousandth is not worth the
 /// time that one of a millionth takes.
-constexpr solver::SearchOptions kQuickly{.target_gap = 1e-3, .time_limit = 0.02};
+constexpr solver::SearchOptions kQuickly{.target_gap = 1e-3, .time_limit = 0.02, .quick = true};
 
 /// f' is all but one value where the inputs were: a table of such would say so everywhere.
 bool is_all_but_constant(const solver::Table& solved, const Table& before) {

@@ -59,11 +59,25 @@ void add_range(const Derivative& derivative, const Segment& segment, Pool& pool)
 
 std::vector<Pool> pools_of(const Setting& setting, const StepLayout& layout, size_t count) {
   std::vector<Pool> pools(count);
-  for (Pool& pool : pools) pool.center = setting.integral().center();
-  for (const Segment& segment : segments_of(setting, layout)) {
+  const PrefixIntegral& integral = setting.integral();
+  const std::vector<Segment> segments = segments_of(setting, layout);
+  for (Pool& pool : pools) pool.center = integral.center();
+  for (const Segment& segment : segments) {
     Pool& pool = pools[static_cast<size_t>(segment.code)];
-    pool.moments += setting.integral().at(segment.hi) - setting.integral().at(segment.lo);
+    pool.moments += integral.at(segment.hi) - integral.at(segment.lo);
     add_range(setting.derivative(), segment, pool);
+  }
+  // Differences of prefixes know nothing of a mass far in a tail.
+  constexpr double kLeastShare = 1e-10;
+  const double least = kLeastShare * integral.total().mass;
+  std::vector<Moments> sums(count);
+  for (const Segment& segment : segments) {
+    const auto code = static_cast<size_t>(segment.code);
+    if (pools[code].moments.mass > least) continue;
+    sums[code] += integral.between(segment.lo, segment.hi);
+  }
+  for (size_t code = 0; code < count; ++code) {
+    if (!(pools[code].moments.mass > least)) pools[code].moments = sums[code];
   }
   return pools;
 }

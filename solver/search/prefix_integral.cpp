@@ -94,21 +94,33 @@ Moments PrefixIntegral::at(double x) const {
          moments_of(panel_nodes(derivative_, weight_, panel.lo, x, panel.piece), center_);
 }
 
-template <class Integrand>
-double PrefixIntegral::integrate(double a, double b, const Integrand& integrand) const {
-  long double sum = 0.0L;
+// Visits the nodes of the panels, or parts of panels, that make up [a, b].
+template <class Visit>
+void PrefixIntegral::for_each_panel(double a, double b, const Visit& visit) const {
   for (size_t i = panel_of(a); i < panels_.size() && panels_[i].lo < b; ++i) {
     const Panel& panel = panels_[i];
     const double lo = std::max(a, panel.lo);
     const double hi = std::min(b, panel.hi);
     if (hi <= lo) continue;
     const bool whole = lo == panel.lo && hi == panel.hi;
-    const PanelNodes nodes =
-        whole ? nodes_[i] : panel_nodes(derivative_, weight_, lo, hi, panel.piece);
+    visit(whole ? nodes_[i] : panel_nodes(derivative_, weight_, lo, hi, panel.piece));
+  }
+}
+
+Moments PrefixIntegral::between(double a, double b) const {
+  Moments sum;
+  for_each_panel(a, b, [&](const PanelNodes& nodes) { sum += moments_of(nodes, center_); });
+  return sum;
+}
+
+template <class Integrand>
+double PrefixIntegral::integrate(double a, double b, const Integrand& integrand) const {
+  long double sum = 0.0L;
+  for_each_panel(a, b, [&](const PanelNodes& nodes) {
     for (size_t j = 0; j < PanelNodes::kCount; ++j) {
       sum += nodes.measure[j] * integrand(nodes.value[j]);
     }
-  }
+  });
   return static_cast<double>(sum);
 }
 

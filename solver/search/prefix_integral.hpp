@@ -40,6 +40,8 @@ class PrefixIntegral {
   Moments at(double x) const;
   Moments total() const { return prefix_.back(); }
 
+  /// Integrals over [a, b], without cancellation.
+  Moments between(double a, double b) const;
   /// The integral of w (f' - level)^2 over [a, b], without cancellation.
   double squared_error(double a, double b, double level) const;
   /// The integral of w (f' - lower) (upper - f') over [a, b] within one branch of f'.
@@ -56,6 +58,8 @@ class PrefixIntegral {
 
  private:
   size_t panel_of(double x) const;
+  template <class Visit>
+  void for_each_panel(double a, double b, const Visit& visit) const;
   template <class Integrand>
   double integrate(double a, double b, const Integrand& integrand) const;
 

@@ -81,7 +81,7 @@ void smooth(Table& table, const SearchOptions& options) {
                                          squared_optimum(problem, Form::intervals, options)};
   const SmoothedResult result = minimise_smoothed(
       expression_of(problem.function), *weight, effective_domain(problem.domain, *weight),
-      problem.objective.lambda, nodes, starts, problem.levels);
+      problem.objective.lambda, nodes, starts, problem.levels, options.quick);
   set_step(table, result.step);
   table.error = table_error(table);
   table.residual = result.residual;

@@ -30,6 +30,7 @@ constexpr double kNear = 0.5;     // in standard deviations of the inputs
 constexpr double kSlight = 0.01;  // in standard deviations of the inputs
 constexpr double kSame = 1e-9;    // in standard deviations of the inputs
 constexpr double kSettled = 1e-10;
+constexpr double kQuickly = 1e-4;  // gain of a step that is worth another one
 
 StepFunction canonical(StepFunction step) {
   make_canonical(step);
@@ -60,8 +61,8 @@ void check(double lambda, const std::vector<SmoothingNode>& nodes,
 class Search {
  public:
   /// `even`: f' is, wherever it counts.
-  Search(const SmoothedObjective& objective, const InputSpread& inputs, bool even)
-      : objective_(objective), inputs_(inputs), even_(even) {}
+  Search(const SmoothedObjective& objective, const InputSpread& inputs, bool even, bool quick)
+      : objective_(objective), inputs_(inputs), even_(even), quick_(quick) {}
 
   void run(StepFunction start) {
     make_canonical(start);
@@ -69,6 +70,7 @@ class Search {
     seen_.push_back(start);
     const bool even = is_even_problem() && is_even(start, kSame * inputs_.deviation);
     if (even) make_even(start);
+    if (quick_) return keep(descend_from(start, even));
     for (const StepFunction& variant : start_variants(start, even, inputs_))
       keep(descend_from(variant, even));
     while (simplify(start, inputs_)) keep(descend_from(start, even));
@@ -99,7 +101,9 @@ class Search {
 
   /// The result in its last form.
   SmoothedResult finish() {
-    const double left = settle(objective_, best_, is_even_problem() && is_even(best_));
+    const bool even = is_even_problem() && is_even(best_);
+    const double left =
+        quick_ ? settle(objective_, best_, even, 0) : settle(objective_, best_, even);
     // Where symmetry puts a threshold at 0, let it be 0.
     for (double& s : best_.thresholds) {
       if (std::abs(s) < kRounding * inputs_.deviation) s = 0.0;
@@ -150,13 +154,16 @@ class Search {
 
   Result descend_from(const StepFunction& start, bool even) const {
     Result result{start, 0.0};
-    result.value = descend(objective_, result.step, {.even = even});
+    result.value = descend(objective_, result.step, {.even = even, .creeping = creeping()});
     if (objective_.jumps().empty()) return result;
     // A minimum may be a corner, which free steps come near to only.
     Result corner{snapped(result.step), 0.0};
-    corner.value = descend(objective_, corner.step, {.even = even, .hold_jumps = true});
+    corner.value = descend(objective_, corner.step,
+                           {.even = even, .hold_jumps = true, .creeping = creeping()});
     return corner.value < result.value ? corner : result;
   }
+
+  double creeping() const { return quick_ ? kQuickly : DescentRules{}.creeping; }
 
   // The threshold nearest to each jump of f' moved there, unless all are far.
   StepFunction snapped(StepFunction step) const {
@@ -180,6 +187,7 @@ class Search {
   const SmoothedObjective& objective_;
   InputSpread inputs_;
   bool even_;
+  bool quick_;
   std::vector<StepFunction> seen_;
   StepFunction best_;
   double value_ = std::numeric_limits<double>::infinity();
@@ -195,7 +203,8 @@ bool is_exact(const SmoothedObjective& objective, const StepFunction& step, doub
 
 SmoothedResult minimise_smoothed(const Expression& f, const Weight& weight, Domain domain,
                                  double lambda, const std::vector<SmoothingNode>& nodes,
-                                 const std::vector<StepFunction>& starts, int max_levels) {
+                                 const std::vector<StepFunction>& starts, int max_levels,
+                                 bool quick) {
   check(lambda, nodes, starts, max_levels);
   const SmoothedDerivative target(f, nodes);
   const Domain support = weight.support();
@@ -207,7 +216,7 @@ SmoothedResult minimise_smoothed(const Expression& f, const Weight& weight, Doma
   }
   const Derivative& far = target.derivative();
   const double end = std::max({-far.lo(), far.hi(), -derivative.lo(), derivative.hi()});
-  Search search(objective, input_spread(nodes), is_even(f, end));
+  Search search(objective, input_spread(nodes), is_even(f, end), quick);
   for (const StepFunction& start : starts) search.run(start);
   search.follow_suggestions();
   search.prune();

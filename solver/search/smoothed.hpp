@@ -18,10 +18,12 @@ struct SmoothedResult {
 /// copies of them, from their simpler code patterns and from the patterns that the levels found
 /// suggest reach; never above any start (to 1e-9 of itself). Levels ascend and differ, all are
 /// named, neighbouring codes differ; even (exact pairs of thresholds) where the problem and the
-/// best start were even. Throws Error for no starts, malformed ones, too many levels, a negative
-/// lambda, and where f' does not exist within the nodes' reach.
+/// best start were even. `quick`: no copies, and no polish of the last digits. Throws Error for no
+/// starts, malformed ones, too many levels, a negative lambda, and where f' does not exist within
+/// the nodes' reach.
 SmoothedResult minimise_smoothed(const Expression& f, const Weight& weight, Domain domain,
                                  double lambda, const std::vector<SmoothingNode>& nodes,
-                                 const std::vector<StepFunction>& starts, int max_levels);
+                                 const std::vector<StepFunction>& starts, int max_levels,
+                                 bool quick = false);
 
 }  // namespace fewbit::solver

@@ -17,11 +17,8 @@ namespace {
 
 constexpr double kLargestDamping = 1e10;
 constexpr double kNegligible = 1e-15;  // of the objective, for what a step may still gain
-// Steps that gain less than this share in a row: corners of a histogram's weight, not a valley.
-constexpr double kCreeping = 1e-7;
-constexpr int kPatience = 4;
+constexpr int kPatience = 4;      // creeping along corners of a histogram's weight is no valley
 constexpr double kPolish = 1e-3;  // of a spread: shorter steps of settle() must go on to shrink
-constexpr int kSettleSteps = 60;
 constexpr int kFreeSteps = 10;  // of settle() that may pass corners: there are many in a histogram
 constexpr double kVanishing = 1e-3;  // of a spread: a narrower interval is taken away
 constexpr double kShareOfGap = 0.8;  // how much of an interval one step may consume
@@ -254,14 +251,14 @@ double descend(const SmoothedObjective& objective, StepFunction& step, const Des
     const bool moved = descent.advance();
     const bool dropped = descent.drop_vanished();
     if (!moved && !dropped) break;
-    creeping = before - descent.value() < kCreeping * before ? creeping + 1 : 0;
+    creeping = before - descent.value() < rules.creeping * before ? creeping + 1 : 0;
   }
   return descent.value();
 }
 
-double settle(const SmoothedObjective& objective, StepFunction& step, bool even) {
+double settle(const SmoothedObjective& objective, StepFunction& step, bool even, int steps) {
   Descent descent(objective, step, {.even = even});
-  for (int i = 0; i < kSettleSteps && descent.settle(i < kFreeSteps); ++i) descent.drop_vanished();
+  for (int i = 0; i < steps && descent.settle(i < kFreeSteps); ++i) descent.drop_vanished();
   return descent.remaining();
 }
 

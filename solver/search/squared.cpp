@@ -29,10 +29,24 @@ struct Answer {
 
 BoundOptions bound_options(int levels, const SearchOptions& options) {
   BoundOptions bound;
-  bound.first_cells = std::max<size_t>(768, static_cast<size_t>(levels) * 16);
+  const size_t coarser = options.quick ? 4 : 1;
+  bound.first_cells = std::max<size_t>(768, static_cast<size_t>(levels) * 16) / coarser;
   bound.target_gap = options.target_gap;
   bound.time_limit = options.time_limit;
   return bound;
+}
+
+/// An error that rounding alone may make up says nothing: where f' grows faster than the mass
+/// falls off, doubles lose the mass before its share of the error.
+void check_certain(const Setting& setting, double error, double above) {
+  if (above <= 10.0 * error + 0.01 * setting.integral().total().second) return;
+  const Derivative& derivative = setting.derivative();
+  throw Error("the error cannot be told from rounding: it is " + shortest(error) + " to " +
+                  shortest(above) + ", since f' reaches from " + shortest(derivative.min_value()) +
+                  " to " + shortest(derivative.max_value()) + " between " +
+                  shortest(derivative.lo()) + " and " + shortest(derivative.hi()) +
+                  ", mostly where hardly any mass is; a narrower domain helps",
+              {}, "domain");
 }
 
 /// Leaves cuts out while that adds less to the error than is uncertain of it, as where f' takes but
@@ -44,6 +58,7 @@ StepLayout needed_layout(const Setting& setting, std::vector<double> cuts,
   StepLayout layout = layout_of(setting, cuts);
   double error = layout_error(setting, layout);
   const double accepted = layout_error_above(setting, layout);
+  check_certain(setting, error, accepted);
   for (size_t i = 0; error < 0.5 * accepted && cuts.size() > 1 && i < cuts.size();) {
     std::vector<double> fewer = cuts;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
@@ -60,20 +75,6 @@ StepLayout needed_layout(const Setting& setting, std::vector<double> cuts,
   return layout;
 }
 
-/// An error that rounding alone may make up says nothing: where f' grows faster than the mass
-/// falls off, doubles lose the mass before its share of the error.
-void check_certain(const Setting& setting, double error, double above) {
-  constexpr double kShare = 0.01;
-  if (above - error <= kShare * (error + setting.integral().total().second)) return;
-  const Derivative& derivative = setting.derivative();
-  throw Error("the error cannot be told from rounding: it is " + shortest(error) + " to " +
-                  shortest(above) + ", since f' reaches from " + shortest(derivative.min_value()) +
-                  " to " + shortest(derivative.max_value()) + " between " +
-                  shortest(derivative.lo()) + " and " + shortest(derivative.hi()) +
-                  ", mostly where hardly any mass is; a narrower domain helps",
-              {}, "domain");
-}
-
 Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) {
   double error = layout_error(setting, layout);
   if (const auto snapped = snap_to_decimals(layout, false, setting.folded())) {
@@ -85,7 +86,6 @@ Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) 
   }
   const double residual = layout_residual(setting, layout);
   const double above = layout_error_above(setting, layout);
-  check_certain(setting, error, above);
   const double below = setting.integral().uncertainty().below(std::min(lower_bound, error));
   return {std::move(layout), above, below, residual};
 }
