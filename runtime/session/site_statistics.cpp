@@ -1,6 +1,7 @@
 #include "session/site_statistics.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <ATen/core/grad_mode.h>
@@ -21,21 +22,24 @@ namespace {
 /// there; the solver takes seconds for points.
 constexpr double kLeastSpread = 1e-2;
 
-/// Bins are of equal width in asinh(x / kFine): finest at 0, ever wider outwards.
-constexpr double kFine = 0.25;
+/// |x| + kFine, a float, has the bin that its leading bits say: each octave holds 128, finest at 0.
+constexpr float kFine = 0.25F;
+constexpr int kDroppedBits = 23 - 7;
+constexpr int32_t kFineBits = std::bit_cast<int32_t>(kFine);
+constexpr float kReach = SiteStatistics::kReach;
+constexpr int64_t kSide =
+    ((std::bit_cast<int32_t>(kReach + kFine) - kFineBits) >> kDroppedBits) + 1;
+constexpr int64_t kBins = 2 * kSide;
 
 /// A piece takes 12 bytes per element beside it: 4 as float32 and 8 as float64 or as bin.
 constexpr int64_t kPieces = 160;
 constexpr int64_t kLeastPiece = 4096;
 
-double reach_in_bins() {
-  return std::asinh(SiteStatistics::kReach / kFine);
-}
-
+/// The lower edge of a bin; of kBins, the upper edge of the last.
 double edge(std::ptrdiff_t bin) {
-  const double place = 2.0 * static_cast<double>(bin) / SiteStatistics::kBins - 1.0;
-  if (std::abs(place) == 1.0) return place * SiteStatistics::kReach;
-  return kFine * std::sinh(reach_in_bins() * place);
+  const auto steps = static_cast<int32_t>(std::abs(bin - kSide));
+  const auto magnitude = std::bit_cast<float>(kFineBits + (steps << kDroppedBits)) - kFine;
+  return std::copysign(std::min(magnitude, kReach), static_cast<double>(bin - kSide));
 }
 
 int64_t channel_dimension(const at::Tensor& x) {
@@ -56,19 +60,21 @@ void for_each_piece(const at::Tensor& x, int64_t channel, int64_t limit, const V
   }
 }
 
-/// The bin of each value, which are lost.
-at::Tensor bins_of(at::Tensor& values) {
-  values.div_(kFine).asinh_();
-  values.add_(reach_in_bins()).mul_(SiteStatistics::kBins / (2.0 * reach_in_bins()));
-  return values.to(at::kLong).clamp_(0, SiteStatistics::kBins - 1);
+/// The bin of each value. Values of a negative sign count downwards from the middle: ~n is -1 - n.
+at::Tensor bins_of(const at::Tensor& values) {
+  const at::Tensor negative = values.view(at::kInt).__rshift__(31);
+  at::Tensor bins = values.abs().add_(kFine).view(at::kInt);
+  bins.sub_(kFineBits).__irshift__(kDroppedBits).__ixor__(negative).add_(kSide);
+  return bins;
 }
 
 /// On CUDA bincount waits for the device; on the CPU it is many times as fast.
 void count(at::Tensor& counts, const at::Tensor& bins) {
   if (bins.is_cpu()) {
-    counts.add_(at::bincount(bins, {}, SiteStatistics::kBins));
+    counts.add_(at::bincount(bins, {}, kBins));
   } else {
-    counts.scatter_add_(0, bins, at::ones({1}, counts.options()).expand(bins.sizes()));
+    counts.scatter_add_(0, bins.to(at::kLong),
+                        at::ones({1}, counts.options()).expand(bins.sizes()));
   }
 }
 

@@ -18,8 +18,7 @@ namespace fewbit::session {
 class SiteStatistics : public nn::InputObserver {
  public:
   /// Inputs beyond +-kReach, the range of 16-bit floats, count as kReach.
-  static constexpr double kReach = 65536.0;
-  static constexpr int64_t kBins = 4096;
+  static constexpr float kReach = 65536.0F;
 
   void observe(const at::Tensor& x) override;
   /// What is observed from now on does not count.
@@ -35,7 +34,7 @@ class SiteStatistics : public nn::InputObserver {
   /// Of one stream: another one's sums would be a race on the device.
   struct Sums {
     c10::Stream stream;
-    at::Tensor counts;        ///< int64 [kBins]
+    at::Tensor counts;        ///< int64, one per bin
     at::Tensor values;        ///< float64 [channels]
     at::Tensor squares;       ///< float64 [channels]
     int64_t per_channel = 0;  ///< elements in each
