@@ -220,8 +220,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03844309819275764, lower bound 0.03844309817660805
-// relative gap 4.2009071511021026e-10
+// squared error 0.03844309819275763, lower bound 0.038443098176608057
+// relative gap 4.2009035411464907e-10
 // thresholds
 //   0
 // levels
@@ -235,7 +235,7 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03844309819275764, 0.03844309817660805};
+    10.0, 0.03844309819275763, 0.038443098176608057};
 
 // levels_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -258,8 +258,8 @@ inline constexpr StepTable levels_normal_b2 = {
 
 // levels_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0019019809167288705, lower bound 0.0019019809165579796
-// relative gap 8.984888372008488e-11
+// squared error 0.0019019809167288692, lower bound 0.00190198091655798
+// relative gap 8.984797165863326e-11
 // thresholds
 //   -2.917540185223, -0.787070789078, -0.475407160163, -0.226682573127, 0, 0.226682573127,
 //   0.475407160163, 0.787070789078, 2.917540185223
@@ -277,12 +277,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0019019809167288705, 0.0019019809165579796};
+    10.0, 0.0019019809167288692, 0.00190198091655798};
 
 // levels_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000462087307356706, lower bound 0.00046208730711022703
-// relative gap 5.334034068921465e-10
+// squared error 0.00046208730735670505, lower bound 0.0004620873071102279
+// relative gap 5.333995354731405e-10
 // thresholds
 //   -2.99300903993, -2.035152898934, -0.992333292069, -0.78073710083, -0.614134692748,
 //   -0.47125783479, -0.343565486539, -0.22483322486, -0.111236386238, 0, 0.111236386238,
@@ -306,7 +306,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.000462087307356706, 0.00046208730711022703};
+    10.0, 0.00046208730735670505, 0.0004620873071102279};
 
 // levels_uniform_b1: gelu
 // form levels, weight uniform, domain [-10, 10]
@@ -401,8 +401,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005683684834156491
-// squared error 0.05260768790601973, lower bound 0.03844309817660805
-// relative gap 0.26924942519267936
+// squared error 0.05260768790601973, lower bound 0.038443098176608057
+// relative gap 0.26924942519267925
 // thresholds
 //   0
 // levels
@@ -416,7 +416,7 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05260768790601973, 0.03844309817660805};
+    -10.0, 10.0, 0.05260768790601973, 0.038443098176608057};
 
 // smoothed_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -441,8 +441,8 @@ inline constexpr StepTable smoothed_normal_b2 = {
 // smoothed_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.45253888116642e-05
-// squared error 0.0019261191476902307, lower bound 0.0019019809165579796
-// relative gap 0.012532055019128612
+// squared error 0.0019261191476902294, lower bound 0.00190198091655798
+// relative gap 0.012532055019127719
 // thresholds
 //   -2.748307706098, -0.791685461633, -0.480006570588, -0.228701204314, 0, 0.228701204314,
 //   0.480006570588, 0.791685461633, 2.748307706098
@@ -460,13 +460,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019261191476902307, 0.0019019809165579796};
+    -10.0, 10.0, 0.0019261191476902294, 0.00190198091655798};
 
 // smoothed_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.4687593601071335e-05
-// squared error 0.00046345916156358315, lower bound 0.00046208730711022703
-// relative gap 0.002960033088412491
+// squared error 0.0004634591615635821, lower bound 0.0004620873071102279
+// relative gap 0.0029600330884084034
 // thresholds
 //   -2.951777899821, -2.026838530535, -0.993001011873, -0.782593005753, -0.616234562012,
 //   -0.472741746229, -0.344592925544, -0.225484398905, -0.111552918379, 0, 0.111552918379,
@@ -490,7 +490,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00046345916156358315, 0.00046208730711022703};
+    -10.0, 10.0, 0.0004634591615635821, 0.0004620873071102279};
 
 // unbiased_normal_b1: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -520,8 +520,8 @@ inline constexpr StepTable unbiased_normal_b2 = {
 
 // unbiased_normal_b3: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0045957039294682225, lower bound 0.0045957039291631
-// relative gap 6.639292948280566e-11
+// squared error 0.0045957039294682225, lower bound 0.004595703929163102
+// relative gap 6.639255201648003e-11
 // levels
 //   -0.1289041451851548, 0.015187244802, 0.203799097018, 0.40054130464, 0.59945869536,
 //   0.796200902982, 0.984812755198, 1.1289041451851547
@@ -531,12 +531,12 @@ inline constexpr float unbiased_normal_b3_levels[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
     nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0045957039294682225,
-    0.0045957039291631};
+    0.004595703929163102};
 
 // unbiased_normal_b4: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010097974189528743, lower bound 0.0010097974185122103
-// relative gap 4.3638851721734447e-10
+// squared error 0.0010097974189528735, lower bound 0.0010097974185122112
+// relative gap 4.36386799324782e-10
 // levels
 //   -0.1289041451851548, -0.071896604552, 0.000447309612, 0.086588966145, 0.175972387842,
 //   0.26735134337, 0.359961440942, 0.453248318787, 0.546751681213, 0.640038559058, 0.73264865663,
@@ -547,8 +547,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.771dbap-1f, 0x1.a5e6f2p-1f, 0x1.d3aa9cp-1f, 0x1.ffc55ep-1f, 0x1.1267dp+0f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010097974189528743,
-    0.0010097974185122103};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010097974189528735,
+    0.0010097974185122112};
 
 }  // namespace tables
 

@@ -213,8 +213,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.012804126515648283, lower bound 0.012804126511350275
-// relative gap 3.356736693207559e-10
+// squared error 0.01280412651564827, lower bound 0.012804126511350288
+// relative gap 3.356716370968394e-10
 // thresholds
 //   0
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.012804126515648283, 0.012804126511350275};
+    10.0, 0.01280412651564827, 0.012804126511350288};
 
 // levels_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0035766710358281213, lower bound 0.003576671035222044
-// relative gap 1.6945289300713681e-10
+// squared error 0.0035766710358281087, lower bound 0.0035766710352220566
+// relative gap 1.6944586035298788e-10
 // thresholds
 //   -0.797087412752, 0, 0.797087412752
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.0035766710358281213, 0.003576671035222044};
+    10.0, 0.0035766710358281087, 0.0035766710352220566};
 
 // levels_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009583170054643283, lower bound 0.0009583170053998601
-// relative gap 6.727228953616778e-11
+// squared error 0.0009583170054643156, lower bound 0.000958317005399873
+// relative gap 6.724558942428006e-11
 // thresholds
 //   -1.395827066001, -0.821622346527, -0.388369844292, 0, 0.388369844292, 0.821622346527,
 //   1.395827066001
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0009583170054643283, 0.0009583170053998601};
+    10.0, 0.0009583170054643156, 0.000958317005399873};
 
 // levels_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0002496355259629022, lower bound 0.0002496355258708737
-// relative gap 3.68651414931503e-10
+// squared error 0.00024963552596288946, lower bound 0.0002496355258708865
+// relative gap 3.6854913397185654e-10
 // thresholds
 //   -1.902845832193, -1.43148479268, -1.103803947063, -0.838604493193, -0.607260609858,
 //   -0.395655717649, -0.195264407236, 0, 0.195264407236, 0.395655717649, 0.607260609858,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0002496355259629022, 0.0002496355258708737};
+    10.0, 0.00024963552596288946, 0.0002496355258708865};
 
 // levels_uniform_b1: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.010515766526698129
-// squared error 0.019311022051437157, lower bound 0.012804126511350275
-// relative gap 0.33695241622918803
+// squared error 0.01931102205143714, lower bound 0.012804126511350288
+// relative gap 0.3369524162291868
 // thresholds
 //   0
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.019311022051437157, 0.012804126511350275};
+    -10.0, 10.0, 0.01931102205143714, 0.012804126511350288};
 
 // smoothed_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758430773
-// squared error 0.005225487120484901, lower bound 0.003576671035222044
-// relative gap 0.3155334703245531
+// squared error 0.005225487120484887, lower bound 0.0035766710352220566
+// relative gap 0.3155334703245488
 // thresholds
 //   -1.107460935152, 0, 1.107460935152
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005225487120484901, 0.003576671035222044};
+    -10.0, 10.0, 0.005225487120484887, 0.0035766710352220566};
 
 // smoothed_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219614466
-// squared error 0.0011311027245803434, lower bound 0.0009583170053998601
-// relative gap 0.15275864466208355
+// squared error 0.0011311027245803308, lower bound 0.000958317005399873
+// relative gap 0.15275864466206274
 // thresholds
 //   -1.679576999487, -0.9343965828, -0.432757022208, 0, 0.432757022208, 0.9343965828,
 //   1.679576999487
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0011311027245803434, 0.0009583170053998601};
+    -10.0, 10.0, 0.0011311027245803308, 0.000958317005399873};
 
 // smoothed_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109877448e-05
-// squared error 0.0002684073256520047, lower bound 0.0002496355258708737
-// relative gap 0.06993773264396283
+// squared error 0.00026840732565199183, lower bound 0.0002496355258708865
+// relative gap 0.06993773264387065
 // thresholds
 //   -2.130461962579, -1.550620591217, -1.177025496716, -0.886476950094, -0.638597549174,
 //   -0.414781067738, -0.204361229624, 0, 0.204361229624, 0.414781067738, 0.638597549174,
@@ -480,7 +480,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002684073256520047, 0.0002496355258708737};
+    -10.0, 10.0, 0.00026840732565199183, 0.0002496355258708865};
 
 // unbiased_normal_b1: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -497,21 +497,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.018233682645260523, lower bound 0.018233682644229657
-// relative gap 5.653637745861911e-11
+// squared error 0.01823368264526051, lower bound 0.018233682644229674
+// relative gap 5.653466496733722e-11
 // levels
 //   4.5397868702434395e-05, 0.3542584537981, 0.6457415462019, 0.9999546021312976
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.7cd32ep-15f, 0x1.6ac2bap-2f, 0x1.4a9ea2p-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.018233682645260523,
-    0.018233682644229657};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01823368264526051,
+    0.018233682644229674};
 
 // unbiased_normal_b3: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003036871533720996, lower bound 0.0030368715316369884
-// relative gap 6.862349699811127e-10
+// squared error 0.003036871533720983, lower bound 0.0030368715316370014
+// relative gap 6.862264016726276e-10
 // levels
 //   4.5397868702434395e-05, 0.1863633192236, 0.3185084190156, 0.4403189583018, 0.5596810416982,
 //   0.6814915809844, 0.8136366807764, 0.9999546021312976
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.5cec76p-1f, 0x1.a094fcp-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003036871533720996,
-    0.0030368715316369884};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003036871533720983,
+    0.0030368715316370014};
 
 // unbiased_normal_b4: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006306282088784836, lower bound 0.0006306282086850704
-// relative gap 3.0669926919133044e-10
+// squared error 0.0006306282088784707, lower bound 0.0006306282086850833
+// relative gap 3.0665835124421374e-10
 // levels
 //   4.5397868702434395e-05, 0.1117032575329, 0.1838125592793, 0.2469497075771, 0.3059538130965,
 //   0.3626692194264, 0.4180638206038, 0.4727609139578, 0.5272390860422, 0.5819361793962,
@@ -538,8 +538,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.635a06p-1f, 0x1.818fcep-1f, 0x1.a1e352p-1f, 0x1.c6ced4p-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006306282088784836,
-    0.0006306282086850704};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006306282088784707,
+    0.0006306282086850833};
 
 }  // namespace tables
 

@@ -225,8 +225,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03404091340869396, lower bound 0.03404091339621394
-// relative gap 3.666181594476258e-10
+// squared error 0.03404091340869395, lower bound 0.03404091339621396
+// relative gap 3.6661734408831744e-10
 // thresholds
 //   -0.101280384195
 // levels
@@ -240,12 +240,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03404091340869396, 0.03404091339621394};
+    10.0, 0.03404091340869395, 0.03404091339621396};
 
 // levels_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007675295399451782, lower bound 0.007675295397996076
-// relative gap 1.8966126247023446e-10
+// squared error 0.00767529539945177, lower bound 0.007675295397996085
+// relative gap 1.8965843729643738e-10
 // thresholds
 //   -0.710105884677, -0.127433193354, 0.427088714315
 // levels
@@ -259,12 +259,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.007675295399451782, 0.007675295397996076};
+    10.0, 0.00767529539945177, 0.007675295397996085};
 
 // levels_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.001806609761039394, lower bound 0.0018066097608963
-// relative gap 7.920586394069036e-11
+// squared error 0.0018066097610393824, lower bound 0.001806609760896312
+// relative gap 7.919278108911445e-11
 // thresholds
 //   -1.127848804124, -0.713200942156, -0.409378010903, -0.144124768804, 0.113578825529,
 //   0.391490366457, 0.744793416991
@@ -282,12 +282,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.001806609761039394, 0.0018066097608963};
+    10.0, 0.0018066097610393824, 0.001806609760896312};
 
 // levels_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004415281918047197, lower bound 0.0004415281916084599
-// relative gap 4.4450113773285767e-10
+// squared error 0.0004415281918047054, lower bound 0.0004415281916084719
+// relative gap 4.444417130051623e-10
 // thresholds
 //   -4.016080979077, -1.434180646658, -1.111153163317, -0.886665467868, -0.70551517061,
 //   -0.54836899046, -0.405757466246, -0.272035507487, -0.143272599096, -0.0162871173,
@@ -311,7 +311,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004415281918047197, 0.0004415281916084599};
+    10.0, 0.0004415281918047054, 0.0004415281916084719};
 
 // levels_uniform_b1: mish
 // form levels, weight uniform, domain [-10, 10]
@@ -406,8 +406,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.009050976536625047
-// squared error 0.048805455952833955, lower bound 0.03404091339621394
-// relative gap 0.3025182793269794
+// squared error 0.04880545595283394, lower bound 0.03404091339621396
+// relative gap 0.3025182793269788
 // thresholds
 //   -0.132398061081
 // levels
@@ -421,13 +421,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.048805455952833955, 0.03404091339621394};
+    -10.0, 10.0, 0.04880545595283394, 0.03404091339621396};
 
 // smoothed_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005000586173984408
-// squared error 0.009509206294525506, lower bound 0.007675295397996076
-// relative gap 0.1928563583256387
+// squared error 0.009509206294525495, lower bound 0.007675295397996085
+// relative gap 0.1928563583256368
 // thresholds
 //   -0.91516486324, -0.158692270655, 0.501677748286
 // levels
@@ -441,13 +441,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.009509206294525506, 0.007675295397996076};
+    -10.0, 10.0, 0.009509206294525495, 0.007675295397996085};
 
 // smoothed_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00030448083446757846
-// squared error 0.0019110655556149783, lower bound 0.0018066097608963
-// relative gap 0.05465840478981609
+// squared error 0.0019110655556149661, lower bound 0.001806609760896312
+// relative gap 0.05465840478980384
 // thresholds
 //   -6.505238055071, -1.266055481102, -0.77970073097, -0.448247181745, -0.168391678411,
 //   0.097896794119, 0.379821062714, 0.727377789922
@@ -465,13 +465,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019110655556149783, 0.0018066097608963};
+    -10.0, 10.0, 0.0019110655556149661, 0.001806609760896312};
 
 // smoothed_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.27612599672764e-05
-// squared error 0.00044701080711585176, lower bound 0.0004415281916084599
-// relative gap 0.01226506254460854
+// squared error 0.00044701080711583767, lower bound 0.0004415281916084719
+// relative gap 0.012265062544550596
 // thresholds
 //   -4.013718350339, -1.481927559039, -1.14104192965, -0.908315471874, -0.722242770582,
 //   -0.561768457344, -0.416728450246, -0.281138334323, -0.150880861167, -0.022663495343,
@@ -496,38 +496,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00044701080711585176, 0.0004415281916084599};
+    -10.0, 10.0, 0.00044701080711583767, 0.0004415281916084719};
 
 // unbiased_normal_b1: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.1936025718301161, lower bound 0.19360257183010274
-// relative gap 6.8957926255403e-14
+// squared error 0.19360257183011603, lower bound 0.1936025718301028
+// relative gap 6.83844715672084e-14
 // levels
 //   -0.11252612238946252, 1.0884981612517277
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.cce83p-4f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1936025718301161,
-    0.19360257183010274};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.19360257183011603,
+    0.1936025718301028};
 
 // unbiased_normal_b2: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.023114570025894208, lower bound 0.02311457002395009
-// relative gap 8.410792306052449e-11
+// squared error 0.023114570025894197, lower bound 0.023114570023950096
+// relative gap 8.410717257134214e-11
 // levels
 //   -0.11252612238946252, 0.290633996832, 0.709247288938, 1.0884981612517277
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.cce83p-4f, 0x1.299bf6p-2f, 0x1.6b2276p-1f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023114570025894208,
-    0.02311457002395009};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023114570025894197,
+    0.023114570023950096};
 
 // unbiased_normal_b3: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004385244887007745, lower bound 0.004385244886752384
-// relative gap 5.823183042741049e-11
+// squared error 0.004385244887007735, lower bound 0.004385244886752397
+// relative gap 5.822649007184803e-11
 // levels
 //   -0.11252612238946252, 0.054690726854, 0.232660474705, 0.414082968375, 0.596063894782,
 //   0.775476035536, 0.947231062671, 1.0884981612517277
@@ -536,13 +536,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.8d0b32p-1f, 0x1.e4fb78p-1f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004385244887007745,
-    0.004385244886752384};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004385244887007735,
+    0.004385244886752397};
 
 // unbiased_normal_b4: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009657012911468539, lower bound 0.0009657012907812142
-// relative gap 3.7862608761920304e-10
+// squared error 0.0009657012911468421, lower bound 0.0009657012907812262
+// relative gap 3.786015002775575e-10
 // levels
 //   -0.11252612238946252, -0.038707672903, 0.041888039275, 0.124537661989, 0.208456624731,
 //   0.293220557861, 0.378511927067, 0.464046202244, 0.549536891177, 0.634669275827,
@@ -554,8 +554,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.9ac22cp-1f, 0x1.c4640ap-1f, 0x1.ec833cp-1f, 0x1.08dbb2p+0f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0009657012911468539,
-    0.0009657012907812142};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0009657012911468421,
+    0.0009657012907812262};
 
 }  // namespace tables
 

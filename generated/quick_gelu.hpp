@@ -224,8 +224,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03442290284187611, lower bound 0.03442290282763623
-// relative gap 4.136745867660808e-10
+// squared error 0.03442290284187611, lower bound 0.03442290282763624
+// relative gap 4.136741836104297e-10
 // thresholds
 //   0
 // levels
@@ -239,12 +239,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03442290284187611, 0.03442290282763623};
+    10.0, 0.03442290284187611, 0.03442290282763624};
 
 // levels_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.007076257537866209, lower bound 0.0070762575362845834
-// relative gap 2.2351157333391811e-10
+// squared error 0.0070762575378662046, lower bound 0.007076257536284588
+// relative gap 2.235103475987986e-10
 // thresholds
 //   -0.463356794884, 0, 0.463356794884
 // levels
@@ -258,12 +258,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.007076257537866209, 0.0070762575362845834};
+    10.0, 0.0070762575378662046, 0.007076257536284588};
 
 // levels_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.001621734096969692, lower bound 0.0016217340968224122
-// relative gap 9.081621833635244e-11
+// squared error 0.0016217340969696863, lower bound 0.0016217340968224172
+// relative gap 9.080966659565111e-11
 // thresholds
 //   -0.741356094732, -0.438389240652, -0.207684893199, 0, 0.207684893199, 0.438389240652,
 //   0.741356094732
@@ -281,12 +281,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.001621734096969692, 0.0016217340968224122};
+    10.0, 0.0016217340969696863, 0.0016217340968224172};
 
 // levels_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0003985287845970499, lower bound 0.0003985287843930892
-// relative gap 5.117841342511594e-10
+// squared error 0.0003985287845970445, lower bound 0.00039852878439309463
+// relative gap 5.117569291353908e-10
 // thresholds
 //   -2.237070836411, -0.956385915473, -0.738505975255, -0.572531310169, -0.436613525952,
 //   -0.316980337056, -0.206872437252, -0.102192752395, 0, 0.102192752395, 0.206872437252,
@@ -309,7 +309,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0003985287845970499, 0.0003985287843930892};
+    10.0, 0.0003985287845970445, 0.00039852878439309463};
 
 // levels_uniform_b1: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
@@ -404,8 +404,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005496916964720404
-// squared error 0.0469414420721323, lower bound 0.03442290282763623
-// relative gap 0.26668416418182317
+// squared error 0.0469414420721323, lower bound 0.03442290282763624
+// relative gap 0.26668416418182284
 // thresholds
 //   0
 // levels
@@ -419,13 +419,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0469414420721323, 0.03442290282763623};
+    -10.0, 10.0, 0.0469414420721323, 0.03442290282763624};
 
 // smoothed_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004535509626966189
-// squared error 0.007751955076876474, lower bound 0.0070762575362845834
-// relative gap 0.08716479054521978
+// squared error 0.007751955076876469, lower bound 0.007076257536284588
+// relative gap 0.08716479054521861
 // thresholds
 //   -0.516150092159, 0, 0.516150092159
 // levels
@@ -439,13 +439,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.007751955076876474, 0.0070762575362845834};
+    -10.0, 10.0, 0.007751955076876469, 0.007076257536284588};
 
 // smoothed_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00042691902719324163
-// squared error 0.0016819941181506239, lower bound 0.0016217340968224122
-// relative gap 0.03582653510968779
+// squared error 0.0016819941181506182, lower bound 0.0016217340968224172
+// relative gap 0.0358265351096816
 // thresholds
 //   -0.705790724906, -0.423505574717, -0.201606796136, 0, 0.201606796136, 0.423505574717,
 //   0.705790724906
@@ -463,13 +463,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0016819941181506239, 0.0016217340968224122};
+    -10.0, 10.0, 0.0016819941181506182, 0.0016217340968224172};
 
 // smoothed_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.495446410662029e-05
-// squared error 0.0004006320410744189, lower bound 0.0003985287843930892
-// relative gap 0.005249846406915393
+// squared error 0.0004006320410744136, lower bound 0.00039852878439309463
+// relative gap 0.005249846406888671
 // thresholds
 //   -2.266977951479, -0.946881848062, -0.7284918765, -0.566189564748, -0.432337989735,
 //   -0.314113143869, -0.205092729257, -0.101337803497, 0, 0.101337803497, 0.205092729257,
@@ -491,7 +491,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004006320410744189, 0.0003985287843930892};
+    -10.0, 10.0, 0.0004006320410744136, 0.00039852878439309463};
 
 // unbiased_normal_b1: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -508,21 +508,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02043797407720306, lower bound 0.0204379740750266
-// relative gap 1.0649100505617698e-10
+// squared error 0.02043797407720305, lower bound 0.020437974075026608
+// relative gap 1.0649015628150424e-10
 // levels
 //   -0.09983932012886693, 0.28190241761, 0.71809758239, 1.099839320128867
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.98f11ep-4f, 0x1.20ab08p-2f, 0x1.6faa7cp-1f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02043797407720306,
-    0.0204379740750266};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02043797407720305,
+    0.020437974075026608};
 
 // unbiased_normal_b3: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003978363562531244, lower bound 0.003978363562270491
-// relative gap 6.554283450205161e-11
+// squared error 0.003978363562531239, lower bound 0.003978363562270496
+// relative gap 6.554021826532716e-11
 // levels
 //   -0.09983932012886693, 0.036855636605, 0.214707743828, 0.403826380546, 0.596173619454,
 //   0.785292256172, 0.963144363395, 1.099839320128867
@@ -531,13 +531,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.9211d4p-1f, 0x1.ed2142p-1f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003978363562531244,
-    0.003978363562270491};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003978363562531239,
+    0.003978363562270496};
 
 // unbiased_normal_b4: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0008741121105759946, lower bound 0.0008741121102178112
-// relative gap 4.097681678828216e-10
+// squared error 0.0008741121105759893, lower bound 0.0008741121102178168
+// relative gap 4.0975576441467205e-10
 // levels
 //   -0.09983932012886693, -0.048368249803, 0.023607922033, 0.103964106607, 0.188481085801,
 //   0.275744422178, 0.364780581134, 0.454818617823, 0.545181382177, 0.635219418866,
@@ -549,8 +549,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.9f7f68p-1f, 0x1.cac538p-1f, 0x1.f3e9aap-1f, 0x1.0c61dcp+0f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0008741121105759946,
-    0.0008741121102178112};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0008741121105759893,
+    0.0008741121102178168};
 
 }  // namespace tables
 

@@ -215,8 +215,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.035320275144014084, lower bound 0.035320275137621045
-// relative gap 1.8100195567547625e-10
+// squared error 0.03532027514401404, lower bound 0.03532027513762107
+// relative gap 1.8099999111153248e-10
 // thresholds
 //   -0.772369706883
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.035320275144014084, 0.035320275137621045};
+    10.0, 0.03532027514401404, 0.03532027513762107};
 
 // levels_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0070471196375025595, lower bound 0.007047119636395471
-// relative gap 1.5709799694792883e-10
+// squared error 0.00704711963750252, lower bound 0.007047119636395511
+// relative gap 1.570866735585168e-10
 // thresholds
 //   -1.212900646149, -0.695112506776, -0.31527773279, 0
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.0070471196375025595, 0.007047119636395471};
+    10.0, 0.00704711963750252, 0.007047119636395511};
 
 // levels_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.001782408266996923, lower bound 0.0017824082668761031
-// relative gap 6.778458451494982e-11
+// squared error 0.0017824082669968837, lower bound 0.001782408266876143
+// relative gap 6.774018012115617e-11
 // thresholds
 //   -1.624993425879, -1.161351046481, -0.853728103677, -0.616610039953, -0.427375751332,
 //   -0.269340869568, -0.128234835497, 0
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.001782408266996923, 0.0017824082668761031};
+    10.0, 0.0017824082669968837, 0.001782408266876143};
 
 // levels_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004527553660681159, lower bound 0.0004527553658939918
-// relative gap 3.8458763558303983e-10
+// squared error 0.0004527553660680765, lower bound 0.0004527553658940314
+// relative gap 3.844131834745285e-10
 // thresholds
 //   -2.103709251513, -1.691316978562, -1.421286030162, -1.215631091359, -1.047399794523,
 //   -0.903843582995, -0.777863555407, -0.665079032564, -0.562586851673, -0.466800096357,
@@ -300,7 +300,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004527553660681159, 0.0004527553658939918};
+    10.0, 0.0004527553660680765, 0.0004527553658940314};
 
 // levels_uniform_b1: selu
 // form levels, weight uniform, domain [-10, 10]
@@ -393,8 +393,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.006755547764397033
-// squared error 0.05496957457610661, lower bound 0.035320275137621045
-// relative gap 0.35745773166355266
+// squared error 0.054969574576106565, lower bound 0.03532027513762107
+// relative gap 0.35745773166355166
 // thresholds
 //   -1.221137654065
 // levels
@@ -408,13 +408,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05496957457610661, 0.035320275137621045};
+    -10.0, 10.0, 0.054969574576106565, 0.03532027513762107};
 
 // smoothed_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005718694491797501
-// squared error 0.00820855733538429, lower bound 0.007047119636395471
-// relative gap 0.14149108686641645
+// squared error 0.00820855733538425, lower bound 0.007047119636395511
+// relative gap 0.14149108686640743
 // thresholds
 //   -1.446011222212, -0.749583573173, -0.324401390957, 0
 // levels
@@ -428,13 +428,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.00820855733538429, 0.007047119636395471};
+    -10.0, 10.0, 0.00820855733538425, 0.007047119636395511};
 
 // smoothed_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020884721761507704
-// squared error 0.0019451519865722165, lower bound 0.0017824082668761031
-// relative gap 0.08366632572650708
+// squared error 0.0019451519865721772, lower bound 0.001782408266876143
+// relative gap 0.08366632572646808
 // thresholds
 //   -1.849863981763, -1.251110490628, -0.891458427683, -0.626422995543, -0.427392568375,
 //   -0.269295829841, -0.128206507848, 0
@@ -452,13 +452,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019451519865722165, 0.0017824082668761031};
+    -10.0, 10.0, 0.0019451519865721772, 0.001782408266876143};
 
 // smoothed_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.595235856657011e-05
-// squared error 0.0004674172804433135, lower bound 0.0004527553658939918
-// relative gap 0.031367934312175785
+// squared error 0.00046741728044327405, lower bound 0.0004527553658940314
+// relative gap 0.031367934312009335
 // thresholds
 //   -2.287668653041, -1.787659236316, -1.480774584589, -1.25503254095, -1.074111421896,
 //   -0.921737511293, -0.789207122513, -0.671309435848, -0.564670568371, -0.467054936965,
@@ -480,7 +480,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004674172804433135, 0.0004527553658939918};
+    -10.0, 10.0, 0.00046741728044327405, 0.0004527553658940314};
 
 // unbiased_normal_b1: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -497,21 +497,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.030478793449717812, lower bound 0.0304787934271946
-// relative gap 7.389797925867517e-10
+// squared error 0.030478793449717774, lower bound 0.03047879342719464
+// relative gap 7.389771744621203e-10
 // levels
 //   7.981758658994182e-05, 0.5545415830749564, 1.0507009873554805, 1.7580993408473766
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.4ec77cp-14f, 0x1.1becep-1f, 0x1.0cfabep+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.030478793449717812,
-    0.0304787934271946};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.030478793449717774,
+    0.03047879342719464};
 
 // unbiased_normal_b3: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.005137808345787544, lower bound 0.005137808342677983
-// relative gap 6.052310655334146e-10
+// squared error 0.005137808345787504, lower bound 0.005137808342678023
+// relative gap 6.052155341483375e-10
 // levels
 //   7.981758658994182e-05, 0.32022320599059106, 0.5658720313656266, 0.8057571603137781,
 //   1.0507009873554805, 1.276624357409887, 1.5119505111703684, 1.7580993408473766
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.46d0dap+0f, 0x1.830f3p+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.005137808345787544,
-    0.005137808342677983};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.005137808345787504,
+    0.005137808342678023};
 
 // unbiased_normal_b4: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010837507243328893, lower bound 0.0010837507240128315
-// relative gap 2.9532416927088267e-10
+// squared error 0.0010837507243328496, lower bound 0.0010837507240128714
+// relative gap 2.9525073869532506e-10
 // levels
 //   7.981758658994182e-05, 0.18232999527193772, 0.3047485266891305, 0.4154617346022924,
 //   0.5218574585163189, 0.6266726526541346, 0.731278509317865, 0.8364862906100439,
@@ -538,8 +538,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.46d186p+0f, 0x1.649d6ap+0f, 0x1.830fcp+0f, 0x1.a2337cp+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243328893,
-    0.0010837507240128315};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243328496,
+    0.0010837507240128714};
 
 }  // namespace tables
 

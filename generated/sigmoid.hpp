@@ -213,8 +213,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0005779389090275282, lower bound 0.000577938908834398
-// relative gap 3.341706727315201e-10
+// squared error 0.000577938909027528, lower bound 0.0005779389088343982
+// relative gap 3.341699223392863e-10
 // thresholds
 //   1.124581924502
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.0005779389090275282, 0.000577938908834398};
+    10.0, 0.000577938909027528, 0.0005779389088343982};
 
 // levels_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00015112766785333972, lower bound 0.00015112766782767853
-// relative gap 1.6979812855239052e-10
+// squared error 0.00015112766785333948, lower bound 0.00015112766782767874
+// relative gap 1.6979507956784776e-10
 // thresholds
 //   0.690860180575, 1.176963348563, 1.750101518177
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.00015112766785333972, 0.00015112766782767853};
+    10.0, 0.00015112766785333948, 0.00015112766782767874};
 
 // levels_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 3.877317607633255e-05, lower bound 3.877317607347326e-05
-// relative gap 7.374389626230322e-11
+// squared error 3.877317607633231e-05, lower bound 3.8773176073473485e-05
+// relative gap 7.373201212048359e-11
 // thresholds
 //   0.445234634899, 0.717887183425, 0.96332222906, 1.21004045258, 1.478858407349, 1.800260261491,
 //   2.25229493421
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 3.877317607633255e-05, 3.877317607347326e-05};
+    10.0, 3.877317607633231e-05, 3.8773176073473485e-05};
 
 // levels_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 9.83630478292008e-06, lower bound 9.83630477885698e-06
-// relative gap 4.1307180359919215e-10
+// squared error 9.836304782919846e-06, lower bound 9.836304778857214e-06
+// relative gap 4.130242692662179e-10
 // thresholds
 //   0.291261765692, 0.460836363647, 0.603165154357, 0.733337187471, 0.857702857874,
 //   0.979998903301, 1.10299474041, 1.229178445754, 1.361186606024, 1.502229271215,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 9.83630478292008e-06, 9.83630477885698e-06};
+    10.0, 9.836304782919846e-06, 9.836304778857214e-06};
 
 // levels_uniform_b1: sigmoid
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00024821601003588445
-// squared error 0.0009178932900408943, lower bound 0.000577938908834398
-// relative gap 0.3703637284366144
+// squared error 0.0009178932900408941, lower bound 0.0005779389088343982
+// relative gap 0.370363728436614
 // thresholds
 //   1.349241469309
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0009178932900408943, 0.000577938908834398};
+    -10.0, 10.0, 0.0009178932900408941, 0.0005779389088343982};
 
 // smoothed_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.28738338002996e-05
-// squared error 0.0001781165824690035, lower bound 0.00015112766782767853
-// relative gap 0.1515238742356944
+// squared error 0.00017811658246900326, lower bound 0.00015112766782767874
+// relative gap 0.15152387423569202
 // thresholds
 //   0.737585139721, 1.27512561684, 1.956694389082
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.0001781165824690035, 0.00015112766782767853};
+    -10.0, 10.0, 0.00017811658246900326, 0.00015112766782767874};
 
 // smoothed_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.8692376237427273e-05
-// squared error 4.134512884840157e-05, lower bound 3.877317607347326e-05
-// relative gap 0.06220691158948323
+// squared error 4.1345128848401334e-05, lower bound 3.8773176073473485e-05
+// relative gap 0.06220691158947245
 // thresholds
 //   0.456932470673, 0.738232205734, 0.993441659548, 1.252955675369, 1.540749048908,
 //   1.894956950548, 2.419504278094
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 4.134512884840157e-05, 3.877317607347326e-05};
+    -10.0, 10.0, 4.1345128848401334e-05, 3.8773176073473485e-05};
 
 // smoothed_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 9.881657648885813e-06
-// squared error 1.0088658642590885e-05, lower bound 9.83630477885698e-06
-// relative gap 0.025013619022508413
+// squared error 1.0088658642590652e-05, lower bound 9.836304778857214e-06
+// relative gap 0.025013619022462647
 // thresholds
 //   0.294402711571, 0.465957308547, 0.610111946004, 0.742137801127, 0.868488115849,
 //   0.992991499075, 1.118523248975, 1.2477121178, 1.383399185356, 1.529113988033, 1.68979541156,
@@ -480,7 +480,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 1.0088658642590885e-05, 9.83630477885698e-06};
+    -10.0, 10.0, 1.0088658642590652e-05, 9.836304778857214e-06};
 
 // unbiased_normal_b1: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -497,21 +497,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006347018101784243, lower bound 0.0006347018099877289
-// relative gap 3.0044886929673607e-10
+// squared error 0.0006347018101784234, lower bound 0.0006347018099877298
+// relative gap 3.004459653445756e-10
 // levels
 //   4.539580773595167e-05, 0.1258864271724, 0.1989629200512, 0.25
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.7ccec2p-15f, 0x1.01d0bep-3f, 0x1.9779ep-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.0006347018101784243,
-    0.0006347018099877289};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.0006347018101784234,
+    0.0006347018099877298};
 
 // unbiased_normal_b3: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00011015854330556003, lower bound 0.00011015854328235098
-// relative gap 2.1068774535349595e-10
+// squared error 0.00011015854330555923, lower bound 0.00011015854328235178
+// relative gap 2.1067322811174366e-10
 // levels
 //   4.539580773595167e-05, 0.0758281546586, 0.1190992837081, 0.1538675550961, 0.1837744115603,
 //   0.2099527771739, 0.232533583165, 0.25
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.adfbb8p-3f, 0x1.dc3a92p-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00011015854330556003,
-    0.00011015854328235098};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00011015854330555923,
+    0.00011015854328235178};
 
 // unbiased_normal_b4: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 2.339127891877307e-05, lower bound 2.3391278916375815e-05
-// relative gap 1.0248502080560535e-10
+// squared error 2.3391278918772275e-05, lower bound 2.3391278916376615e-05
+// relative gap 1.0241679836774348e-10
 // levels
 //   4.539580773595167e-05, 0.049540536581, 0.0765468897489, 0.0981403448528, 0.1169526133833,
 //   0.1339507338876, 0.1496087656973, 0.1641938878063, 0.177867048129, 0.1907256252834,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.b6a0eep-3f, 0x1.cc4ca4p-3f, 0x1.e038fcp-3f, 0x1.f1f8c6p-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 2.339127891877307e-05,
-    2.3391278916375815e-05};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 2.3391278918772275e-05,
+    2.3391278916376615e-05};
 
 }  // namespace tables
 

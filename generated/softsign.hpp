@@ -228,8 +228,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.015276370012896343, lower bound 0.015276370008094287
-// relative gap 3.143453790379955e-10
+// squared error 0.015276370012896329, lower bound 0.015276370008094297
+// relative gap 3.1434378925399326e-10
 // thresholds
 //   0.440889144002
 // levels
@@ -243,12 +243,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.015276370012896343, 0.015276370008094287};
+    10.0, 0.015276370012896329, 0.015276370008094297};
 
 // levels_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003998008741632338, lower bound 0.003998008740935358
-// relative gap 1.743317349472846e-10
+// squared error 0.003998008741632326, lower bound 0.00399800874093537
+// relative gap 1.743256603911165e-10
 // thresholds
 //   0.182584347863, 0.451872036385, 0.915871705699
 // levels
@@ -262,12 +262,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.003998008741632338, 0.003998008740935358};
+    10.0, 0.003998008741632326, 0.00399800874093537};
 
 // levels_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010318452625825655, lower bound 0.0010318452625088768
-// relative gap 7.141445591394468e-11
+// squared error 0.0010318452625825531, lower bound 0.0010318452625088894
+// relative gap 7.139028886984364e-11
 // thresholds
 //   0.084735098994, 0.185465293872, 0.307777721299, 0.460691866988, 0.660303694463,
 //   0.940322774481, 1.396799749469
@@ -285,12 +285,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0010318452625825655, 0.0010318452625088768};
+    10.0, 0.0010318452625825531, 0.0010318452625088894};
 
 // levels_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00026341404307716316, lower bound 0.0002634140429746773
-// relative gap 3.890674751437962e-10
+// squared error 0.0002634140430771505, lower bound 0.0002634140429746899
+// relative gap 3.889717790289995e-10
 // thresholds
 //   0.041022317195, 0.085582241513, 0.13419593348, 0.187496147541, 0.246270493178,
 //   0.311517046332, 0.384527816018, 0.467018896685, 0.561343030644, 0.670857236929,
@@ -313,7 +313,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00026341404307716316, 0.0002634140429746773};
+    10.0, 0.0002634140430771505, 0.0002634140429746899};
 
 // levels_uniform_b1: softsign
 // form levels, weight uniform, domain [-10, 10]
@@ -407,8 +407,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0013861521079165024
-// squared error 0.02477767344393748, lower bound 0.015276370008094287
-// relative gap 0.38346229145932753
+// squared error 0.024777673443937474, lower bound 0.015276370008094297
+// relative gap 0.3834622914593269
 // thresholds
 //   0.733252837222
 // levels
@@ -422,13 +422,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.02477767344393748, 0.015276370008094287};
+    -10.0, 10.0, 0.024777673443937474, 0.015276370008094297};
 
 // smoothed_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036265013548384035
-// squared error 0.004904981606267887, lower bound 0.003998008740935358
-// relative gap 0.1849085150846525
+// squared error 0.004904981606267875, lower bound 0.00399800874093537
+// relative gap 0.18490851508464815
 // thresholds
 //   0.211567624609, 0.548027482049, 1.244945642204
 // levels
@@ -442,13 +442,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.004904981606267887, 0.003998008740935358};
+    -10.0, 10.0, 0.004904981606267875, 0.00399800874093537};
 
 // smoothed_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012572896229965603
-// squared error 0.0011273805728034098, lower bound 0.0010318452625088768
-// relative gap 0.08474095846531166
+// squared error 0.0011273805728033973, lower bound 0.0010318452625088894
+// relative gap 0.08474095846529028
 // thresholds
 //   0.089839663591, 0.197822398083, 0.33084628213, 0.500541398944, 0.729047012536, 1.06768859487,
 //   1.687133708061
@@ -466,13 +466,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0011273805728034098, 0.0010318452625088768};
+    -10.0, 10.0, 0.0011273805728033973, 0.0010318452625088894};
 
 // smoothed_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.699981683571294e-05
-// squared error 0.0002736299498946139, lower bound 0.0002634140429746773
-// relative gap 0.03733475419584432
+// squared error 0.0002736299498946014, lower bound 0.0002634140429746899
+// relative gap 0.03733475419575429
 // thresholds
 //   0.042072298185, 0.087871544878, 0.137957780016, 0.193021783821, 0.253929589142,
 //   0.32178801873, 0.398044557953, 0.484645943942, 0.584302915934, 0.700960569397,
@@ -495,7 +495,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002736299498946139, 0.0002634140429746773};
+    -10.0, 10.0, 0.0002736299498946014, 0.0002634140429746899};
 
 // unbiased_normal_b1: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -512,21 +512,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.017813405433154596, lower bound 0.017813405428564594
-// relative gap 2.576712244509241e-10
+// squared error 0.017813405433154583, lower bound 0.01781340542856461
+// relative gap 2.576696663223722e-10
 // levels
 //   0.008264462809917357, 0.2848697892846, 0.5966802167244, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.0ecf56p-7f, 0x1.23b4e8p-2f, 0x1.318012p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.017813405433154596,
-    0.017813405428564594};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.017813405433154583,
+    0.01781340542856461};
 
 // unbiased_normal_b3: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00307186144726253, lower bound 0.0030718614467190463
-// relative gap 1.7692323374071048e-10
+// squared error 0.0030718614472625178, lower bound 0.003071861446719059
+// relative gap 1.7691518656477012e-10
 // levels
 //   0.008264462809917357, 0.1505584268391, 0.2601359435411, 0.3781424385393, 0.5095322325457,
 //   0.6562633295488, 0.8194824727002, 1
@@ -535,13 +535,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.a39334p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00307186144726253,
-    0.0030718614467190463};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0030718614472625178,
+    0.003071861446719059};
 
 // unbiased_normal_b4: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006455490513372298, lower bound 0.00064554905128362
-// relative gap 8.304525546171807e-11
+// squared error 0.0006455490513372172, lower bound 0.0006455490512836324
+// relative gap 8.300645892080225e-11
 // levels
 //   0.008264462809917357, 0.0994436456536, 0.1529721475208, 0.2031972710206, 0.2539436497594,
 //   0.306484870451, 0.3614329674488, 0.4191463759941, 0.4798636134285, 0.5437582028216,
@@ -552,8 +552,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.5cf9cp-1f, 0x1.82efb4p-1f, 0x1.aabcb8p-1f, 0x1.d46a0cp-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006455490513372298,
-    0.00064554905128362};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006455490513372172,
+    0.0006455490512836324};
 
 }  // namespace tables
 

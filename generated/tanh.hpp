@@ -213,8 +213,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02105917677760349, lower bound 0.021059176770511154
-// relative gap 3.3678130959962343e-10
+// squared error 0.021059176777603484, lower bound 0.02105917677051116
+// relative gap 3.367806506095806e-10
 // thresholds
 //   0.790385636607
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.02105917677760349, 0.021059176770511154};
+    10.0, 0.021059176777603484, 0.02105917677051116};
 
 // levels_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004966753112832895, lower bound 0.004966753111968713
-// relative gap 1.7399334539582805e-10
+// squared error 0.004966753112832881, lower bound 0.004966753111968727
+// relative gap 1.7398775712216463e-10
 // thresholds
 //   0.464688641973, 0.808374577988, 1.24631159105
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.004966753112832895, 0.004966753111968713};
+    10.0, 0.004966753112832881, 0.004966753111968727};
 
 // levels_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0012131321125261596, lower bound 0.0012131321124392253
-// relative gap 7.166108708056813e-11
+// squared error 0.001213132112526147, lower bound 0.0012131321124392383
+// relative gap 7.163999525470221e-11
 // thresholds
 //   0.294196972603, 0.477505178766, 0.645821571333, 0.819246781486, 1.014256545963,
 //   1.257644439881, 1.624062621138
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0012131321125261596, 0.0012131321124392253};
+    10.0, 0.001213132112526147, 0.0012131321124392383};
 
 // levels_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0003005308837728662, lower bound 0.000300530883654867
-// relative gap 3.9263584551180224e-10
+// squared error 0.00030053088377285337, lower bound 0.0003005308836548799
+// relative gap 3.925501644620937e-10
 // thresholds
 //   0.190919613866, 0.302837082696, 0.397450277934, 0.484687861927, 0.568791867397, 0.6523297583,
 //   0.737284281231, 0.825524602244, 0.919126498442, 1.02072170424, 1.134043277482,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0003005308837728662, 0.000300530883654867};
+    10.0, 0.00030053088377285337, 0.0003005308836548799};
 
 // levels_uniform_b1: tanh
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792828103
-// squared error 0.03190793368204528, lower bound 0.021059176770511154
-// relative gap 0.3400018634750631
+// squared error 0.03190793368204526, lower bound 0.02105917677051116
+// relative gap 0.34000186347506245
 // thresholds
 //   0.97803642555
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.03190793368204528, 0.021059176770511154};
+    -10.0, 10.0, 0.03190793368204526, 0.02105917677051116};
 
 // smoothed_normal_b2: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0003559379621647788
-// squared error 0.005799660236320591, lower bound 0.004966753111968713
-// relative gap 0.14361308945923512
+// squared error 0.005799660236320576, lower bound 0.004966753111968727
+// relative gap 0.14361308945923054
 // thresholds
 //   0.497034177596, 0.88128456114, 1.426465553865
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236320591, 0.004966753111968713};
+    -10.0, 10.0, 0.005799660236320576, 0.004966753111968727};
 
 // smoothed_normal_b3: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001221956423134775
-// squared error 0.0012944262999883935, lower bound 0.0012131321124392253
-// relative gap 0.06280325697175433
+// squared error 0.001294426299988381, lower bound 0.0012131321124392383
+// relative gap 0.06280325697173518
 // thresholds
 //   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
 //   1.332785889272, 1.778837105434
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999883935, 0.0012131321124392253};
+    -10.0, 10.0, 0.001294426299988381, 0.0012131321124392383};
 
 // smoothed_normal_b4: tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.423949386654204e-05
-// squared error 0.00030899414526967096, lower bound 0.000300530883654867
-// relative gap 0.027389715126860167
+// squared error 0.0003089941452696581, lower bound 0.0003005308836548799
+// relative gap 0.02738971512677797
 // thresholds
 //   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
 //   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
@@ -480,7 +480,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00030899414526967096, 0.000300530883654867};
+    -10.0, 10.0, 0.0003089941452696581, 0.0003005308836548799};
 
 // unbiased_normal_b1: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -497,21 +497,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01676056637838164, lower bound 0.016760566373273424
-// relative gap 3.047758541244164e-10
+// squared error 0.016760566378381633, lower bound 0.016760566373273438
+// relative gap 3.047746121209399e-10
 // levels
 //   8.244614455767397e-09, 0.3478057338792, 0.6976159589162, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.1b4866p-27f, 0x1.64273p-2f, 0x1.652decp-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637838164,
-    0.016760566373273424};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.016760566378381633,
+    0.016760566373273438};
 
 // unbiased_normal_b3: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0031176552639483133, lower bound 0.0031176552633327055
-// relative gap 1.974585940439406e-10
+// squared error 0.0031176552639483, lower bound 0.003117655263332718
+// relative gap 1.9745024775484382e-10
 // levels
 //   8.244614455767397e-09, 0.1505347888051, 0.3011006625499, 0.4531836187399, 0.6042715872755,
 //   0.7509396787082, 0.8877540079089, 1
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.807b2ap-1f, 0x1.c687b2p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0031176552639483133,
-    0.0031176552633327055};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0031176552639483,
+    0.003117655263332718};
 
 // unbiased_normal_b4: tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006809489579806476, lower bound 0.0006809489579197535
-// relative gap 8.942536130463056e-11
+// squared error 0.0006809489579806348, lower bound 0.0006809489579197663
+// relative gap 8.938778554954696e-11
 // levels
 //   8.244614455767397e-09, 0.0727746323285, 0.1424439885423, 0.2124673896439, 0.2830281337732,
 //   0.3539850000362, 0.4251115960567, 0.49614173205, 0.566774722891, 0.6366659920649,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.8b82ecp-1f, 0x1.aca6ap-1f, 0x1.cc0f36p-1f, 0x1.e8ca36p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579806476,
-    0.0006809489579197535};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579806348,
+    0.0006809489579197663};
 
 }  // namespace tables
 

@@ -213,8 +213,8 @@ inline constexpr StepTable levels_mixture_b4 = {
 
 // levels_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.021059176777603522, lower bound 0.021059176770511123
-// relative gap 3.367842750548159e-10
+// squared error 0.021059176777603515, lower bound 0.02105917677051113
+// relative gap 3.367836160647731e-10
 // thresholds
 //   0.790385636607
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.021059176777603522, 0.021059176770511123};
+    10.0, 0.021059176777603515, 0.02105917677051113};
 
 // levels_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004966753112832912, lower bound 0.0049667531119687285
-// relative gap 1.7399369466293145e-10
+// squared error 0.004966753112832899, lower bound 0.00496675311196874
+// relative gap 1.7398880492347598e-10
 // thresholds
 //   0.464688641973, 0.808374577988, 1.24631159105
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.004966753112832912, 0.0049667531119687285};
+    10.0, 0.004966753112832899, 0.00496675311196874};
 
 // levels_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0012131321125261698, lower bound 0.0012131321124392257
-// relative gap 7.166913057348278e-11
+// squared error 0.0012131321125261572, lower bound 0.0012131321124392383
+// relative gap 7.164839623619087e-11
 // thresholds
 //   0.294196972603, 0.477505178766, 0.645821571333, 0.819246781486, 1.014256545963,
 //   1.257644439881, 1.624062621138
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0012131321125261698, 0.0012131321124392257};
+    10.0, 0.0012131321125261572, 0.0012131321124392383};
 
 // levels_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00030053088377287186, lower bound 0.00030053088365485775
-// relative gap 3.926854503300569e-10
+// squared error 0.000300530883772859, lower bound 0.00030053088365487065
+// relative gap 3.925997692803484e-10
 // thresholds
 //   0.190919613866, 0.302837082696, 0.397450277934, 0.484687861927, 0.568791867397, 0.6523297583,
 //   0.737284281231, 0.825524602244, 0.919126498442, 1.02072170424, 1.134043277482,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00030053088377287186, 0.00030053088365485775};
+    10.0, 0.000300530883772859, 0.00030053088365487065};
 
 // levels_uniform_b1: tanhshrink
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792827238
-// squared error 0.03190793368204532, lower bound 0.021059176770511123
-// relative gap 0.34000186347506495
+// squared error 0.031907933682045315, lower bound 0.02105917677051113
+// relative gap 0.34000186347506456
 // thresholds
 //   0.97803642555
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.03190793368204532, 0.021059176770511123};
+    -10.0, 10.0, 0.031907933682045315, 0.02105917677051113};
 
 // smoothed_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00035593796216471093
-// squared error 0.005799660236320608, lower bound 0.0049667531119687285
-// relative gap 0.14361308945923498
+// squared error 0.005799660236320593, lower bound 0.00496675311196874
+// relative gap 0.14361308945923087
 // thresholds
 //   0.497034177596, 0.88128456114, 1.426465553865
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236320608, 0.0049667531119687285};
+    -10.0, 10.0, 0.005799660236320593, 0.00496675311196874};
 
 // smoothed_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001221956423134636
-// squared error 0.001294426299988404, lower bound 0.0012131321124392257
-// relative gap 0.06280325697176153
+// squared error 0.0012944262999883915, lower bound 0.0012131321124392383
+// relative gap 0.06280325697174287
 // thresholds
 //   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
 //   1.332785889272, 1.778837105434
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.001294426299988404, 0.0012131321124392257};
+    -10.0, 10.0, 0.0012944262999883915, 0.0012131321124392383};
 
 // smoothed_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.4239493866465147e-05
-// squared error 0.00030899414526968706, lower bound 0.00030053088365485775
-// relative gap 0.027389715126940845
+// squared error 0.0003089941452696742, lower bound 0.00030053088365487065
+// relative gap 0.02738971512685865
 // thresholds
 //   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
 //   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
@@ -480,7 +480,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00030899414526968706, 0.00030053088365485775};
+    -10.0, 10.0, 0.0003089941452696742, 0.00030053088365487065};
 
 // unbiased_normal_b1: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -497,21 +497,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01676056637838173, lower bound 0.016760566373273333
-// relative gap 3.0478661815454524e-10
+// squared error 0.016760566378381716, lower bound 0.016760566373273347
+// relative gap 3.0478496214991006e-10
 // levels
 //   0, 0.3023840410838, 0.6521942661208, 0.9999999917553856
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x0p+0f, 0x1.35a42ap-2f, 0x1.4dec68p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01676056637838173,
-    0.016760566373273333};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.016760566378381716,
+    0.016760566373273347};
 
 // unbiased_normal_b3: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003117655263948397, lower bound 0.003117655263332589
-// relative gap 1.9752286046998702e-10
+// squared error 0.003117655263948385, lower bound 0.0031176552633326022
+// relative gap 1.9751465328570846e-10
 // levels
 //   0, 0.1122459920911, 0.2490603212918, 0.3957284127245, 0.5468163812601, 0.6988993374501,
 //   0.8494652111949, 0.9999999917553856
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.b2ed1ap-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263948397,
-    0.003117655263332589};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263948385,
+    0.0031176552633326022};
 
 // unbiased_normal_b4: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006809489579807311, lower bound 0.0006809489579196468
-// relative gap 8.970463195893982e-11
+// squared error 0.0006809489579807185, lower bound 0.0006809489579196595
+// relative gap 8.966753386175983e-11
 // levels
 //   0, 0.0453322781182, 0.1014464695983, 0.1627912343759, 0.22751674323, 0.2945937924153,
 //   0.3633340079351, 0.433225277109, 0.50385826795, 0.5748884039433, 0.6460149999638,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.93377ap-1f, 0x1.b71194p-1f, 0x1.dabd48p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579807311,
-    0.0006809489579196468};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579807185,
+    0.0006809489579196595};
 
 }  // namespace tables
 

@@ -126,8 +126,9 @@ std::string beside_default(const Table& table) {
   other.problem.weight = table.problem.weight;
   other.problem.domain = table.problem.domain;
   const double error = table_error(other);
-  return fmt::format("{:<18}{} on the same inputs ({:+.0f} %)\n", "uniform table", shortest(error),
-                     100.0 * (error / table.error - 1.0));
+  const std::string change =
+      table.error > 0.0 ? fmt::format(" ({:+.0f} %)", 100.0 * (error / table.error - 1.0)) : "";
+  return fmt::format("{:<18}{} on the same inputs{}\n", "uniform table", shortest(error), change);
 }
 
 }  // namespace

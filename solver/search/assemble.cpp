@@ -223,13 +223,12 @@ double rounding_error(const Setting& setting, const std::vector<double>& levels)
 double rounding_error_above(const Setting& setting, const std::vector<double>& levels) {
   const double error = rounding_error(setting, levels);
   if (error == 0.0 && setting.derivative().is_step_function()) return 0.0;
-  return Uncertainty{setting.integral().uncertainty().quadrature, 0.0}.above(error) +
-         rounding_noise(setting);
+  return setting.integral().coding_uncertainty().above(error) + rounding_noise(setting);
 }
 
 double rounding_error_below(const Setting& setting, double computed) {
-  const double quadrature = setting.integral().uncertainty().quadrature;
-  return std::max(0.0, Uncertainty{quadrature, 0.0}.below(computed) - rounding_noise(setting));
+  const Uncertainty& uncertainty = setting.integral().coding_uncertainty();
+  return std::max(0.0, uncertainty.below(computed) - rounding_noise(setting));
 }
 
 double rounding_residual(const Setting& setting, const std::vector<double>& levels) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -18,19 +19,21 @@ constexpr double kSumRounding = 4e-15;
 Uncertainty& Uncertainty::operator+=(const Uncertainty& other) {
   quadrature += other.quadrature;
   noise = std::hypot(noise, other.noise);
+  relative = std::max(relative, other.relative);
   return *this;
 }
 
 double Uncertainty::above(double computed) const {
   if (quadrature == 0.0 && noise == 0.0 && computed == 0.0) return 0.0;
-  const double root =
-      std::sqrt(std::max(0.0, computed) * (1.0 + kSumRounding) + quadrature) + noise;
+  if (!(relative < 1.0)) return std::numeric_limits<double>::infinity();
+  const double exact = std::max(0.0, computed) * (1.0 + kSumRounding) + quadrature;
+  const double root = std::sqrt(exact / (1.0 - relative)) + noise;
   return root * root;
 }
 
 double Uncertainty::below(double computed) const {
-  const double root =
-      std::sqrt(std::max(0.0, computed * (1.0 - kSumRounding) - quadrature)) - noise;
+  const double exact = std::max(0.0, computed * (1.0 - kSumRounding) - quadrature);
+  const double root = std::sqrt(exact / (1.0 + relative)) - noise;
   return root > 0.0 ? root * root : 0.0;
 }
 
@@ -64,8 +67,11 @@ PrefixIntegral::PrefixIntegral(const Derivative& derivative, const Weight& weigh
     noise_.push_back(moments.mass * noise * noise);
     squares += noise_.back();
     uncertainty_.quadrature += panel.error;
+    uncertainty_.relative = std::max(uncertainty_.relative, panel.relative);
+    coding_uncertainty_.quadrature += panel.coding;
   }
   uncertainty_.noise = std::sqrt(squares);
+  coding_uncertainty_.relative = 2.25 * uncertainty_.relative;
   const double range = derivative.max_value() - derivative.min_value();
   const double scale = total().mass * range * range;
   if (scale > 0.0 && !(uncertainty_.quadrature <= 1e-3 * scale)) {
@@ -138,6 +144,7 @@ Uncertainty PrefixIntegral::uncertainty(double a, double b, double level) const 
   for (size_t i = panel_of(a); i < panels_.size() && panels_[i].lo < b; ++i) {
     if (panels_[i].constant && nodes_[i].value[0] == level) continue;
     sum.quadrature += panels_[i].error;
+    sum.relative = std::max(sum.relative, panels_[i].relative);
     squares += noise_[i];
   }
   sum.noise = std::sqrt(squares);

@@ -10,12 +10,13 @@
 namespace fewbit::solver {
 
 /// How far integrals over panels may be from the truth. With E the computed squared error of a
-/// table, the true one lies between (sqrt(E - quadrature) - noise)^2 and
-/// (sqrt(E + quadrature) + noise)^2: rounding of f' is a second function added to q - f', and noise
-/// is the norm of that function.
+/// table, the true one lies between (sqrt((E - quadrature) / (1 + relative)) - noise)^2 and
+/// (sqrt((E + quadrature) / (1 - relative)) + noise)^2: rounding of f' is a second function added
+/// to q - f', and noise is the norm of that function.
 struct Uncertainty {
   double quadrature = 0.0;
   double noise = 0.0;
+  double relative = 0.0;
 
   Uncertainty& operator+=(const Uncertainty& other);
 
@@ -49,6 +50,8 @@ class PrefixIntegral {
 
   /// Of the squared error of any table.
   const Uncertainty& uncertainty() const { return uncertainty_; }
+  /// Of the integral of w (f' - a) (b - f') over the gaps [a, b] of any levels; without noise.
+  const Uncertainty& coding_uncertainty() const { return coding_uncertainty_; }
   /// Of one that is `level` on [a, b]: nothing where f' is that constant.
   Uncertainty uncertainty(double a, double b, double level) const;
 
@@ -71,6 +74,7 @@ class PrefixIntegral {
   std::vector<double> noise_;    ///< squares, by panel
   double center_ = 0.0;
   Uncertainty uncertainty_;
+  Uncertainty coding_uncertainty_;
 };
 
 }  // namespace fewbit::solver

@@ -48,6 +48,17 @@ class ClippedWeight : public Weight {
 /// Less is nothing that a double could measure errors by.
 constexpr double kLeastMass = 1e-200;
 
+/// An infinite domain ends where less than 1e-20 of the whole mass is left.
+constexpr double kLeastOpenMass = 1e-8;
+
+bool is_infinite(const Domain& domain) {
+  return std::isinf(domain.lo) || std::isinf(domain.hi);
+}
+
+const char* where_mass_is(const Domain& domain) {
+  return is_infinite(domain) ? ", where the weight has its mass" : "";
+}
+
 std::string text_of(const Domain& domain) {
   return "[" + shortest(domain.lo) + ", " + shortest(domain.hi) + "]";
 }
@@ -56,7 +67,7 @@ void check_domain(const Domain& domain, const Weight& weight) {
   if (std::isnan(domain.lo) || std::isnan(domain.hi) || !(domain.lo < domain.hi)) {
     throw Error("domain: " + text_of(domain) + " is not an interval; LO must be less than HI");
   }
-  if ((std::isinf(domain.lo) || std::isinf(domain.hi)) && !weight.is_integrable()) {
+  if (is_infinite(domain) && !weight.is_integrable()) {
     throw Error("domain: " + text_of(domain) +
                 " is infinite, which needs a weight whose mass lies within 1e100: any but uniform "
                 "and student-t of a few tenths of a degree");
@@ -71,7 +82,8 @@ Domain effective_domain(const Domain& domain, const Weight& weight) {
   const Domain result{std::isinf(domain.lo) ? support.lo : domain.lo,
                       std::isinf(domain.hi) ? support.hi : domain.hi};
   if (!(result.lo < result.hi) || support.hi <= domain.lo || support.lo >= domain.hi) {
-    throw Error("weight: has no mass in the domain " + text_of(domain));
+    throw Error("weight: has no mass in the domain " + text_of(domain) +
+                " (its support, all but 1e-20 of it, is " + text_of(support) + ")");
   }
   return result;
 }
@@ -100,9 +112,9 @@ Setting::Setting(const FunctionSpec& function, const WeightSpec& weight, const D
   const double largest =
       std::max(std::abs(derivative_->min_value()), std::abs(derivative_->max_value()));
   if (!(range() > 1e-14 * largest)) {
-    throw Error("the derivative of " + function.name + " is constant (" +
-                shortest(derivative_->max_value()) + ") on " + text_of(domain) +
-                ": there is nothing to store");
+    throw Error("the derivative of " + function.name + " is constant to 14 digits (" +
+                shortest(derivative_->max_value()) + ") on " + text_of(finite) +
+                where_mass_is(domain) + ": there is nothing to store");
   }
   integral_ =
       std::make_unique<PrefixIntegral>(*derivative_, *weight_, folded ? kEvenness * largest : 0.0);
@@ -110,6 +122,10 @@ Setting::Setting(const FunctionSpec& function, const WeightSpec& weight, const D
   if (!(mass >= kLeastMass)) {
     throw Error("weight: has no mass in the domain " + text_of(domain) +
                 (mass > 0.0 ? " (only " + shortest(mass) + ")" : ""));
+  }
+  if (is_infinite(domain) && mass < kLeastOpenMass) {
+    throw Error("weight: has only " + shortest(mass) + " of its mass in the domain " +
+                text_of(domain) + ", too little to tell where that ends; give finite ends");
   }
 }
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kPointsPerStretch = 8;
 constexpr int kPointsPerBin = 8;
+constexpr double kMostCells = 1 << 19;
 
 using Points = std::vector<MassPoint>;
 
@@ -104,7 +105,7 @@ std::vector<MassPoint> gauss_points(const std::vector<double>& edges,
                                     const std::vector<double>& masses, double scale) {
   const double lo = edges.front();
   const double length = edges.back() - lo;
-  const int count = static_cast<int>(std::clamp(std::ceil(length / scale), 1.0, 4096.0));
+  const int count = static_cast<int>(std::clamp(std::ceil(length / scale), 1.0, kMostCells));
   std::vector<MassPoint> result;
   for (int i = 0; i < count; ++i) {
     const double left = lo + length * i / count;

@@ -1,6 +1,7 @@
 #include "search/squared.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -106,7 +107,32 @@ Answer answer_of_levels(const Setting& setting, StepLayout layout, double lower_
   return {std::move(layout), above, below, residual};
 }
 
+/// The values of a step function, if there are no more than `most`: they are its table, whatever
+/// mass is under them.
+std::vector<double> few_values(const Setting& setting, int most) {
+  if (!setting.derivative().is_step_function()) return {};
+  std::vector<double> values;
+  for (const Branch& branch : setting.derivative().branches()) values.push_back(branch.value_lo);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (values.size() > static_cast<size_t>(most)) values.clear();
+  return values;
+}
+
+/// The table that a step function is, if that is one of few enough intervals or values.
+std::optional<Answer> exact_answer(const Setting& setting, Form form, int levels) {
+  std::vector<double> values = few_values(setting, levels);
+  if (values.empty()) return std::nullopt;
+  if (form == Form::unbiased) return Answer{{{}, {}, std::move(values)}, 0.0, 0.0, 0.0};
+  values.pop_back();
+  StepLayout layout = layout_of_values(setting, values);
+  const bool fits = form == Form::levels || layout.codes.size() <= static_cast<size_t>(levels);
+  if (!fits || layout_error_above(setting, layout) > 0.0) return std::nullopt;
+  return Answer{std::move(layout), 0.0, 0.0, 0.0};
+}
+
 Answer solve_intervals(const Setting& setting, int levels, const SearchOptions& options) {
+  if (auto exact = exact_answer(setting, Form::intervals, levels)) return *std::move(exact);
   const XAxis axis(setting.integral());
   const Polish polish = [&axis](const std::vector<double>& cuts) {
     return polish_means(axis, cuts);
@@ -119,6 +145,7 @@ Answer solve_intervals(const Setting& setting, int levels, const SearchOptions& 
 }
 
 Answer solve_levels(const Setting& setting, int levels, const SearchOptions& options) {
+  if (auto exact = exact_answer(setting, Form::levels, levels)) return *std::move(exact);
   const ValueAxis axis(setting.integral());
   const Polish polish = [&axis](const std::vector<double>& cuts) {
     return polish_means(axis, cuts);
@@ -130,6 +157,7 @@ Answer solve_levels(const Setting& setting, int levels, const SearchOptions& opt
 }
 
 Answer solve_unbiased(const Setting& setting, int levels, const SearchOptions& options) {
+  if (auto exact = exact_answer(setting, Form::unbiased, levels)) return *std::move(exact);
   const ValueAxis axis(setting.integral());
   const Polish polish = [&axis](const std::vector<double>& cuts) {
     return polish_rounding(axis, cuts);

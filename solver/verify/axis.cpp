@@ -41,7 +41,8 @@ Axis::Axis(const Problem& problem, bool folded)
     : weight_(make_weight(problem.weight)),
       function_(Expression::parse(problem.function.expression, problem.function.parameters)),
       domain_(finite_domain(problem, *weight_)),
-      folded_(folded) {
+      folded_(folded),
+      may_be_far_(problem.form != Form::unbiased && !weight_->is_piecewise_constant()) {
   const double reach = std::max(std::fabs(domain_.lo), std::fabs(domain_.hi));
   derivative_ = folded ? std::make_unique<Derivative>(function_, 0.0, reach)
                        : std::make_unique<Derivative>(function_, domain_.lo, domain_.hi);
@@ -77,19 +78,39 @@ Moments Axis::panel_integral(double a, double b, size_t piece, double center) co
   return sum;
 }
 
+bool Axis::agree(const Moments& whole, const Moments& halves) const {
+  double tolerance = 1e-16 * scale_ + 4e-15 * whole.mass;
+  double reach = span_;
+  double size = size_;
+  if (far_) {
+    // Nodes know the density no better than their places.
+    const double places = std::max(std::fabs(lo()), std::fabs(hi())) / weight_->scale();
+    tolerance = (4e-15 + 2e-15 * places) * whole.mass;
+    reach = deviation_;
+    if (whole.mass > 0.0) reach = std::max(reach, std::sqrt(whole.second / whole.mass));
+    size = std::fabs(center_) + reach;
+    if (whole.mass * reach * reach <= 1e-18 * scale_ * deviation_ * deviation_) return true;
+  }
+  const double rounding = 4e-16 * size * whole.mass;
+  return std::fabs(halves.mass - whole.mass) <= tolerance &&
+         std::fabs(halves.first - whole.first) <= tolerance * reach + rounding &&
+         std::fabs(halves.second - whole.second) <= (tolerance * reach + rounding) * reach;
+}
+
+double Axis::hidden(double share) const {
+  const double largest = total_.mass * span_ * span_;
+  if (!far_) return (share + displacement_) * largest;
+  return 32.0 * share * total_.second;
+}
+
 void Axis::halve(const Panel& panel, const Moments& whole, int depth) {
   const auto [a, b, piece, unused] = panel;
   const double middle = a + (b - a) / 2;
   const Moments left = panel_integral(a, middle, piece, center_);
   const Moments right = panel_integral(middle, b, piece, center_);
-  const double tolerance = 1e-16 * scale_ + 4e-15 * whole.mass;
-  const double rounding = 4e-16 * size_ * whole.mass;
-  const bool exact =
-      std::fabs(left.mass + right.mass - whole.mass) <= tolerance &&
-      std::fabs(left.first + right.first - whole.first) <= tolerance * span_ + rounding &&
-      std::fabs(left.second + right.second - whole.second) <=
-          (tolerance * span_ + rounding) * span_;
-  if (exact || depth > 14 || !(a < middle && middle < b)) {
+  Moments halves = left;
+  halves += right;
+  if (agree(whole, halves) || depth > 14 || !(a < middle && middle < b)) {
     panels_.push_back({a, middle, piece, left});
     panels_.push_back({middle, b, piece, right});
     return;
@@ -157,8 +178,28 @@ void Axis::lay_panels() {
       scale_ += coarse.back().before.mass;
     }
   }
+  center_coarsely(coarse);
   for (const Panel& panel : coarse) halve(panel, panel.before, 0);
   center_moments();
+}
+
+void Axis::center_coarsely(std::vector<Panel>& coarse) {
+  Moments total;
+  for (const Panel& panel : coarse) total += panel.before;
+  if (!may_be_far_ || !(total.mass > 0.0)) return;
+  const double mean = center_ + total.first / total.mass;
+  double second = 0.0;
+  for (const Panel& panel : coarse) {
+    second += panel_integral(panel.lo, panel.hi, panel.piece, mean).second;
+  }
+  constexpr double kFar = 1e4;
+  far_ = total.mass * span_ * span_ > kFar * second;
+  if (!far_) return;
+  center_ = mean;
+  deviation_ = std::sqrt(second / total.mass);
+  for (Panel& panel : coarse) {
+    panel.before = panel_integral(panel.lo, panel.hi, panel.piece, center_);
+  }
 }
 
 // Once more about the mean, where differences of prefix sums cancel least.

@@ -45,6 +45,14 @@ class Axis {
   /// What rounding of x may change w by, as a share of it.
   double displacement() const { return displacement_; }
 
+  /// f' runs so much farther than it does under a smooth w that its swing measures nothing:
+  /// integrals are right to a share of themselves instead. Unbiased tables span the whole swing.
+  bool is_far() const { return far_; }
+
+  /// What integrals of w (f' - q)^2 may be off by: `share` of the largest there can be with what
+  /// rounding of x moves, or where f' is far 32 times that share of the variance.
+  double hidden(double share) const;
+
   /// The root of the integral of w times the square of what rounding may do to f'.
   double noise() const { return noise_; }
 
@@ -57,6 +65,9 @@ class Axis {
   /// Integral of w (f' - left)(right - f') over [a, b], where f' lies between the two: no
   /// cancellation.
   double integrate_between(double a, double b, double left, double right) const;
+
+  /// Largest less smallest f'.
+  double span() const { return span_; }
 
   /// Smallest and largest f' on [a, b], one-sided at the ends; exact through the monotone branches.
   std::pair<double, double> range(double a, double b) const;
@@ -73,7 +84,9 @@ class Axis {
   void add_stretches(std::vector<double>& cuts) const;
   bool weight_touches(double a, double b) const;
   void lay_panels();
+  void center_coarsely(std::vector<Panel>& coarse);
   void halve(const Panel& panel, const Moments& whole, int depth);
+  bool agree(const Moments& whole, const Moments& halves) const;
   void center_moments();
   double mass_moved(const Panel& panel) const;
   Moments panel_integral(double a, double b, size_t piece, double center) const;
@@ -82,13 +95,16 @@ class Axis {
   Expression function_;
   Domain domain_;
   bool folded_;
+  bool may_be_far_;
   std::unique_ptr<Derivative> derivative_;
   double center_ = 0.0;
   double noise_ = 0.0;
   double displacement_ = 0.0;
-  double scale_ = 0.0;  ///< mass and
-  double span_ = 0.0;   ///< swing of f', for the panels' tolerance
-  double size_ = 0.0;   ///< largest |f'|
+  bool far_ = false;
+  double deviation_ = 0.0;  ///< of f' under w, roughly
+  double scale_ = 0.0;      ///< mass and
+  double span_ = 0.0;       ///< swing of f', for the panels' tolerance
+  double size_ = 0.0;       ///< largest |f'|
   std::vector<Panel> panels_;
   Moments total_;
 };

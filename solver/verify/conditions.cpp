@@ -67,8 +67,11 @@ class IntervalCheck {
       if (!(set.mass > 1e-18 * total)) continue;
       const double shift = set.first / set.mass;
       const double noise = axis_.noise() / std::sqrt(set.mass);
+      // Where f' is far its largest value says nothing of this level's set.
+      const double size =
+          axis_.is_far() ? std::fabs(table_.levels[j]) + std::sqrt(set.second / set.mass) : size_;
       const double accepted =
-          slack_ + noise + rounding_[j] / set.mass + size_ * (1e-14 + 1e-15 * total / set.mass);
+          slack_ + noise + rounding_[j] / set.mass + size * (1e-14 + 1e-15 * total / set.mass);
       residual_ = std::max(residual_, std::fabs(shift) / span_);
       residual_rounding_ = std::max(residual_rounding_,
                                     (noise + size_ * (1e-15 + 1e-15 * total / set.mass)) / span_);
@@ -132,8 +135,7 @@ class IntervalCheck {
       const double to = std::min(branch.hi, cuts_[interval + 1]);
       if (from < to) mass += mass_inside(branch, from, to, low, high);
     }
-    return mass * miss * miss <=
-           (1e-15 + axis_.displacement()) * axis_.total().mass * span_ * span_;
+    return mass * miss * miss <= axis_.hidden(1e-15);
   }
 
   double mass_inside(const Branch& branch, double from, double to, double low, double high) const {

@@ -35,9 +35,7 @@ class Verifier {
                                   ? check_unbiased(table_, axis_, findings_)
                                   : check_intervals(table_, axis_, squared_, findings_);
     if (!squared_) check_smoothed(table_, axis_, findings_);
-    const double span = axis_.derivative().max_value() - axis_.derivative().min_value();
-    largest_ = axis_.total().mass * span * span;
-    error(measured.error, span);
+    error(measured.error);
     if (squared_ && table_.problem.dtype == DataType::exact) {
       // Below its rounding a residual is noise: any value up to there will do.
       const double nearest = std::clamp(table_.residual, measured.residual - measured.rounding,
@@ -50,18 +48,33 @@ class Verifier {
   }
 
  private:
+  static constexpr double kCruder = 32.0;
+
+  double reach_of_noise(double measured) const {
+    const double noise = kCruder * axis_.noise();
+    return table_.problem.form == Form::unbiased
+               ? noise * axis_.span() * std::sqrt(axis_.total().mass)
+               : noise * (2.0 * std::sqrt(measured) + noise);
+  }
+
   /// The printed error has what rounding and quadrature may have hidden on top, by an estimate that
   /// is cruder than the one here.
-  void error(double measured, double span) {
-    constexpr double kCruder = 32.0;
-    const double noise = kCruder * axis_.noise();
-    const double above = table_.problem.form == Form::unbiased
-                             ? noise * span * std::sqrt(axis_.total().mass)
-                             : noise * (2.0 * std::sqrt(measured) + noise);
-    const double rounding = (1e-15 + axis_.displacement()) * largest_;
+  void error(double measured) {
+    const double above = reach_of_noise(measured);
+    const double rounding = axis_.hidden(1e-15);
     const double nearest =
-        std::clamp(table_.error, measured, measured + above + kCruder * rounding);
+        std::clamp(table_.error, measured, measured + above + on_top(measured, kCruder * rounding));
     findings_.compare("error", table_.error, nearest, 1e-11 * measured + rounding);
+  }
+
+  /// Where the swing of f' says nothing of how far it is from q, the search's estimate may be far
+  /// above the truth; it refuses ten times the error.
+  double on_top(double measured, double otherwise) const {
+    if (!axis_.is_far() && table_.problem.form != Form::unbiased) return otherwise;
+    constexpr double kMuchCruder = 1024.0;
+    const double share = kMuchCruder * (1e-15 + axis_.displacement());
+    const double most = share * axis_.total().mass * axis_.span() * axis_.span();
+    return std::max(otherwise, std::min(most, 9.0 * measured));
   }
 
   void gap() {
@@ -83,13 +96,22 @@ class Verifier {
   }
 
   double rounding() const {
-    return 1e-14 * axis_.total().second + (2e-16 + axis_.displacement()) * largest_;
+    const double largest = axis_.total().mass * axis_.span() * axis_.span();
+    return 1e-14 * axis_.total().second + (2e-16 + axis_.displacement()) * largest;
   }
   double claim() const { return table_.lower_bound * (1.0 - 1e-12) - 6.0 * rounding(); }
 
   void bound(double attained) {
+    const double most = attained * (1.0 + 1e-9) + axis_.hidden(1e-15) + reach_of_noise(attained);
+    if (table_.lower_bound > most) {
+      findings_.add("lower_bound", false,
+                    fmt::format("printed {}, the table itself has {}", shortest(table_.lower_bound),
+                                shortest(attained)));
+      return;
+    }
     if (claim() <= 0.0) {
-      findings_.add("lower_bound", true, shortest(table_.lower_bound) + " is no more than zero");
+      findings_.add("lower_bound", true,
+                    shortest(table_.lower_bound) + " is no more than rounding may hide");
       return;
     }
     double seen = 0.0;
@@ -134,7 +156,6 @@ class Verifier {
   Findings& findings_;
   const Axis axis_;
   bool squared_;
-  double largest_ = 0.0;
 };
 
 /// JSON without the white space between its tokens.

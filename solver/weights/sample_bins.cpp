@@ -41,24 +41,31 @@ bool share_gap(const SampleCell& left, const SampleCell& right) {
   return right.least - left.greatest <= kSlack * narrower;
 }
 
+/// With its last sample, or that one's mark: at a jump of f' it has the left side's value then, as
+/// codes compare x > t.
+double end_of(const SampleCell& group) {
+  return std::max(group.greatest, mark_of(group.greatest));
+}
+
 SampleBins hug(const std::vector<SampleCell>& groups) {
   SampleBins bins;
   const double least = groups.front().least;
-  const double greatest = groups.back().greatest;
-  bins.edges.push_back(std::max(std::min(least, mark_of(least)), -kLargestInput));
+  bins.edges.push_back(std::max(before(least), -kLargestInput));
   for (size_t i = 0; i < groups.size(); ++i) {
     bins.counts.push_back(groups[i].count);
     if (i + 1 == groups.size()) break;
-    const double end = above_mark(mark_of(groups[i].greatest));
-    const double begin = below_mark(mark_of(groups[i + 1].least));
-    if (begin <= end || share_gap(groups[i], groups[i + 1])) {
+    const double end = end_of(groups[i]);
+    const double begin = before(groups[i + 1].least);
+    if (begin <= end) {
+      bins.edges.push_back(below_mark(mark_of(groups[i + 1].least)));
+    } else if (share_gap(groups[i], groups[i + 1])) {
       bins.edges.push_back(end + 0.5 * (begin - end));
     } else {
       bins.edges.insert(bins.edges.end(), {end, begin});
       bins.counts.push_back(0);
     }
   }
-  bins.edges.push_back(std::min(std::max(greatest, mark_of(greatest)), kLargestInput));
+  bins.edges.push_back(std::min(end_of(groups.back()), kLargestInput));
   return bins;
 }
 

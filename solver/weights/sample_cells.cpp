@@ -51,8 +51,8 @@ double below_mark(double mark) {
   return mark == 0.0 ? -0.5 * kLeastSample : value_of(key_of(mark) - kMarkStep / 2);
 }
 
-double above_mark(double mark) {
-  return mark == 0.0 ? 0.5 * kLeastSample : value_of(key_of(mark) + kMarkStep / 2);
+double before(double sample) {
+  return mark_of(sample) == 0.0 ? -kLeastSample : value_of(key_of(sample) - kMarkStep);
 }
 
 Bulk bulk_of(const std::vector<SampleCell>& cells) {

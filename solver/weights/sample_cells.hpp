@@ -20,9 +20,10 @@ inline constexpr std::uint64_t kMarkStep = 512;
 
 double mark_of(double sample);
 
-/// Halfway to the marks below and above a mark.
+/// Halfway to the mark below a mark.
 double below_mark(double mark);
-double above_mark(double mark);
+/// A mark's distance below a sample: a bin for it alone lies between both.
+double before(double sample);
 
 /// The samples of one stretch of the axis: how many, and the ends of them.
 struct SampleCell {

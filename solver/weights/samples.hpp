@@ -109,13 +109,14 @@ struct FittedSamples {
   SampleSummary summary;
 };
 
-/// The histogram of all samples (see Fineness for its bins). Kind `histogram`: edges from the least
-/// sample to the greatest, masses that sum to 1. Two-dimensional arrays (samples x units, at least
-/// two samples, at most 2^20 units, of several files all with as many units) also give `units`:
-/// mean and standard deviation of each, at most kMaxUnits of them, a spread of at least 1e-6 of the
-/// bulk's width. With `clip` q, 0.5 < q <= 1, the (1 - q) n least samples, rounded down, count as
-/// the least of the others, and likewise the greatest; `samples` then clips. Reads the samples two
-/// to a dozen times. Throws Error where they have no spread or change between two readings.
+/// The histogram of all samples (see Fineness for its bins). Kind `histogram`: edges from next
+/// below the least sample to the greatest, masses that sum to 1. Two-dimensional arrays (samples x
+/// units, at least two samples, at most 2^20 units, of several files all with as many units) also
+/// give `units`: mean and standard deviation of each, at most kMaxUnits of them, a spread of at
+/// least 1e-6 of the bulk's width. With `clip` q, 0.5 < q <= 1, the (1 - q) n least samples,
+/// rounded down, count as the least of the others, and likewise the greatest; `samples` then clips.
+/// Reads the samples two to a dozen times. Throws Error where they have no spread or change between
+/// two readings.
 FittedSamples fit_samples(Samples& samples, double clip = 1.0);
 
 /// Lines for the user, without end of line: few values carry most of the squared weight; the array

@@ -112,7 +112,24 @@ TEST_F(Solve, ClipsSamplesAndWarnsOfOutliers) {
   const Outcome clipped = run(solve + " --clip 0.999");
   EXPECT_EQ(clipped.code, 0);
   EXPECT_EQ(clipped.err, "");
-  EXPECT_EQ(solver::from_json(read("table.json")).problem.domain, (solver::Domain{-0.998, 0.998}));
+  const solver::Domain domain = solver::from_json(read("table.json")).problem.domain;
+  EXPECT_NEAR(domain.lo, -0.998, 1e-12);
+  EXPECT_EQ(domain.hi, 0.998);
+}
+
+TEST_F(Solve, SamplesOnAJumpHaveItsLeftSide) {
+  std::string samples;
+  const auto add = [&](const char* value, int count) {
+    for (int i = 0; i < count; ++i) samples += std::string(value) + "\n";
+  };
+  add("-1", 400), add("0", 500), add("0.3", 30), add("0.30001", 7), add("2", 100);
+  write("jumps.csv", samples);
+  const std::string weight = " --bits 1 --weight samples:jumps.csv";
+  // f'(-1) = 3, at the very end of the samples, f'(0) = 1 and 2 beyond: the best levels are 1 and
+  // the mean of 400 times 3 and 137 times 2.
+  EXPECT_THAT(run("--name m --expr 'where(x>0,2*x,where(x>-1,x,3*x))'" + weight).out,
+              HasSubstr("on the samples    0.098407345354"));
+  EXPECT_THAT(run("--fn relu" + weight).out, HasSubstr("on the samples    0 "));
 }
 
 TEST_F(Solve, StepFunctionHasItsExactTable) {

@@ -3,11 +3,13 @@
 
 #include <cmath>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "functions/registry.hpp"
 #include "proven/solve.hpp"
+#include "verify/verify.hpp"
 #include "weights/parse.hpp"
 
 namespace fewbit {
@@ -125,15 +127,66 @@ TEST(Scale, AWeightFarFromEveryKinkHasItsMass) {
   EXPECT_LE(table.error, 1e-20);
 }
 
-TEST(Scale, AnErrorThatRoundingMayMakeUpIsRefused) {
-  // f' reaches 2e10 where Laplace's density has fallen to 1e-33.
-  try {
-    solved("exp(x/3)", 3, "laplace:0,1", {-kInfinity, kInfinity});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("cannot be told from rounding"), std::string::npos);
+TEST(Scale, WhatLittleMassSeesCountsToItsDigits) {
+  // Closed forms, or sums to forty digits. The swing of f' is 1e7 and more times what it is where
+  // the mass lies.
+  const auto error = [](const char* function, int bits, const char* weight, double end) {
+    const Table table = solved(function, bits, weight, {-end, end});
+    EXPECT_LE(table.lower_bound, table.error);
+    return table.error;
+  };
+  EXPECT_NEAR(error("where(x>300,1e65*x,where(x>0,2*x,x))", 1, "laplace:0,1", 500), 0.2574100111,
+              1e-9);
+  EXPECT_NEAR(error("where(x>20,1e60*x,where(x>0,2*x,x))", 1, "normal:0,1", 30) / 2.7536241e31, 1.0,
+              1e-7);
+  EXPECT_NEAR(error("where(x>12,1e7*x,x*x)", 2, "normal:0,1", 20), 0.46992739, 1e-8);
+  EXPECT_NEAR(error("exp(0.49*x)", 2, "laplace:0,1", 30), 1.34595584, 1e-7);
+  EXPECT_NEAR(solved("relu_squared", 3, "student-t:0,1,5", {-kInfinity, kInfinity}).error,
+              0.07373024, 1e-8);
+  EXPECT_LE(solved("exp(x/3)", 3, "laplace:0,1", {-kInfinity, kInfinity}).relative_gap, 1e-8);
+  const Table coded =
+      solved("1e-30*sqrt(1 + (3e6*x)^2)/3e6", 2, "normal:0,6e-12", {-1e-9, 2e-6}, Form::unbiased);
+  EXPECT_LE(coded.relative_gap, 1e-4);
+}
+
+TEST(Scale, ABoundAboveTheTablesOwnErrorIsSeenThrough) {
+  const Table table = solved("where(x>12,1e7*x,x*x)", 2, "normal:0,1", {-20, 20});
+  for (const double factor : {1.0001, 1.1, 10.0}) {
+    Table altered = table;
+    altered.lower_bound *= factor;
+    altered.error = std::max(table.error, altered.lower_bound);
+    altered.relative_gap = (altered.error - altered.lower_bound) / altered.error;
+    bool holds = true;
+    for (const Finding& finding : verify_table(altered)) {
+      if (finding.claim == "lower_bound") holds = finding.holds;
+    }
+    EXPECT_FALSE(holds) << factor;
   }
-  EXPECT_LE(solved("exp(x/3)", 3, "laplace:0,1").relative_gap, 1e-8);
+}
+
+TEST(Scale, AStepFunctionIsItsOwnTableWhateverMassIsThere) {
+  EXPECT_EQ(solved("where(x>0,2*x,x)", 1, "laplace:-10,0.05").error, 0.0);
+  EXPECT_EQ(solved("where(x>0,1e60*x,x)", 2, "laplace:-10,0.1").error, 0.0);
+  EXPECT_EQ(solved("abs(relu6(x))", 2, "laplace:-4.09,0.0432", {-kInfinity, 10}).error, 0.0);
+}
+
+TEST(Scale, AnErrorThatRoundingMayMakeUpIsRefused) {
+  const auto refusal = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal([] {
+                solved("tanh(3e8*(x + 5e-7))/3e8", 1, "normal:-1e-6,6.4e-9", {-1e-6, 1e-8});
+              }),
+              testing::HasSubstr("cannot be told from rounding"));
+  EXPECT_THAT(refusal([] {
+                solved("relu_squared", 3, "student-t:0,1,4", {1e4, kInfinity});
+              }),
+              testing::HasSubstr("give finite ends"));
 }
 
 TEST(Scale, OscillationsOutsideTheMassCostNothing) {
