@@ -1,11 +1,14 @@
 #include "codegen/emit.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/identifier.hpp"
+#include "base/text.hpp"
 #include "codegen/emit_parts.hpp"
 #include "codegen/table_text.hpp"
 #include "functions/registry.hpp"
@@ -40,6 +43,19 @@ void check_names(const Table& table) {
   };
   check(function.name, "function.name");
   for (const auto& [name, value] : function.parameters) check(name, "function.parameters");
+}
+
+/// Levels and thresholds are constants of float there.
+void check_magnitudes(const Table& table) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  const auto check = [](const std::vector<double>& numbers, const std::string& field) {
+    for (const double number : numbers) {
+      if (std::abs(number) <= kLargest) continue;
+      throw Error(shortest(number) + " is beyond the range of float, which code has", "", field);
+    }
+  };
+  check(table.levels, "levels");
+  check(table.thresholds, "thresholds");
 }
 
 constexpr const char* kDefaultNote =
@@ -108,6 +124,7 @@ std::vector<size_t> halving_steps(size_t count) {
 
 std::string emit_code(const Table& table, Language language, const std::string& name_space) {
   check_names(table);
+  check_magnitudes(table);
   if (!name_space.empty()) check_namespace(name_space, language);
   const std::string& name = name_space.empty() ? default_namespace(table, language) : name_space;
   if (is_python(language)) return emit_python(table, language, name);

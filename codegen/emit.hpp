@@ -28,8 +28,8 @@ void check_namespace(const std::string& name, Language language);
 /// encode and decode, forward and backward. Elements are float and the 16-bit types, for torch also
 /// double. All is in `name_space` (for Python that of torch.library), or in the default one where
 /// it is empty. The same table gives the same text on every machine. Throws Error where the
-/// table's expression does not parse, one of its names is no identifier, or `name_space` is none of
-/// the language.
+/// table's expression does not parse, one of its names is no identifier, a number is beyond the
+/// range of float, or `name_space` is none of the language.
 std::string emit_code(const solver::Table& table, Language language,
                       const std::string& name_space = {});
 

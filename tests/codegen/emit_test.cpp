@@ -93,6 +93,14 @@ TEST(Emit, KeepsLinesOfExpressionsOutOfTheCode) {
   EXPECT_TRUE(contains(emit_code(table, Language::cpp), "//   f(x) = x * sigmoid(x)\n"));
 }
 
+TEST(Emit, RejectsNumbersThatNoFloatHolds) {
+  solver::Table table = test::gelu_levels_b3();
+  table.levels.back() = 1e39;
+  EXPECT_THROW(emit_code(table, Language::cpp), Error);
+  table.levels.back() = 3e38;
+  EXPECT_NO_THROW(emit_code(table, Language::cpp));
+}
+
 TEST(Emit, RejectsAnExpressionThatDoesNotParse) {
   solver::Table table = test::gelu_levels_b3();
   table.problem.function.expression = "x*sigmod(x)";
