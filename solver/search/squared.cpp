@@ -40,7 +40,8 @@ BoundOptions bound_options(int levels, const SearchOptions& options) {
 /// An error that rounding alone may make up says nothing: where f' grows faster than the mass
 /// falls off, doubles lose the mass before its share of the error.
 void check_certain(const Setting& setting, double error, double above) {
-  if (above <= 10.0 * error + 0.01 * setting.integral().total().second) return;
+  constexpr double kNothing = 1e-18;  // of the variance: as good as exact
+  if (above <= 10.0 * error + kNothing * setting.integral().total().second) return;
   const Derivative& derivative = setting.derivative();
   throw Error("the error cannot be told from rounding: it is " + shortest(error) + " to " +
                   shortest(above) + ", since f' reaches from " + shortest(derivative.min_value()) +
