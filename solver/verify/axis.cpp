@@ -13,6 +13,7 @@ inline namespace verification {
 
 namespace {
 constexpr double kMostParts = 4096;  // of one stretch, to begin with
+constexpr size_t kMostPanels = 1 << 18;
 }  // namespace
 
 Moments& Moments::operator+=(const Moments& other) {
@@ -78,20 +79,26 @@ Moments Axis::panel_integral(double a, double b, size_t piece, double center) co
   return sum;
 }
 
-bool Axis::agree(const Moments& whole, const Moments& halves) const {
+/// What a computed f' may be off by, and a computed x move it by.
+double Axis::rounding_at(double x, size_t piece) const {
+  const Interval value = derivative_->bounds(x, x, piece);
+  return value.upper() - value.lower() + 4e-16 * std::fabs(x * derivative_->slope(x, piece));
+}
+
+bool Axis::agree(const Panel& panel, const Moments& whole, const Moments& halves) const {
   double tolerance = 1e-16 * scale_ + 4e-15 * whole.mass;
   double reach = span_;
-  double size = size_;
+  double noise = 4e-16 * size_;
   if (far_) {
     // Nodes know the density no better than their places.
     const double places = std::max(std::fabs(lo()), std::fabs(hi())) / weight_->scale();
     tolerance = (4e-15 + 2e-15 * places) * whole.mass;
     reach = deviation_;
     if (whole.mass > 0.0) reach = std::max(reach, std::sqrt(whole.second / whole.mass));
-    size = std::fabs(center_) + reach;
+    noise = rounding_at(panel.lo + (panel.hi - panel.lo) / 2, panel.piece);
     if (whole.mass * reach * reach <= 1e-18 * scale_ * deviation_ * deviation_) return true;
   }
-  const double rounding = 4e-16 * size * whole.mass;
+  const double rounding = noise * whole.mass;
   return std::fabs(halves.mass - whole.mass) <= tolerance &&
          std::fabs(halves.first - whole.first) <= tolerance * reach + rounding &&
          std::fabs(halves.second - whole.second) <= (tolerance * reach + rounding) * reach;
@@ -110,7 +117,8 @@ void Axis::halve(const Panel& panel, const Moments& whole, int depth) {
   const Moments right = panel_integral(middle, b, piece, center_);
   Moments halves = left;
   halves += right;
-  if (agree(whole, halves) || depth > 14 || !(a < middle && middle < b)) {
+  if (agree(panel, whole, halves) || depth > 14 || panels_.size() > kMostPanels ||
+      !(a < middle && middle < b)) {
     panels_.push_back({a, middle, piece, left});
     panels_.push_back({middle, b, piece, right});
     return;
@@ -215,9 +223,7 @@ void Axis::center_moments() {
     const Moments here = panel_integral(panel.lo, panel.hi, panel.piece, center_);
     total_ += here;
     const double middle = panel.lo + (panel.hi - panel.lo) / 2;
-    const Interval value = derivative_->bounds(middle, middle, panel.piece);
-    const double width = value.upper() - value.lower() + (folded_ ? kEvenness * size_ : 0.0) +
-                         4e-16 * std::fabs(middle * derivative_->slope(middle, panel.piece));
+    const double width = rounding_at(middle, panel.piece) + (folded_ ? kEvenness * size_ : 0.0);
     squares += here.mass * width * width;
   }
   noise_ = std::sqrt(squares);

@@ -86,7 +86,8 @@ class Axis {
   void lay_panels();
   void center_coarsely(std::vector<Panel>& coarse);
   void halve(const Panel& panel, const Moments& whole, int depth);
-  bool agree(const Moments& whole, const Moments& halves) const;
+  bool agree(const Panel& panel, const Moments& whole, const Moments& halves) const;
+  double rounding_at(double x, size_t piece) const;
   void center_moments();
   double mass_moved(const Panel& panel) const;
   Moments panel_integral(double a, double b, size_t piece, double center) const;
