@@ -1,19 +1,24 @@
 // A calibrator's fit of one activation to what it saw, and what watching adds to its forward.
 // Prints Markdown: processor milliseconds of fit(), the median of several, for data of several
-// shapes; the aim is 50 whatever they are. Watching is told as a multiple of the unwatched forward.
+// shapes; the aim is 50 whatever they are. Watching is told as a multiple of the unwatched forward,
+// and by the memory it takes meanwhile; the aim is 5 % of a large input.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include "bench/measure.hpp"
 #include "fewbit/fewbit.hpp"
+#include "session/site_statistics.hpp"
 
 namespace fewbit::bench {
 
@@ -100,16 +105,43 @@ double best_forward_seconds(nn::GELU& module, const at::Tensor& x, int repeats) 
   return best;
 }
 
+/// The most bytes that this thread's tensors hold at a time beyond those at the beginning.
+class PeakBytes : public c10::MemoryReportingInfoBase {
+ public:
+  void reportMemoryUsage(void*, int64_t bytes, size_t, size_t, c10::Device) override {
+    now_ += bytes;
+    peak_ = std::max(peak_, now_);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+  int64_t peak() const { return peak_; }
+
+ private:
+  int64_t now_ = 0;
+  int64_t peak_ = 0;
+};
+
+int64_t peak_bytes_of_watching(const at::Tensor& x) {
+  session::SiteStatistics statistics;
+  statistics.observe(x);  // what stays is there now
+  const auto peak = std::make_shared<PeakBytes>();
+  const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, peak);
+  statistics.observe(x);
+  return peak->peak();
+}
+
 void print_watching(int repeats) {
-  std::printf("\n| elements | forward (ms) | watched, times that |\n|---|---|---|\n");
+  std::printf(
+      "\nWatching\n\n| elements | forward (ms) | watched, times that | "
+      "memory beside the input, %% of it |\n|---|---|---|---|\n");
   for (const int64_t rows : {int64_t{64}, kRows, 16 * kRows}) {
     const at::Tensor x = at::randn({rows, kChannels}).requires_grad_();
     nn::GELU module = gelu(2);
     const double alone = best_forward_seconds(module, x, repeats);
     const Calibrator calibrator(*module);
     const double watched = best_forward_seconds(module, x, repeats);
-    std::printf("| %lld | %.3f | %.1f |\n", static_cast<long long>(x.numel()), 1e3 * alone,
-                watched / alone);
+    const auto bytes = static_cast<double>(peak_bytes_of_watching(x.detach()));
+    std::printf("| %lld | %.3f | %.1f | %.1f |\n", static_cast<long long>(x.numel()), 1e3 * alone,
+                watched / alone, 100.0 * bytes / static_cast<double>(x.nbytes()));
   }
 }
 

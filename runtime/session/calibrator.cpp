@@ -70,16 +70,19 @@ void for_each_few_bit(torch::nn::Module& model, const Visit& visit) {
   }
 }
 
-/// The same with fewer bins, in which the search takes milliseconds. Errors are told of the finer
-/// ones.
+/// The same with fewer bins, in which the search takes milliseconds, and hardly any mass in all of
+/// them: a table fitted to a few values would say anything between them. Errors are told of the
+/// finer ones.
 solver::WeightSpec coarse(const solver::WeightSpec& weight) {
   constexpr size_t kJoined = 8;
+  constexpr double kUnseen = 1e-9;
   solver::WeightSpec result = weight;
   result.edges = {weight.edges.front()};
   result.masses.clear();
   for (size_t i = 0; i < weight.masses.size(); i += kJoined) {
     const size_t end = std::min(i + kJoined, weight.masses.size());
-    double mass = 0.0;
+    double mass =
+        kUnseen * static_cast<double>(kJoined) / static_cast<double>(weight.masses.size());
     for (size_t bin = i; bin < end; ++bin) mass += weight.masses[bin];
     result.edges.push_back(weight.edges[end]);
     result.masses.push_back(mass);
@@ -87,9 +90,8 @@ solver::WeightSpec coarse(const solver::WeightSpec& weight) {
   return result;
 }
 
-/// Nothing is printed of how near the optimum a table is: the gap of a thousandth is not worth the
-/// time that one of a millionth takes.
-constexpr solver::SearchOptions kQuickly{.target_gap = 1e-3, .time_limit = 0.02, .quick = true};
+/// Nothing is printed of how near the optimum a table is.
+constexpr solver::SearchOptions kQuickly{.quick = true};
 
 /// f' is all but one value where the inputs were: a table of such would say so everywhere.
 bool is_all_but_constant(const solver::Table& solved, const Table& before) {
@@ -154,7 +156,7 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
     solver::Table seen = solved;
     seen.problem.weight = weight;
     fit.error_after = solver::table_error(seen);
-    fit.bias_after = solver::smoothed_bias(seen);
+    fit.bias_after = solved.smoothed_bias;  // of the same units
     return table_of(solved);
   } catch (const Error& error) {
     fit.note = error.what();

@@ -83,10 +83,11 @@ class BranchAndBound {
         4.8e-16 * static_cast<double>(survivors_.size() + 4) * borders_.back().prefix.second;
     IndexSet all(borders_.size());
     for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-    const Program program = program_on(std::vector<IndexSet>(survivors_.size(), all));
+    Program program = program_on(std::vector<IndexSet>(survivors_.size(), all));
     result_.cost = program.best() + rounding_;
     result_.lower_bound = 0.0;
     improve(program);
+    if (options_.target_gap >= 1.0) return;
     measure_cells();
     all.pop_back();
     for (IndexSet& cells : survivors_) cells = all;
@@ -158,7 +159,8 @@ class BranchAndBound {
   }
 
   /// Drops the cells no optimal table can have a cut in, until nothing changes; then the bound.
-  void exclude(const Program& program) {
+  void exclude(Program& program) {
+    program.look_back();
     for (bool changed = true; changed;) {
       changed = false;
       const double limit = result_.cost + total_correction() + rounding_;
@@ -239,7 +241,7 @@ class BranchAndBound {
       }
       sets.push_back(std::move(borders));
     }
-    const Program program = program_on(std::move(sets));
+    Program program = program_on(std::move(sets));
     improve(program);
     exclude(program);
   }

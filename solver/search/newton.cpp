@@ -50,18 +50,21 @@ bool ascends_within(const Axis& axis, const std::vector<double>& cuts) {
   return axis.hi() > last;
 }
 
-std::vector<double> newton(const Axis& axis, std::vector<double> cuts, const Linearise& linearise) {
+std::vector<double> newton(const Axis& axis, std::vector<double> cuts, const Linearise& linearise,
+                           double enough = 0.0) {
   constexpr int kIterations = 40;
-  constexpr int kHalvings = 12;
+  // Where less than all is asked for, steps that a histogram's corners stop are not worth
+  // insisting.
+  const int halvings = enough > 0.0 ? 2 : 12;
   if (cuts.empty()) return cuts;
   System system = linearise(cuts);
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     const double residual = system.residual();
-    if (residual == 0.0) break;
+    if (residual <= enough) break;
     const std::vector<double> step = system.step();
     bool improved = false;
     double length = 1.0;
-    for (int halving = 0; halving < kHalvings && !improved; ++halving, length *= 0.5) {
+    for (int halving = 0; halving < halvings && !improved; ++halving, length *= 0.5) {
       std::vector<double> trial = cuts;
       for (size_t i = 0; i < cuts.size(); ++i) trial[i] += length * step[i];
       if (!ascends_within(axis, trial)) continue;
@@ -114,23 +117,25 @@ std::vector<double> drop_empty_segments(const Axis& axis, const std::vector<doub
 System mean_system(const Axis& axis, const std::vector<double>& cuts) {
   const Segments segments = segments_of(axis, cuts);
   System system(cuts.size());
+  std::vector<double> densities;
+  for (const double cut : cuts) densities.push_back(axis.density(cut));
   for (size_t i = 0; i < cuts.size(); ++i) {
     const double left = segments.mean[i];
     const double right = segments.mean[i + 1];
     const double middle = 0.5 * (left + right);
     if (axis.jumps_across(cuts[i], middle)) continue;
     const double value = axis.value(cuts[i]);
-    const double density = axis.density(cuts[i]);
     system.g[i] = value - middle;
-    system.diagonal[i] = axis.slope(cuts[i]) - 0.5 * density * (value - left) / segments.mass[i] -
-                         0.5 * density * (right - value) / segments.mass[i + 1];
+    system.diagonal[i] = axis.slope(cuts[i]) -
+                         0.5 * densities[i] * (value - left) / segments.mass[i] -
+                         0.5 * densities[i] * (right - value) / segments.mass[i + 1];
     if (i > 0) {
       system.lower[i] =
-          0.5 * axis.density(cuts[i - 1]) * (axis.value(cuts[i - 1]) - left) / segments.mass[i];
+          0.5 * densities[i - 1] * (axis.value(cuts[i - 1]) - left) / segments.mass[i];
     }
     if (i + 1 < cuts.size()) {
-      system.upper[i] = -0.5 * axis.density(cuts[i + 1]) * (axis.value(cuts[i + 1]) - right) /
-                        segments.mass[i + 1];
+      system.upper[i] =
+          -0.5 * densities[i + 1] * (axis.value(cuts[i + 1]) - right) / segments.mass[i + 1];
     }
   }
   return system;
@@ -186,9 +191,10 @@ std::vector<double> sweep_levels(const Axis& axis, std::vector<double> cuts) {
 
 }  // namespace
 
-std::vector<double> polish_means(const Axis& axis, const std::vector<double>& cuts) {
-  return newton(axis, drop_empty_segments(axis, cuts),
-                [&axis](const std::vector<double>& at) { return mean_system(axis, at); });
+std::vector<double> polish_means(const Axis& axis, const std::vector<double>& cuts, double enough) {
+  return newton(
+      axis, drop_empty_segments(axis, cuts),
+      [&axis](const std::vector<double>& at) { return mean_system(axis, at); }, enough);
 }
 
 std::vector<double> polish_rounding(const Axis& axis, const std::vector<double>& cuts) {

@@ -32,18 +32,23 @@ class SegmentProgram {
   /// `borders` ascend; the first and the last set hold one index each: the axis' ends. `borders`
   /// must outlive this object.
   SegmentProgram(const BorderSet& borders, std::vector<IndexSet> sets, const Monotone& monotone)
-      : borders_(borders), sets_(std::move(sets)) {
+      : borders_(borders), sets_(std::move(sets)), monotone_(monotone) {
     const size_t last = segments();
     forward_.resize(last + 1);
-    backward_.resize(last + 1);
     forward_[0] = {0.0};
-    backward_[last] = {0.0};
     for (size_t k = 1; k <= last; ++k) {
       forward_[k] = Row<true>{borders_, sets_[k - 1], sets_[k], forward_[k - 1]}.search(monotone);
     }
+  }
+
+  /// The other half of the program, which best_through() needs.
+  void look_back() {
+    const size_t last = segments();
+    backward_.resize(last + 1);
+    backward_[last] = {0.0};
     for (size_t k = last; k-- > 1;) {
       backward_[k] =
-          Row<false>{borders_, sets_[k + 1], sets_[k], backward_[k + 1]}.search(monotone);
+          Row<false>{borders_, sets_[k + 1], sets_[k], backward_[k + 1]}.search(monotone_);
     }
   }
 
@@ -51,7 +56,7 @@ class SegmentProgram {
   double best() const { return forward_.back().front(); }
   const IndexSet& set(size_t k) const { return sets_[k]; }
 
-  /// The best total of all programs whose cut k lies on member i of set k.
+  /// The best total of all programs whose cut k lies on member i of set k; after look_back().
   double best_through(size_t k, size_t i) const { return forward_[k][i] + backward_[k][i]; }
 
   /// Positions of the inner cuts of a best program.
@@ -144,6 +149,7 @@ class SegmentProgram {
 
   const BorderSet& borders_;
   std::vector<IndexSet> sets_;
+  Monotone monotone_;
   std::vector<std::vector<double>> forward_;   ///< [k][i]: best total of what lies before
   std::vector<std::vector<double>> backward_;  ///< [k][i]: best total of what lies behind
 };

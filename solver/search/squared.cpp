@@ -21,6 +21,9 @@ namespace {
 /// Rounding to decimals may cost this factor of the error and no more.
 constexpr double kSnapTolerance = 1.0 + 1e-13;
 
+/// How near f' has to come to the middle of its levels where time counts, in units of its range.
+constexpr double kQuickly = 1e-6;
+
 struct Answer {
   StepLayout layout;
   double error;
@@ -30,9 +33,10 @@ struct Answer {
 
 BoundOptions bound_options(int levels, const SearchOptions& options) {
   BoundOptions bound;
-  const size_t coarser = options.quick ? 4 : 1;
-  bound.first_cells = std::max<size_t>(768, static_cast<size_t>(levels) * 16) / coarser;
-  bound.target_gap = options.target_gap;
+  const auto parts = static_cast<size_t>(levels);
+  bound.first_cells =
+      options.quick ? std::max<size_t>(192, parts * 4) : std::max<size_t>(768, parts * 16);
+  bound.target_gap = options.quick ? 1.0 : options.target_gap;
   bound.time_limit = options.time_limit;
   return bound;
 }
@@ -135,8 +139,9 @@ std::optional<Answer> exact_answer(const Setting& setting, Form form, int levels
 Answer solve_intervals(const Setting& setting, int levels, const SearchOptions& options) {
   if (auto exact = exact_answer(setting, Form::intervals, levels)) return *std::move(exact);
   const XAxis axis(setting.integral());
-  const Polish polish = [&axis](const std::vector<double>& cuts) {
-    return polish_means(axis, cuts);
+  const double enough = options.quick ? kQuickly * setting.range() : 0.0;
+  const Polish polish = [&axis, enough](const std::vector<double>& cuts) {
+    return polish_means(axis, cuts, enough);
   };
   BoundResult result = minimise_segments<VarianceCost>(axis, static_cast<size_t>(levels), polish,
                                                        bound_options(levels, options));
@@ -148,8 +153,9 @@ Answer solve_intervals(const Setting& setting, int levels, const SearchOptions& 
 Answer solve_levels(const Setting& setting, int levels, const SearchOptions& options) {
   if (auto exact = exact_answer(setting, Form::levels, levels)) return *std::move(exact);
   const ValueAxis axis(setting.integral());
-  const Polish polish = [&axis](const std::vector<double>& cuts) {
-    return polish_means(axis, cuts);
+  const double enough = options.quick ? kQuickly * setting.range() : 0.0;
+  const Polish polish = [&axis, enough](const std::vector<double>& cuts) {
+    return polish_means(axis, cuts, enough);
   };
   const BoundResult result = minimise_segments<VarianceCost>(
       axis, static_cast<size_t>(levels), polish, bound_options(levels, options));

@@ -45,7 +45,9 @@ SegmentProgram<Cost> program_on(const BorderSet& borders, size_t segments, bool 
   std::vector<IndexSet> sets(segments + 1, all);
   sets.front() = {0};
   sets.back() = {all.back()};
-  return {borders, sets, [monge](double, double) { return monge; }};
+  SegmentProgram<Cost> program{borders, sets, [monge](double, double) { return monge; }};
+  program.look_back();
+  return program;
 }
 
 template <class Cost>

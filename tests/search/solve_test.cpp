@@ -147,6 +147,26 @@ TEST(Solve, ParametersChangeTheMathematics) {
   }
 }
 
+TEST(Solve, QuickSearchesComeNear) {
+  for (const char* function : {"gelu", "silu", "tanh", "hardswish"}) {
+    for (const int levels : {2, 4, 8, 16, 32, 256}) {
+      Problem problem = problem_of(function, Form::levels, levels, kNormal);
+      const auto goal = [&](bool quick) {
+        const Table table = search_table(problem, {.quick = quick});
+        EXPECT_LE(table.lower_bound, table.error);
+        return problem.objective.smoothed ? table.smoothed_bias * table.smoothed_bias +
+                                                problem.objective.lambda * table.error
+                                          : table.error;
+      };
+      EXPECT_LE(goal(true), 1.05 * goal(false)) << function << " " << levels;
+      problem.objective.smoothed = true;
+      if (levels <= 16) {
+        EXPECT_LE(goal(true), 1.05 * goal(false)) << function << " smoothed " << levels;
+      }
+    }
+  }
+}
+
 TEST(Solve, RefusesWhatHasNoAnswer) {
   Problem problem = problem_of("relu", Form::levels, 2);
   problem.domain = {2.0, 3.0};
