@@ -134,8 +134,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.014279301812727968, lower bound 0.014279301808649286
-// relative gap 2.8563594286389436e-10
+// squared error 0.01427930181272796, lower bound 0.014279301808649293
+// relative gap 2.8563497098249653e-10
 // thresholds
 //   -0.475334134233
 // levels
@@ -151,12 +151,12 @@ inline constexpr float levels_mixture_b1_parameters[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 1,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.014279301812727968, 0.014279301808649286};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.01427930181272796, 0.014279301808649293};
 
 // levels_mixture_b2: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0030175024832503135, lower bound 0.003017502482784765
-// relative gap 1.5428275840494633e-10
+// squared error 0.003017502483250305, lower bound 0.0030175024827847727
+// relative gap 1.5427729697679111e-10
 // thresholds
 //   -1.223313730856, -0.482678282385, -0.130823723558
 // levels
@@ -172,12 +172,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 1,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.0030175024832503135, 0.003017502482784765};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.003017502483250305, 0.0030175024827847727};
 
 // levels_mixture_b3: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0006604662912589831, lower bound 0.0006604662912133933
-// relative gap 6.902673852495027e-11
+// squared error 0.0006604662912589737, lower bound 0.0006604662912134011
+// relative gap 6.900063754936678e-11
 // thresholds
 //   -2.034931068989, -1.238605663026, -0.802389645382, -0.513510634021, -0.307896291168,
 //   -0.158833010368, -0.049204786228
@@ -197,12 +197,12 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 1,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.0006604662912589831, 0.0006604662912133933};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.0006604662912589737, 0.0006604662912134011};
 
 // levels_mixture_b4: celu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0001539001130176118, lower bound 0.00015390011295551864
-// relative gap 4.034639849675186e-10
+// squared error 0.00015390011301760165, lower bound 0.00015390011295552647
+// relative gap 4.033472166906636e-10
 // thresholds
 //   -2.844063748631, -2.031105584443, -1.570882068417, -1.253123400235, -1.013168313571,
 //   -0.822555294065, -0.666259384116, -0.535419166232, -0.424414486424, -0.329509105128,
@@ -227,12 +227,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 1,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.0001539001130176118, 0.00015390011295551864};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.00015390011301760165, 0.00015390011295552647};
 
 // levels_normal_b1: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01409636668600805, lower bound 0.014096366682233984
-// relative gap 2.677332544707941e-10
+// squared error 0.01409636668600801, lower bound 0.014096366682234024
+// relative gap 2.6772759363054625e-10
 // thresholds
 //   -0.394782981183
 // levels
@@ -248,12 +248,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.01409636668600805, 0.014096366682233984};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.01409636668600801, 0.014096366682234024};
 
 // levels_normal_b2: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0028599062219531665, lower bound 0.002859906221464616
-// relative gap 1.708274916394156e-10
+// squared error 0.0028599062219531236, lower bound 0.002859906221464654
+// relative gap 1.7079913465278713e-10
 // thresholds
 //   -1.063839850624, -0.523605391046, -0.156526822172
 // levels
@@ -269,12 +269,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.0028599062219531665, 0.002859906221464616};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.0028599062219531236, 0.002859906221464654};
 
 // levels_normal_b3: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006505915386026622, lower bound 0.0006505915385585375
-// relative gap 6.782251071135781e-11
+// squared error 0.0006505915386026116, lower bound 0.0006505915385585753
+// relative gap 6.768652539334797e-11
 // thresholds
 //   -1.604774403106, -1.138715027365, -0.829279198023, -0.590614360182, -0.393035982218,
 //   -0.222491400264, -0.071145836856
@@ -294,12 +294,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.0006505915386026622, 0.0006505915385585375};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0006505915386026116, 0.0006505915385585753};
 
 // levels_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00015578859754684566, lower bound 0.0001557885974858782
-// relative gap 3.913473375743487e-10
+// squared error 0.0001557885975467787, lower bound 0.00015578859748591615
+// relative gap 3.9067401127310715e-10
 // thresholds
 //   -2.075567577316, -1.660450506051, -1.388459492359, -1.181191403895, -1.011548939817,
 //   -0.866714535279, -0.73955051446, -0.625652016398, -0.522099664051, -0.426853968939,
@@ -324,7 +324,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.00015578859754684566, 0.0001557885974858782};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0001557885975467787, 0.00015578859748591615};
 
 // levels_uniform_b1: celu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
@@ -426,8 +426,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.004331467467219163
-// squared error 0.021377790473413715, lower bound 0.014096366682233984
-// relative gap 0.34060693972256884
+// squared error 0.021377790473413677, lower bound 0.014096366682234024
+// relative gap 0.3406069397225658
 // thresholds
 //   -0.535113937775
 // levels
@@ -443,13 +443,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.021377790473413715, 0.014096366682233984};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.021377790473413677, 0.014096366682234024};
 
 // smoothed_normal_b2: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036833451871939464
-// squared error 0.0035858174144161484, lower bound 0.002859906221464616
-// relative gap 0.2024395302541435
+// squared error 0.003585817414416105, lower bound 0.002859906221464654
+// relative gap 0.2024395302541232
 // thresholds
 //   -1.379339267157, -0.603612131593, -0.158976658344
 // levels
@@ -465,13 +465,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.0035858174144161484, 0.002859906221464616};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.003585817414416105, 0.002859906221464654};
 
 // smoothed_normal_b3: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00010704303830364218
-// squared error 0.0007104127489593968, lower bound 0.0006505915385585375
-// relative gap 0.08420627373098899
+// squared error 0.0007104127489593452, lower bound 0.0006505915385585753
+// relative gap 0.0842062737308692
 // thresholds
 //   -1.862092569424, -1.258772300952, -0.896076069841, -0.629438716157, -0.414397424386,
 //   -0.231671825156, -0.071143787462
@@ -491,13 +491,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489593968, 0.0006505915385585375};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489593452, 0.0006505915385585753};
 
 // smoothed_normal_b4: celu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.6036948965137914e-05
-// squared error 0.00016143525492785416, lower bound 0.0001557885974858782
-// relative gap 0.03497784572830431
+// squared error 0.00016143525492778974, lower bound 0.00015578859748591615
+// relative gap 0.03497784572768411
 // thresholds
 //   -2.273010156038, -1.769747414465, -1.460278600273, -1.232557432668, -1.050048527715,
 //   -0.896345653339, -0.76266524251, -0.643746171546, -0.536181339607, -0.437633775244,
@@ -522,12 +522,12 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492785416, 0.0001557885974858782};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492778974, 0.00015578859748591615};
 
 // unbiased_normal_b1: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.09346546631315229, lower bound 0.09346546631314673
-// relative gap 5.954063174828991e-14
+// squared error 0.09346546631315227, lower bound 0.09346546631314676
+// relative gap 5.894671023459128e-14
 // levels
 //   4.5399929762484854e-05, 1
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -537,12 +537,12 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 1, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.09346546631315229, 0.09346546631314673};
+    0.09346546631315227, 0.09346546631314676};
 
 // unbiased_normal_b2: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.009368449681482375, lower bound 0.009368449680834843
-// relative gap 6.911841307341422e-11
+// squared error 0.009368449681482338, lower bound 0.009368449680834884
+// relative gap 6.911008057881047e-11
 // levels
 //   4.5399929762484854e-05, 0.3420042988697, 0.6558041610653, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -552,12 +552,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 1, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.009368449681482375, 0.009368449680834843};
+    0.009368449681482338, 0.009368449680834884};
 
 // unbiased_normal_b3: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0016460938651390313, lower bound 0.0016460938639227937
-// relative gap 7.388628557890112e-10
+// squared error 0.0016460938651389936, lower bound 0.001646093863922832
+// relative gap 7.388166184546207e-10
 // levels
 //   4.5399929762484854e-05, 0.1758416385262, 0.3095271195998, 0.4393711878536, 0.5713700062931,
 //   0.7079386269272, 0.8504774700276, 1
@@ -569,12 +569,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 1, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.0016460938651390313, 0.0016460938639227937};
+    0.0016460938651389936, 0.001646093863922832};
 
 // unbiased_normal_b4: celu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0003505252663617974, lower bound 0.00035052526624820515
-// relative gap 3.240629192328223e-10
+// squared error 0.00035052526636175944, lower bound 0.0003505252662482431
+// relative gap 3.238464037363806e-10
 // levels
 //   4.5399929762484854e-05, 0.1042451248924, 0.1743156165134, 0.2377254437167, 0.2986913554242,
 //   0.3587758115678, 0.418761887905, 0.47911318338, 0.540136401705, 0.6020518670361,
@@ -588,7 +588,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0003505252663617974, 0.00035052526624820515};
+    0.00035052526636175944, 0.0003505252662482431};
 
 }  // namespace tables
 

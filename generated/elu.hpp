@@ -134,8 +134,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: elu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.014279301812727874, lower bound 0.014279301808649378
-// relative gap 2.8562294395019834e-10
+// squared error 0.014279301812727869, lower bound 0.014279301808649385
+// relative gap 2.8562209355397524e-10
 // thresholds
 //   -0.475334134233
 // levels
@@ -151,12 +151,12 @@ inline constexpr float levels_mixture_b1_parameters[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 1,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.014279301812727874, 0.014279301808649378};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.014279301812727869, 0.014279301808649385};
 
 // levels_mixture_b2: elu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0030175024832502675, lower bound 0.0030175024827848074
-// relative gap 1.5425343915906043e-10
+// squared error 0.0030175024832502593, lower bound 0.003017502482784815
+// relative gap 1.5424812145269876e-10
 // thresholds
 //   -1.223313730856, -0.482678282385, -0.130823723558
 // levels
@@ -172,12 +172,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 1,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.0030175024832502675, 0.0030175024827848074};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.0030175024832502593, 0.003017502482784815};
 
 // levels_mixture_b3: elu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0006604662912589605, lower bound 0.0006604662912134133
-// relative gap 6.896222479284761e-11
+// squared error 0.0006604662912589511, lower bound 0.0006604662912134212
+// relative gap 6.893595966018497e-11
 // thresholds
 //   -2.034931068989, -1.238605663026, -0.802389645382, -0.513510634021, -0.307896291168,
 //   -0.158833010368, -0.049204786228
@@ -197,12 +197,12 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 1,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.0006604662912589605, 0.0006604662912134133};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.0006604662912589511, 0.0006604662912134212};
 
 // levels_mixture_b4: elu, alpha = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00015390011301759927, lower bound 0.00015390011295552823
-// relative gap 4.0332027016523566e-10
+// squared error 0.00015390011301758913, lower bound 0.00015390011295553607
+// relative gap 4.032035018883806e-10
 // thresholds
 //   -2.844063748631, -2.031105584443, -1.570882068417, -1.253123400235, -1.013168313571,
 //   -0.822555294065, -0.666259384116, -0.535419166232, -0.424414486424, -0.329509105128,
@@ -227,12 +227,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 1,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.00015390011301759927, 0.00015390011295552823};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.00015390011301758913, 0.00015390011295553607};
 
 // levels_normal_b1: elu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.014096366686007958, lower bound 0.014096366682234067
-// relative gap 2.6772082523459787e-10
+// squared error 0.014096366686007918, lower bound 0.014096366682234107
+// relative gap 2.6771516439435004e-10
 // thresholds
 //   -0.394782981183
 // levels
@@ -248,12 +248,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.014096366686007958, 0.014096366682234067};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.014096366686007918, 0.014096366682234107};
 
 // levels_normal_b2: elu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.002859906221953116, lower bound 0.002859906221464653
-// relative gap 1.707968600281915e-10
+// squared error 0.002859906221953073, lower bound 0.002859906221464691
+// relative gap 1.7076850304156305e-10
 // thresholds
 //   -1.063839850624, -0.523605391046, -0.156526822172
 // levels
@@ -269,12 +269,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.002859906221953116, 0.002859906221464653};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.002859906221953073, 0.002859906221464691};
 
 // levels_normal_b3: elu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006505915386026331, lower bound 0.0006505915385585553
-// relative gap 6.775035183550232e-11
+// squared error 0.0006505915386025825, lower bound 0.0006505915385585932
+// relative gap 6.761436651749248e-11
 // thresholds
 //   -1.604774403106, -1.138715027365, -0.829279198023, -0.590614360182, -0.393035982218,
 //   -0.222491400264, -0.071145836856
@@ -294,12 +294,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.0006505915386026331, 0.0006505915385585553};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0006505915386025825, 0.0006505915385585932};
 
 // levels_normal_b4: elu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00015578859754682766, lower bound 0.00015578859748588696
-// relative gap 3.911756132696158e-10
+// squared error 0.0001557885975467607, lower bound 0.0001557885974859249
+// relative gap 3.905022869683742e-10
 // thresholds
 //   -2.075567577316, -1.660450506051, -1.388459492359, -1.181191403895, -1.011548939817,
 //   -0.866714535279, -0.73955051446, -0.625652016398, -0.522099664051, -0.426853968939,
@@ -324,7 +324,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.00015578859754682766, 0.00015578859748588696};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0001557885975467607, 0.0001557885974859249};
 
 // levels_uniform_b1: elu, alpha = 1
 // form levels, weight uniform, domain [-10, 10]
@@ -426,8 +426,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: elu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.004331467467219163
-// squared error 0.021377790473413594, lower bound 0.014096366682234067
-// relative gap 0.3406069397225612
+// squared error 0.021377790473413556, lower bound 0.014096366682234107
+// relative gap 0.3406069397225581
 // thresholds
 //   -0.535113937775
 // levels
@@ -443,13 +443,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.021377790473413594, 0.014096366682234067};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.021377790473413556, 0.014096366682234107};
 
 // smoothed_normal_b2: elu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036833451871939464
-// squared error 0.003585817414416093, lower bound 0.002859906221464653
-// relative gap 0.20243953025412073
+// squared error 0.0035858174144160495, lower bound 0.002859906221464691
+// relative gap 0.20243953025410058
 // thresholds
 //   -1.379339267157, -0.603612131593, -0.158976658344
 // levels
@@ -465,13 +465,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.003585817414416093, 0.002859906221464653};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.0035858174144160495, 0.002859906221464691};
 
 // smoothed_normal_b3: elu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00010704303830364218
-// squared error 0.0007104127489593672, lower bound 0.0006505915385585553
-// relative gap 0.08420627373092565
+// squared error 0.0007104127489593156, lower bound 0.0006505915385585932
+// relative gap 0.08420627373080586
 // thresholds
 //   -1.862092569424, -1.258772300952, -0.896076069841, -0.629438716157, -0.414397424386,
 //   -0.231671825156, -0.071143787462
@@ -491,13 +491,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489593672, 0.0006505915385585553};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0007104127489593156, 0.0006505915385585932};
 
 // smoothed_normal_b4: elu, alpha = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.6036948965137914e-05
-// squared error 0.00016143525492783584, lower bound 0.00015578859748588696
-// relative gap 0.03497784572814055
+// squared error 0.00016143525492777139, lower bound 0.0001557885974859249
+// relative gap 0.03497784572752018
 // thresholds
 //   -2.273010156038, -1.769747414465, -1.460278600273, -1.232557432668, -1.050048527715,
 //   -0.896345653339, -0.76266524251, -0.643746171546, -0.536181339607, -0.437633775244,
@@ -522,12 +522,12 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492783584, 0.00015578859748588696};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.00016143525492777139, 0.0001557885974859249};
 
 // unbiased_normal_b1: elu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.09346546631315195, lower bound 0.09346546631314707
-// relative gap 5.211661282705695e-14
+// squared error 0.09346546631315192, lower bound 0.0934654663131471
+// relative gap 5.1522691313358314e-14
 // levels
 //   4.5399929762484854e-05, 1
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -537,12 +537,12 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 1, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.09346546631315195, 0.09346546631314707};
+    0.09346546631315192, 0.0934654663131471};
 
 // unbiased_normal_b2: elu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.009368449681482025, lower bound 0.009368449680835193
-// relative gap 6.90436057885274e-11
+// squared error 0.009368449681481988, lower bound 0.009368449680835235
+// relative gap 6.903527329392366e-11
 // levels
 //   4.5399929762484854e-05, 0.3420042988697, 0.6558041610653, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -552,12 +552,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 1, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.009368449681482025, 0.009368449680835193};
+    0.009368449681481988, 0.009368449680835235};
 
 // unbiased_normal_b3: elu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0016460938651386811, lower bound 0.001646093863923144
-// relative gap 7.384373669283818e-10
+// squared error 0.0016460938651386434, lower bound 0.0016460938639231823
+// relative gap 7.383911295939913e-10
 // levels
 //   4.5399929762484854e-05, 0.1758416385262, 0.3095271195998, 0.4393711878536, 0.5713700062931,
 //   0.7079386269272, 0.8504774700276, 1
@@ -569,12 +569,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 1, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.0016460938651386811, 0.001646093863923144};
+    0.0016460938651386434, 0.0016460938639231823};
 
 // unbiased_normal_b4: elu, alpha = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0003505252663614473, lower bound 0.00035052526624855524
-// relative gap 3.2206540912421946e-10
+// squared error 0.00035052526636140935, lower bound 0.0003505252662485932
+// relative gap 3.2184889362777733e-10
 // levels
 //   4.5399929762484854e-05, 0.1042451248924, 0.1743156165134, 0.2377254437167, 0.2986913554242,
 //   0.3587758115678, 0.418761887905, 0.47911318338, 0.540136401705, 0.6020518670361,
@@ -588,7 +588,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0003505252663614473, 0.00035052526624855524};
+    0.00035052526636140935, 0.0003505252662485932};
 
 }  // namespace tables
 

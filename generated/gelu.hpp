@@ -130,8 +130,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.046962397181187054, lower bound 0.04696239717062099
-// relative gap 2.2498983332412544e-10
+// squared error 0.04696239718118704, lower bound 0.046962397170621006
+// relative gap 2.249892423071144e-10
 // thresholds
 //   0.075413714636
 // levels
@@ -145,12 +145,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.046962397181187054, 0.04696239717062099};
+    -10.0, 10.0, 0.04696239718118704, 0.046962397170621006};
 
 // levels_mixture_b2: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007536006801105952, lower bound 0.007536006799719049
-// relative gap 1.8403682242199429e-10
+// squared error 0.00753600680110594, lower bound 0.0075360067997190605
+// relative gap 1.8403371483895444e-10
 // thresholds
 //   -0.415728066829, 0, 0.415728066829
 // levels
@@ -164,12 +164,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007536006801105952, 0.007536006799719049};
+    -10.0, 10.0, 0.00753600680110594, 0.0075360067997190605};
 
 // levels_mixture_b3: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001982020704604198, lower bound 0.0019820207044401812
-// relative gap 8.27523159722762e-11
+// squared error 0.001982020704604186, lower bound 0.001982020704440194
+// relative gap 8.273984394840974e-11
 // thresholds
 //   -0.666373344532, -0.359747190025, -0.152218858198, 0, 0.152218858198, 0.359747190025,
 //   0.666373344532
@@ -187,12 +187,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.001982020704604198, 0.0019820207044401812};
+    -10.0, 10.0, 0.001982020704604186, 0.001982020704440194};
 
 // levels_mixture_b4: gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00044923059599364566, lower bound 0.0004492305957877648
-// relative gap 4.5829666788693214e-10
+// squared error 0.0004492305959936286, lower bound 0.00044923059578777714
+// relative gap 4.5823114232113657e-10
 // thresholds
 //   -2.256544396091, -0.910033595481, -0.673518805056, -0.498947276425, -0.360028419226,
 //   -0.245202440871, -0.149781446652, -0.070249365687, 0, 0.070249365687, 0.149781446652,
@@ -216,12 +216,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00044923059599364566, 0.0004492305957877648};
+    -10.0, 10.0, 0.0004492305959936286, 0.00044923059578777714};
 
 // levels_normal_b1: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03844309819275763, lower bound 0.038443098176608057
-// relative gap 4.2009035411464907e-10
+// squared error 0.03844309819275758, lower bound 0.03844309817660811
+// relative gap 4.2008764664794034e-10
 // thresholds
 //   0
 // levels
@@ -235,12 +235,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03844309819275763, 0.038443098176608057};
+    10.0, 0.03844309819275758, 0.03844309817660811};
 
 // levels_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.008001143271739517, lower bound 0.008001143269884485
-// relative gap 2.3184583630170728e-10
+// squared error 0.00800114327173946, lower bound 0.008001143269884534
+// relative gap 2.3183261092522952e-10
 // thresholds
 //   -0.498962280066, 0, 0.498962280066
 // levels
@@ -254,12 +254,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.008001143271739517, 0.008001143269884485};
+    10.0, 0.00800114327173946, 0.008001143269884534};
 
 // levels_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0019019809167288692, lower bound 0.00190198091655798
-// relative gap 8.984797165863326e-11
+// squared error 0.001901980916728804, lower bound 0.0019019809165580304
+// relative gap 8.978720556441825e-11
 // thresholds
 //   -2.917540185223, -0.787070789078, -0.475407160163, -0.226682573127, 0, 0.226682573127,
 //   0.475407160163, 0.787070789078, 2.917540185223
@@ -277,12 +277,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0019019809167288692, 0.00190198091655798};
+    10.0, 0.001901980916728804, 0.0019019809165580304};
 
 // levels_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00046208730735670505, lower bound 0.0004620873071102279
-// relative gap 5.333995354731405e-10
+// squared error 0.0004620873073566102, lower bound 0.0004620873071102777
+// relative gap 5.330864197965917e-10
 // thresholds
 //   -2.99300903993, -2.035152898934, -0.992333292069, -0.78073710083, -0.614134692748,
 //   -0.47125783479, -0.343565486539, -0.22483322486, -0.111236386238, 0, 0.111236386238,
@@ -306,7 +306,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00046208730735670505, 0.0004620873071102279};
+    10.0, 0.0004620873073566102, 0.0004620873071102777};
 
 // levels_uniform_b1: gelu
 // form levels, weight uniform, domain [-10, 10]
@@ -401,8 +401,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005683684834156491
-// squared error 0.05260768790601973, lower bound 0.038443098176608057
-// relative gap 0.26924942519267925
+// squared error 0.05260768790601968, lower bound 0.03844309817660811
+// relative gap 0.26924942519267747
 // thresholds
 //   0
 // levels
@@ -416,13 +416,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05260768790601973, 0.038443098176608057};
+    -10.0, 10.0, 0.05260768790601968, 0.03844309817660811};
 
 // smoothed_normal_b2: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006265906074760848
-// squared error 0.008518917509794808, lower bound 0.008001143269884485
-// relative gap 0.06077934659127769
+// squared error 0.008518917509794752, lower bound 0.008001143269884534
+// relative gap 0.06077934659126587
 // thresholds
 //   -0.52372223954, 0, 0.52372223954
 // levels
@@ -436,13 +436,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008518917509794808, 0.008001143269884485};
+    -10.0, 10.0, 0.008518917509794752, 0.008001143269884534};
 
 // smoothed_normal_b3: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.45253888116642e-05
-// squared error 0.0019261191476902294, lower bound 0.00190198091655798
-// relative gap 0.012532055019127719
+// squared error 0.0019261191476901644, lower bound 0.0019019809165580304
+// relative gap 0.01253205501906825
 // thresholds
 //   -2.748307706098, -0.791685461633, -0.480006570588, -0.228701204314, 0, 0.228701204314,
 //   0.480006570588, 0.791685461633, 2.748307706098
@@ -460,13 +460,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019261191476902294, 0.00190198091655798};
+    -10.0, 10.0, 0.0019261191476901644, 0.0019019809165580304};
 
 // smoothed_normal_b4: gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.4687593601071335e-05
-// squared error 0.0004634591615635821, lower bound 0.0004620873071102279
-// relative gap 0.0029600330884084034
+// squared error 0.00046345916156348725, lower bound 0.0004620873071102777
+// relative gap 0.0029600330880968206
 // thresholds
 //   -2.951777899821, -2.026838530535, -0.993001011873, -0.782593005753, -0.616234562012,
 //   -0.472741746229, -0.344592925544, -0.225484398905, -0.111552918379, 0, 0.111552918379,
@@ -490,38 +490,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004634591615635821, 0.0004620873071102279};
+    -10.0, 10.0, 0.00046345916156348725, 0.0004620873071102777};
 
 // unbiased_normal_b1: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.1896695581817893, lower bound 0.18966955818177633
-// relative gap 6.833913642628608e-14
+// squared error 0.18966955818178927, lower bound 0.18966955818177644
+// relative gap 6.760745402343506e-14
 // levels
 //   -0.1289041451851548, 1.1289041451851547
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.07fee6p-3f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1896695581817893,
-    0.18966955818177633};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18966955818178927,
+    0.18966955818177644};
 
 // unbiased_normal_b2: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02378800573036368, lower bound 0.02378800572800523
-// relative gap 9.9144512885659e-11
+// squared error 0.02378800573036364, lower bound 0.023788005728005282
+// relative gap 9.914057497389118e-11
 // levels
 //   -0.1289041451851548, 0.275420119555, 0.724579880445, 1.1289041451851547
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.07fee6p-3f, 0x1.1a07bcp-2f, 0x1.72fc22p-1f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02378800573036368,
-    0.02378800572800523};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02378800573036364,
+    0.023788005728005282};
 
 // unbiased_normal_b3: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0045957039294682225, lower bound 0.004595703929163102
-// relative gap 6.639255201648003e-11
+// squared error 0.004595703929468174, lower bound 0.004595703929163151
+// relative gap 6.637122516908217e-11
 // levels
 //   -0.1289041451851548, 0.015187244802, 0.203799097018, 0.40054130464, 0.59945869536,
 //   0.796200902982, 0.984812755198, 1.1289041451851547
@@ -530,13 +530,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.f8396p-1f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0045957039294682225,
-    0.004595703929163102};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004595703929468174,
+    0.004595703929163151};
 
 // unbiased_normal_b4: gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010097974189528735, lower bound 0.0010097974185122112
-// relative gap 4.36386799324782e-10
+// squared error 0.0010097974189528236, lower bound 0.0010097974185122609
+// relative gap 4.362882352390116e-10
 // levels
 //   -0.1289041451851548, -0.071896604552, 0.000447309612, 0.086588966145, 0.175972387842,
 //   0.26735134337, 0.359961440942, 0.453248318787, 0.546751681213, 0.640038559058, 0.73264865663,
@@ -547,8 +547,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.771dbap-1f, 0x1.a5e6f2p-1f, 0x1.d3aa9cp-1f, 0x1.ffc55ep-1f, 0x1.1267dp+0f, 0x1.20ffdcp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010097974189528735,
-    0.0010097974185122112};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010097974189528236,
+    0.0010097974185122609};
 
 }  // namespace tables
 

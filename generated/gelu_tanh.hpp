@@ -136,8 +136,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.04696503829477177, lower bound 0.046965038284215506
-// relative gap 2.2476856358231648e-10
+// squared error 0.04696503829477174, lower bound 0.04696503828421552
+// relative gap 2.2476767710665438e-10
 // thresholds
 //   0.075361819324
 // levels
@@ -151,12 +151,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.04696503829477177, 0.046965038284215506};
+    -10.0, 10.0, 0.04696503829477174, 0.04696503828421552};
 
 // levels_mixture_b2: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007542851215097538, lower bound 0.007542851213555594
-// relative gap 2.0442450899802952e-10
+// squared error 0.0075428512150975255, lower bound 0.007542851213555606
+// relative gap 2.0442128924359336e-10
 // thresholds
 //   -0.41585428103, 0, 0.41585428103
 // levels
@@ -170,12 +170,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007542851215097538, 0.007542851213555594};
+    -10.0, 10.0, 0.0075428512150975255, 0.007542851213555606};
 
 // levels_mixture_b3: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0019858483592056987, lower bound 0.0019858483590440936
-// relative gap 8.137837088586277e-11
+// squared error 0.0019858483592056866, lower bound 0.0019858483590441058
+// relative gap 8.136614128708695e-11
 // thresholds
 //   -0.667007709762, -0.359931406315, -0.152270022185, 0, 0.152270022185, 0.359931406315,
 //   0.667007709762
@@ -193,12 +193,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019858483592056987, 0.0019858483590440936};
+    -10.0, 10.0, 0.0019858483592056866, 0.0019858483590441058};
 
 // levels_mixture_b4: gelu_tanh
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00044943897865039036, lower bound 0.0004494389784356134
-// relative gap 4.778779570196051e-10
+// squared error 0.0004494389786503733, lower bound 0.00044943897843562574
+// relative gap 4.778124618347789e-10
 // thresholds
 //   -2.264767558806, -0.910894835257, -0.673594264801, -0.498918437827, -0.359969023106,
 //   -0.245147808964, -0.149745230149, -0.070232681081, 0, 0.070232681081, 0.149745230149,
@@ -221,12 +221,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00044943897865039036, 0.0004494389784356134};
+    -10.0, 10.0, 0.0004494389786503733, 0.00044943897843562574};
 
 // levels_normal_b1: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03844798333834985, lower bound 0.03844798332220841
-// relative gap 4.1982546151657726e-10
+// squared error 0.038447983338349805, lower bound 0.03844798332220845
+// relative gap 4.1982311534356903e-10
 // thresholds
 //   0
 // levels
@@ -240,12 +240,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03844798333834985, 0.03844798332220841};
+    10.0, 0.038447983338349805, 0.03844798332220845};
 
 // levels_normal_b2: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.008009703134845019, lower bound 0.0080097031332068
-// relative gap 2.0452931234840822e-10
+// squared error 0.008009703134844974, lower bound 0.008009703133206843
+// relative gap 2.045182668832048e-10
 // thresholds
 //   -0.499194287135, 0, 0.499194287135
 // levels
@@ -259,12 +259,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.008009703134845019, 0.0080097031332068};
+    10.0, 0.008009703134844974, 0.008009703133206843};
 
 // levels_normal_b3: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0019032272531035242, lower bound 0.001903227252923777
-// relative gap 9.444341226096379e-11
+// squared error 0.0019032272531034735, lower bound 0.0019032272529238192
+// relative gap 9.439453499407789e-11
 // thresholds
 //   -2.902302935091, -0.788570213977, -0.476102954846, -0.226945516499, 0, 0.226945516499,
 //   0.476102954846, 0.788570213977, 2.902302935091
@@ -282,12 +282,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0019032272531035242, 0.001903227252923777};
+    10.0, 0.0019032272531034735, 0.0019032272529238192};
 
 // levels_normal_b4: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004623780602909546, lower bound 0.0004623780600471076
-// relative gap 5.273758947354344e-10
+// squared error 0.00046237806029089196, lower bound 0.00046237806004714965
+// relative gap 5.271493832747411e-10
 // thresholds
 //   -2.971479953712, -2.041299290562, -0.994592705603, -0.782353351124, -0.61529520491,
 //   -0.472010338676, -0.344048547996, -0.225122039899, -0.111371722067, 0, 0.111371722067,
@@ -312,7 +312,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004623780602909546, 0.0004623780600471076};
+    10.0, 0.00046237806029089196, 0.00046237806004714965};
 
 // levels_uniform_b1: gelu_tanh
 // form levels, weight uniform, domain [-10, 10]
@@ -408,8 +408,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005709508148209468
-// squared error 0.05263437661618731, lower bound 0.03844798332220841
-// relative gap 0.26952714567946423
+// squared error 0.05263437661618728, lower bound 0.03844798332220845
+// relative gap 0.26952714567946295
 // thresholds
 //   0
 // levels
@@ -423,13 +423,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05263437661618731, 0.03844798332220841};
+    -10.0, 10.0, 0.05263437661618728, 0.03844798332220845};
 
 // smoothed_normal_b2: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006279720428804296
-// squared error 0.008533282571507582, lower bound 0.0080097031332068
-// relative gap 0.06135733041924584
+// squared error 0.008533282571507535, lower bound 0.008009703133206843
+// relative gap 0.061357330419235606
 // thresholds
 //   -0.524809311089, 0, 0.524809311089
 // levels
@@ -443,13 +443,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.008533282571507582, 0.0080097031332068};
+    -10.0, 10.0, 0.008533282571507535, 0.008009703133206843};
 
 // smoothed_normal_b3: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.278340244839992e-05
-// squared error 0.0019271344364896247, lower bound 0.001903227252923777
-// relative gap 0.012405560874827137
+// squared error 0.0019271344364895741, lower bound 0.0019032272529238192
+// relative gap 0.012405560874779304
 // thresholds
 //   -2.750520265303, -0.793170931909, -0.480519685065, -0.228888389624, 0, 0.228888389624,
 //   0.480519685065, 0.793170931909, 2.750520265303
@@ -467,13 +467,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019271344364896247, 0.001903227252923777};
+    -10.0, 10.0, 0.0019271344364895741, 0.0019032272529238192};
 
 // smoothed_normal_b4: gelu_tanh
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.4378996090879727e-05
-// squared error 0.00046373262774011164, lower bound 0.0004623780600471076
-// relative gap 0.0029210101079262273
+// squared error 0.000463732627740049, lower bound 0.00046237806004714965
+// relative gap 0.002921010107700889
 // thresholds
 //   -2.945720644786, -2.03414831714, -0.995154230636, -0.783947309814, -0.617117281617,
 //   -0.473300614182, -0.344943165361, -0.225689546646, -0.111647724672, 0, 0.111647724672,
@@ -497,12 +497,12 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 19, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00046373262774011164, 0.0004623780600471076};
+    -10.0, 10.0, 0.000463732627740049, 0.00046237806004714965};
 
 // unbiased_normal_b1: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.18981443445783353, lower bound 0.18981443445782153
-// relative gap 6.316910882041117e-14
+// squared error 0.18981443445783353, lower bound 0.1898144344578216
+// relative gap 6.28766592425389e-14
 // levels
 //   -0.12899306865877178, 1.1289930686587717
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -510,25 +510,25 @@ inline constexpr float unbiased_normal_b1_levels[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
     nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18981443445783353,
-    0.18981443445782153};
+    0.1898144344578216};
 
 // unbiased_normal_b2: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.023801595714640116, lower bound 0.02380159571219836
-// relative gap 1.0258787522887097e-10
+// squared error 0.023801595714640075, lower bound 0.023801595712198403
+// relative gap 1.0258437686145725e-10
 // levels
 //   -0.12899306865877178, 0.275355317528, 0.724644682472, 1.1289930686587717
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.082d84p-3f, 0x1.19f6bep-2f, 0x1.7304ap-1f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023801595714640116,
-    0.02380159571219836};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023801595714640075,
+    0.023801595712198403};
 
 // unbiased_normal_b3: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004596852374962301, lower bound 0.00459685237465903
-// relative gap 6.597368638940825e-11
+// squared error 0.004596852374962259, lower bound 0.004596852374659071
+// relative gap 6.595557253234864e-11
 // levels
 //   -0.12899306865877178, 0.01527872809, 0.203816632475, 0.400540375115, 0.599459624885,
 //   0.796183367525, 0.98472127191, 1.1289930686587717
@@ -537,13 +537,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.97a558p-1f, 0x1.f82d62p-1f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004596852374962301,
-    0.00459685237465903};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004596852374962259,
+    0.004596852374659071};
 
 // unbiased_normal_b4: gelu_tanh
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010101844838345858, lower bound 0.0010101844834247797
-// relative gap 4.056745012348376e-10
+// squared error 0.0010101844838345433, lower bound 0.001010184483424822
+// relative gap 4.0559057140694194e-10
 // levels
 //   -0.12899306865877178, -0.071990861586, 0.000416178119, 0.086531927616, 0.175907070993,
 //   0.267293217419, 0.359921945807, 0.453234382599, 0.546765617401, 0.640078054193,
@@ -555,8 +555,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.a5ef82p-1f, 0x1.d3b216p-1f, 0x1.ffc974p-1f, 0x1.126dfep+0f, 0x1.2105bp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010101844838345858,
-    0.0010101844834247797};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010101844838345433,
+    0.001010184483424822};
 
 }  // namespace tables
 

@@ -126,8 +126,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.04552281267072571, lower bound 0.045522812661291365
-// relative gap 2.0724427254962043e-10
+// squared error 0.045522812670725624, lower bound 0.04552281266129145
+// relative gap 2.072406143078751e-10
 // thresholds
 //   -0.510106224419
 // levels
@@ -141,12 +141,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.04552281267072571, 0.045522812661291365};
+    -10.0, 10.0, 0.045522812670725624, 0.04552281266129145};
 
 // levels_mixture_b2: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.011287865585445122, lower bound 0.011287865583818269
-// relative gap 1.4412407321432403e-10
+// squared error 0.011287865585445037, lower bound 0.011287865583818356
+// relative gap 1.4410885885667514e-10
 // thresholds
 //   -0.851138546486, 0.205918451942, 1.140118106768
 // levels
@@ -160,12 +160,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.011287865585445122, 0.011287865583818269};
+    -10.0, 10.0, 0.011287865585445037, 0.011287865583818356};
 
 // levels_mixture_b3: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.002847362229609091, lower bound 0.0028473622294313294
-// relative gap 6.243022034342217e-11
+// squared error 0.002847362229609007, lower bound 0.002847362229431413
+// relative gap 6.237142880166264e-11
 // thresholds
 //   -3, -1.930998289436, -1.073537171927, -0.412142354673, 0, 0.412142354673, 1.073537171927,
 //   1.930998289436, 3
@@ -183,12 +183,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 9, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.002847362229609091, 0.0028473622294313294};
+    -10.0, 10.0, 0.002847362229609007, 0.002847362229431413};
 
 // levels_mixture_b4: hardswish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0007252485602684614, lower bound 0.0007252485599919078
-// relative gap 3.813223973387458e-10
+// squared error 0.0007252485602683769, lower bound 0.0007252485599919923
+// relative gap 3.8108948588232244e-10
 // thresholds
 //   -3, -2.343170314998, -1.777318937413, -1.318184916644, -0.950049940746, -0.632816782002,
 //   -0.367379967942, -0.158606937446, 0, 0.158606937446, 0.367379967942, 0.632816782002,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.0007252485602684614, 0.0007252485599919078};
+    -10.0, 10.0, 0.0007252485602683769, 0.0007252485599919923};
 
 // levels_normal_b1: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03864697161376275, lower bound 0.03864697160217227
-// relative gap 2.999065151272695e-10
+// squared error 0.038646971613762605, lower bound 0.038646971602172425
+// relative gap 2.9989879466625106e-10
 // thresholds
 //   0
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03864697161376275, 0.03864697160217227};
+    10.0, 0.038646971613762605, 0.038646971602172425};
 
 // levels_normal_b2: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01207440317203887, lower bound 0.012074403170320118
-// relative gap 1.4234673568907026e-10
+// squared error 0.012074403172038693, lower bound 0.012074403170320267
+// relative gap 1.4231972582292518e-10
 // thresholds
 //   -0.963939802734, 0, 0.963939802734
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.01207440317203887, 0.012074403170320118};
+    10.0, 0.012074403172038693, 0.012074403170320267};
 
 // levels_normal_b3: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0034106931921132756, lower bound 0.0034106931919051444
-// relative gap 6.102315381730381e-11
+// squared error 0.0034106931921130427, lower bound 0.0034106931919052914
+// relative gap 6.091176753310116e-11
 // thresholds
 //   -3, -1.68549865682, -1.023953567039, -0.489331519748, 0, 0.489331519748, 1.023953567039,
 //   1.68549865682, 3
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0034106931921132756, 0.0034106931919051444};
+    10.0, 0.0034106931921130427, 0.0034106931919052914};
 
 // levels_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0008915635951466059, lower bound 0.0008915635948238211
-// relative gap 3.6204345872992464e-10
+// squared error 0.0008915635951462822, lower bound 0.0008915635948239677
+// relative gap 3.615160499341307e-10
 // thresholds
 //   -3, -2.196513772771, -1.72139475897, -1.35386951967, -1.04121233608, -0.759799200683,
 //   -0.497420526964, -0.246138323536, 0, 0.246138323536, 0.497420526964, 0.759799200683,
@@ -299,7 +299,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0008915635951466059, 0.0008915635948238211};
+    10.0, 0.0008915635951462822, 0.0008915635948239677};
 
 // levels_uniform_b1: hardswish
 // form levels, weight uniform, domain [-10, 10]
@@ -394,8 +394,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.020774908982133918
-// squared error 0.05825830597751113, lower bound 0.03864697160217227
-// relative gap 0.33662726792827147
+// squared error 0.058258305977510985, lower bound 0.038646971602172425
+// relative gap 0.3366272679282672
 // thresholds
 //   0
 // levels
@@ -409,13 +409,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.05825830597751113, 0.03864697160217227};
+    -10.0, 10.0, 0.058258305977510985, 0.038646971602172425};
 
 // smoothed_normal_b2: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006734504273291865
-// squared error 0.01615238543737709, lower bound 0.012074403170320118
-// relative gap 0.25246935091211997
+// squared error 0.016152385437376907, lower bound 0.012074403170320267
+// relative gap 0.2524693509121022
 // thresholds
 //   -1.236281076166, 0, 1.236281076166
 // levels
@@ -429,13 +429,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.01615238543737709, 0.012074403170320118};
+    -10.0, 10.0, 0.016152385437376907, 0.012074403170320267};
 
 // smoothed_normal_b3: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012865989385762978
-// squared error 0.003690916960021918, lower bound 0.0034106931919051444
-// relative gap 0.07592253392639581
+// squared error 0.0036909169600216852, lower bound 0.0034106931919052914
+// relative gap 0.07592253392629766
 // thresholds
 //   -3.822845042317, -1.729172091819, -1.061853379058, -0.510388173229, 0, 0.510388173229,
 //   1.061853379058, 1.729172091819, 3.822845042317
@@ -453,13 +453,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 9, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.003690916960021918, 0.0034106931919051444};
+    -10.0, 10.0, 0.0036909169600216852, 0.0034106931919052914};
 
 // smoothed_normal_b4: hardswish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.9677888553695336e-05
-// squared error 0.0009113813441430124, lower bound 0.0008915635948238211
-// relative gap 0.021744738847848912
+// squared error 0.0009113813441427028, lower bound 0.0008915635948239677
+// relative gap 0.021744738847355706
 // thresholds
 //   -3, -2.251274418863, -1.78063761831, -1.405270428058, -1.078577006636, -0.785880810018,
 //   -0.51395726018, -0.254164464657, 0, 0.254164464657, 0.51395726018, 0.785880810018,
@@ -482,38 +482,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0009113813441430124, 0.0008915635948238211};
+    -10.0, 10.0, 0.0009113813441427028, 0.0008915635948239677};
 
 // unbiased_normal_b1: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.8914684828214036, lower bound 0.8914684828213857
-// relative gap 2.005072645966555e-14
+// squared error 0.8914684828214033, lower bound 0.8914684828213859
+// relative gap 1.955257176501548e-14
 // levels
 //   -0.5, 1.5
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1p-1f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.8914684828214036,
-    0.8914684828213857};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.8914684828214033,
+    0.8914684828213859};
 
 // unbiased_normal_b2: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.06121300297150401, lower bound 0.061213002967715535
-// relative gap 6.189006082150839e-11
+// squared error 0.061213002971503866, lower bound 0.06121300296771569
+// relative gap 6.188518649051048e-11
 // levels
 //   -0.5, 0.255751146874, 0.744248853126, 1.5
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1p-1f, 0x1.05e3ap-2f, 0x1.7d0e3p-1f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.06121300297150401,
-    0.061213002967715535};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.061213002971503866,
+    0.06121300296771569};
 
 // unbiased_normal_b3: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.009954788973752923, lower bound 0.009954788966749286
-// relative gap 7.035445223342878e-10
+// squared error 0.009954788973752772, lower bound 0.009954788966749431
+// relative gap 7.035147238408121e-10
 // levels
 //   -0.5, -0.057027621023, 0.19654098863, 0.402766910876, 0.597233089124, 0.80345901137,
 //   1.057027621023, 1.5
@@ -522,13 +522,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.0e995cp+0f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.009954788973752923,
-    0.009954788966749286};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.009954788973752772,
+    0.009954788966749431};
 
 // unbiased_normal_b4: hardswish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.002104940446256222, lower bound 0.002104940445595591
-// relative gap 3.138479632923927e-10
+// squared error 0.002104940446256076, lower bound 0.002104940445595737
+// relative gap 3.1370909907598406e-10
 // levels
 //   -0.5, -0.235882659256, -0.068633776642, 0.059875443303, 0.17109239426, 0.271300795611,
 //   0.36505587739, 0.455378725823, 0.544621274177, 0.63494412261, 0.728699204389, 0.82890760574,
@@ -539,8 +539,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.e15802p-1f, 0x1.1191fcp+0f, 0x1.3c62cep+0f, 0x1.8p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.002104940446256222,
-    0.002104940445595591};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.002104940446256076,
+    0.002104940445595737};
 
 }  // namespace tables
 

@@ -124,8 +124,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.019377792526752542, lower bound 0.01937779252315499
-// relative gap 1.8565338679526315e-10
+// squared error 0.019377792526752535, lower bound 0.019377792523154996
+// relative gap 1.8565267062556594e-10
 // thresholds
 //   -0.416704114917
 // levels
@@ -139,12 +139,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.019377792526752542, 0.01937779252315499};
+    -10.0, 10.0, 0.019377792526752535, 0.019377792523154996};
 
 // levels_mixture_b2: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.004245587033080215, lower bound 0.004245587032431765
-// relative gap 1.5273507258442172e-10
+// squared error 0.0042455870330802056, lower bound 0.004245587032431775
+// relative gap 1.5273057804501277e-10
 // thresholds
 //   -1.125072674014, -0.1933778259, 0.775707846924
 // levels
@@ -158,12 +158,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.004245587033080215, 0.004245587032431765};
+    -10.0, 10.0, 0.0042455870330802056, 0.004245587032431775};
 
 // levels_mixture_b3: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0010132545316398273, lower bound 0.0010132545315710362
-// relative gap 6.789124332840028e-11
+// squared error 0.0010132545316398193, lower bound 0.001013254531571044
+// relative gap 6.787562104276181e-11
 // thresholds
 //   -1.794889853641, -0.870746921234, -0.331456691182, 0, 0.331456691182, 0.870746921234,
 //   1.794889853641
@@ -181,12 +181,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0010132545316398273, 0.0010132545315710362};
+    -10.0, 10.0, 0.0010132545316398193, 0.001013254531571044};
 
 // levels_mixture_b4: logsigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0002497324378094215, lower bound 0.0002497324377105338
-// relative gap 3.9597457092493384e-10
+// squared error 0.00024973243780941363, lower bound 0.0002497324377105417
+// relative gap 3.959114027528496e-10
 // thresholds
 //   -2.62844043877, -1.753434355764, -1.230293746704, -0.851515255446, -0.556213588333,
 //   -0.321304661239, -0.139945791231, 0, 0.139945791231, 0.321304661239, 0.556213588333,
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002497324378094215, 0.0002497324377105338};
+    -10.0, 10.0, 0.00024973243780941363, 0.0002497324377105417};
 
 // levels_normal_b1: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01280412651564827, lower bound 0.012804126511350288
-// relative gap 3.356716370968394e-10
+// squared error 0.012804126515648235, lower bound 0.012804126511350319
+// relative gap 3.356664887962509e-10
 // thresholds
 //   0
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.01280412651564827, 0.012804126511350288};
+    10.0, 0.012804126515648235, 0.012804126511350319};
 
 // levels_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0035766710358281087, lower bound 0.0035766710352220566
-// relative gap 1.6944586035298788e-10
+// squared error 0.0035766710358280723, lower bound 0.0035766710352220883
+// relative gap 1.6942682368572274e-10
 // thresholds
 //   -0.797087412752, 0, 0.797087412752
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.0035766710358281087, 0.0035766710352220566};
+    10.0, 0.0035766710358280723, 0.0035766710352220883};
 
 // levels_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009583170054643156, lower bound 0.000958317005399873
-// relative gap 6.724558942428006e-11
+// squared error 0.0009583170054642703, lower bound 0.0009583170053999044
+// relative gap 6.716560222468472e-11
 // thresholds
 //   -1.395827066001, -0.821622346527, -0.388369844292, 0, 0.388369844292, 0.821622346527,
 //   1.395827066001
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0009583170054643156, 0.000958317005399873};
+    10.0, 0.0009583170054642703, 0.0009583170053999044};
 
 // levels_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00024963552596288946, lower bound 0.0002496355258708865
-// relative gap 3.6854913397185654e-10
+// squared error 0.00024963552596282874, lower bound 0.000249635525870918
+// relative gap 3.6817974986920583e-10
 // thresholds
 //   -1.902845832193, -1.43148479268, -1.103803947063, -0.838604493193, -0.607260609858,
 //   -0.395655717649, -0.195264407236, 0, 0.195264407236, 0.395655717649, 0.607260609858,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.00024963552596288946, 0.0002496355258708865};
+    10.0, 0.00024963552596282874, 0.000249635525870918};
 
 // levels_uniform_b1: logsigmoid
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.010515766526698129
-// squared error 0.01931102205143714, lower bound 0.012804126511350288
-// relative gap 0.3369524162291868
+// squared error 0.019311022051437112, lower bound 0.012804126511350319
+// relative gap 0.33695241622918426
 // thresholds
 //   0
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.01931102205143714, 0.012804126511350288};
+    -10.0, 10.0, 0.019311022051437112, 0.012804126511350319};
 
 // smoothed_normal_b2: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758430773
-// squared error 0.005225487120484887, lower bound 0.0035766710352220566
-// relative gap 0.3155334703245488
+// squared error 0.00522548712048485, lower bound 0.0035766710352220883
+// relative gap 0.315533470324538
 // thresholds
 //   -1.107460935152, 0, 1.107460935152
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005225487120484887, 0.0035766710352220566};
+    -10.0, 10.0, 0.00522548712048485, 0.0035766710352220883};
 
 // smoothed_normal_b3: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219614466
-// squared error 0.0011311027245803308, lower bound 0.000958317005399873
-// relative gap 0.15275864466206274
+// squared error 0.0011311027245802855, lower bound 0.0009583170053999044
+// relative gap 0.1527586446620011
 // thresholds
 //   -1.679576999487, -0.9343965828, -0.432757022208, 0, 0.432757022208, 0.9343965828,
 //   1.679576999487
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0011311027245803308, 0.000958317005399873};
+    -10.0, 10.0, 0.0011311027245802855, 0.0009583170053999044};
 
 // smoothed_normal_b4: logsigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109877448e-05
-// squared error 0.00026840732565199183, lower bound 0.0002496355258708865
-// relative gap 0.06993773264387065
+// squared error 0.00026840732565192987, lower bound 0.000249635525870918
+// relative gap 0.0699377326435386
 // thresholds
 //   -2.130461962579, -1.550620591217, -1.177025496716, -0.886476950094, -0.638597549174,
 //   -0.414781067738, -0.204361229624, 0, 0.204361229624, 0.414781067738, 0.638597549174,
@@ -480,12 +480,12 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00026840732565199183, 0.0002496355258708865};
+    -10.0, 10.0, 0.00026840732565192987, 0.000249635525870918};
 
 // unbiased_normal_b1: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.2065755683341738, lower bound 0.2065755683341683
-// relative gap 2.660335883962996e-14
+// squared error 0.2065755683341738, lower bound 0.20657556833416832
+// relative gap 2.646899844145001e-14
 // levels
 //   4.5397868702434395e-05, 0.9999546021312976
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -493,25 +493,25 @@ inline constexpr float unbiased_normal_b1_levels[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
     nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.2065755683341738,
-    0.2065755683341683};
+    0.20657556833416832};
 
 // unbiased_normal_b2: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01823368264526051, lower bound 0.018233682644229674
-// relative gap 5.653466496733722e-11
+// squared error 0.018233682645260478, lower bound 0.018233682644229702
+// relative gap 5.6531430261582546e-11
 // levels
 //   4.5397868702434395e-05, 0.3542584537981, 0.6457415462019, 0.9999546021312976
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.7cd32ep-15f, 0x1.6ac2bap-2f, 0x1.4a9ea2p-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01823368264526051,
-    0.018233682644229674};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.018233682645260478,
+    0.018233682644229702};
 
 // unbiased_normal_b3: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003036871533720983, lower bound 0.0030368715316370014
-// relative gap 6.862264016726276e-10
+// squared error 0.0030368715337209524, lower bound 0.003036871531637033
+// relative gap 6.862059805374044e-10
 // levels
 //   4.5397868702434395e-05, 0.1863633192236, 0.3185084190156, 0.4403189583018, 0.5596810416982,
 //   0.6814915809844, 0.8136366807764, 0.9999546021312976
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.5cec76p-1f, 0x1.a094fcp-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003036871533720983,
-    0.0030368715316370014};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0030368715337209524,
+    0.003036871531637033};
 
 // unbiased_normal_b4: logsigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006306282088784707, lower bound 0.0006306282086850833
-// relative gap 3.0665835124421374e-10
+// squared error 0.0006306282088784393, lower bound 0.0006306282086851147
+// relative gap 3.065588071627827e-10
 // levels
 //   4.5397868702434395e-05, 0.1117032575329, 0.1838125592793, 0.2469497075771, 0.3059538130965,
 //   0.3626692194264, 0.4180638206038, 0.4727609139578, 0.5272390860422, 0.5819361793962,
@@ -538,8 +538,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.635a06p-1f, 0x1.818fcep-1f, 0x1.a1e352p-1f, 0x1.c6ced4p-1f, 0x1.fffa0cp-1f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006306282088784707,
-    0.0006306282086850833};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006306282088784393,
+    0.0006306282086851147};
 
 }  // namespace tables
 

@@ -135,8 +135,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.037078696183825754, lower bound 0.03707869617535269
-// relative gap 2.2851565457890813e-10
+// squared error 0.03707869618382574, lower bound 0.03707869617535269
+// relative gap 2.285152802996256e-10
 // thresholds
 //   -0.280502057035
 // levels
@@ -150,12 +150,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.037078696183825754, 0.03707869617535269};
+    -10.0, 10.0, 0.03707869618382574, 0.03707869617535269};
 
 // levels_mixture_b2: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.006816044118409418, lower bound 0.006816044117142643
-// relative gap 1.858519190063242e-10
+// squared error 0.006816044118409406, lower bound 0.006816044117142652
+// relative gap 1.858488649354661e-10
 // thresholds
 //   -0.697845036745, -0.142207370596, 0.352202420204
 // levels
@@ -169,12 +169,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.006816044118409418, 0.006816044117142643};
+    -10.0, 10.0, 0.006816044118409406, 0.006816044117142652};
 
 // levels_mixture_b3: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0016238974937785398, lower bound 0.0016238974936384665
-// relative gap 8.625746598567806e-11
+// squared error 0.0016238974937785237, lower bound 0.0016238974936384778
+// relative gap 8.624064109688432e-11
 // thresholds
 //   -1.054735996791, -0.592749885187, -0.293513800165, -0.085381114143, 0.084100606187,
 //   0.301222742344, 0.646542114647
@@ -192,12 +192,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0016238974937785398, 0.0016238974936384665};
+    -10.0, 10.0, 0.0016238974937785237, 0.0016238974936384778};
 
 // levels_mixture_b4: mish
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00039921834051124844, lower bound 0.0003992183403199524
-// relative gap 4.791764695909745e-10
+// squared error 0.00039921834051123153, lower bound 0.0003992183403199638
+// relative gap 4.791055868838886e-10
 // thresholds
 //   -3.974851971959, -1.442361213061, -1.071891759162, -0.799166814044, -0.593175083041,
 //   -0.426579901825, -0.288033093853, -0.172831565781, -0.078047031716, 0.004295285326,
@@ -221,12 +221,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00039921834051124844, 0.0003992183403199524};
+    -10.0, 10.0, 0.00039921834051123153, 0.0003992183403199638};
 
 // levels_normal_b1: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03404091340869395, lower bound 0.03404091339621396
-// relative gap 3.6661734408831744e-10
+// squared error 0.03404091340869391, lower bound 0.034040913396214005
+// relative gap 3.6661489801039255e-10
 // thresholds
 //   -0.101280384195
 // levels
@@ -240,12 +240,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03404091340869395, 0.03404091339621396};
+    10.0, 0.03404091340869391, 0.034040913396214005};
 
 // levels_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00767529539945177, lower bound 0.007675295397996085
-// relative gap 1.8965843729643738e-10
+// squared error 0.007675295399451721, lower bound 0.007675295397996132
+// relative gap 1.896460065317301e-10
 // thresholds
 //   -0.710105884677, -0.127433193354, 0.427088714315
 // levels
@@ -259,12 +259,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.00767529539945177, 0.007675295397996085};
+    10.0, 0.007675295399451721, 0.007675295397996132};
 
 // levels_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0018066097610393824, lower bound 0.001806609760896312
-// relative gap 7.919278108911445e-11
+// squared error 0.0018066097610393234, lower bound 0.0018066097608963562
+// relative gap 7.913564863636131e-11
 // thresholds
 //   -1.127848804124, -0.713200942156, -0.409378010903, -0.144124768804, 0.113578825529,
 //   0.391490366457, 0.744793416991
@@ -282,12 +282,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0018066097610393824, 0.001806609760896312};
+    10.0, 0.0018066097610393234, 0.0018066097608963562};
 
 // levels_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004415281918047054, lower bound 0.0004415281916084719
-// relative gap 4.444417130051623e-10
+// squared error 0.0004415281918046302, lower bound 0.00044152819160851606
+// relative gap 4.4417123227146844e-10
 // thresholds
 //   -4.016080979077, -1.434180646658, -1.111153163317, -0.886665467868, -0.70551517061,
 //   -0.54836899046, -0.405757466246, -0.272035507487, -0.143272599096, -0.0162871173,
@@ -311,7 +311,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004415281918047054, 0.0004415281916084719};
+    10.0, 0.0004415281918046302, 0.00044152819160851606};
 
 // levels_uniform_b1: mish
 // form levels, weight uniform, domain [-10, 10]
@@ -406,8 +406,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.009050976536625047
-// squared error 0.04880545595283394, lower bound 0.03404091339621396
-// relative gap 0.3025182793269788
+// squared error 0.04880545595283389, lower bound 0.034040913396214005
+// relative gap 0.3025182793269772
 // thresholds
 //   -0.132398061081
 // levels
@@ -421,13 +421,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.04880545595283394, 0.03404091339621396};
+    -10.0, 10.0, 0.04880545595283389, 0.034040913396214005};
 
 // smoothed_normal_b2: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005000586173984408
-// squared error 0.009509206294525495, lower bound 0.007675295397996085
-// relative gap 0.1928563583256368
+// squared error 0.009509206294525443, lower bound 0.007675295397996132
+// relative gap 0.19285635832562747
 // thresholds
 //   -0.91516486324, -0.158692270655, 0.501677748286
 // levels
@@ -441,13 +441,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.009509206294525495, 0.007675295397996085};
+    -10.0, 10.0, 0.009509206294525443, 0.007675295397996132};
 
 // smoothed_normal_b3: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00030448083446757846
-// squared error 0.0019110655556149661, lower bound 0.001806609760896312
-// relative gap 0.05465840478980384
+// squared error 0.0019110655556149074, lower bound 0.0018066097608963562
+// relative gap 0.054658404789751626
 // thresholds
 //   -6.505238055071, -1.266055481102, -0.77970073097, -0.448247181745, -0.168391678411,
 //   0.097896794119, 0.379821062714, 0.727377789922
@@ -465,13 +465,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019110655556149661, 0.001806609760896312};
+    -10.0, 10.0, 0.0019110655556149074, 0.0018066097608963562};
 
 // smoothed_normal_b4: mish
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.27612599672764e-05
-// squared error 0.00044701080711583767, lower bound 0.0004415281916084719
-// relative gap 0.012265062544550596
+// squared error 0.00044701080711576237, lower bound 0.00044152819160851606
+// relative gap 0.012265062544285377
 // thresholds
 //   -4.013718350339, -1.481927559039, -1.14104192965, -0.908315471874, -0.722242770582,
 //   -0.561768457344, -0.416728450246, -0.281138334323, -0.150880861167, -0.022663495343,
@@ -496,7 +496,7 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00044701080711583767, 0.0004415281916084719};
+    -10.0, 10.0, 0.00044701080711576237, 0.00044152819160851606};
 
 // unbiased_normal_b1: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
@@ -513,21 +513,21 @@ inline constexpr StepTable unbiased_normal_b1 = {
 
 // unbiased_normal_b2: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.023114570025894197, lower bound 0.023114570023950096
-// relative gap 8.410717257134214e-11
+// squared error 0.023114570025894145, lower bound 0.02311457002395015
+// relative gap 8.410266963624806e-11
 // levels
 //   -0.11252612238946252, 0.290633996832, 0.709247288938, 1.0884981612517277
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.cce83p-4f, 0x1.299bf6p-2f, 0x1.6b2276p-1f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023114570025894197,
-    0.023114570023950096};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.023114570025894145,
+    0.02311457002395015};
 
 // unbiased_normal_b3: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004385244887007735, lower bound 0.004385244886752397
-// relative gap 5.822649007184803e-11
+// squared error 0.004385244887007689, lower bound 0.004385244886752441
+// relative gap 5.8205919813385296e-11
 // levels
 //   -0.11252612238946252, 0.054690726854, 0.232660474705, 0.414082968375, 0.596063894782,
 //   0.775476035536, 0.947231062671, 1.0884981612517277
@@ -536,13 +536,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.8d0b32p-1f, 0x1.e4fb78p-1f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004385244887007735,
-    0.004385244886752397};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.004385244887007689,
+    0.004385244886752441};
 
 // unbiased_normal_b4: mish
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009657012911468421, lower bound 0.0009657012907812262
-// relative gap 3.786015002775575e-10
+// squared error 0.0009657012911467979, lower bound 0.0009657012907812703
+// relative gap 3.78509999439927e-10
 // levels
 //   -0.11252612238946252, -0.038707672903, 0.041888039275, 0.124537661989, 0.208456624731,
 //   0.293220557861, 0.378511927067, 0.464046202244, 0.549536891177, 0.634669275827,
@@ -554,8 +554,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.9ac22cp-1f, 0x1.c4640ap-1f, 0x1.ec833cp-1f, 0x1.08dbb2p+0f, 0x1.16a7dp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0009657012911468421,
-    0.0009657012907812262};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0009657012911467979,
+    0.0009657012907812703};
 
 }  // namespace tables
 

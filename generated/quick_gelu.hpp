@@ -135,8 +135,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.044649505854690276, lower bound 0.04464950584451713
-// relative gap 2.278445607012077e-10
+// squared error 0.04464950585469027, lower bound 0.04464950584451714
+// relative gap 2.278440944769727e-10
 // thresholds
 //   0
 // levels
@@ -150,12 +150,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.044649505854690276, 0.04464950584451713};
+    -10.0, 10.0, 0.04464950585469027, 0.04464950584451714};
 
 // levels_mixture_b2: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.007050782862103625, lower bound 0.007050782860667866
-// relative gap 2.0363109432267876e-10
+// squared error 0.007050782862103613, lower bound 0.007050782860667876
+// relative gap 2.0362801891334177e-10
 // thresholds
 //   -0.389599664796, 0, 0.389599664796
 // levels
@@ -169,12 +169,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.007050782862103625, 0.007050782860667866};
+    -10.0, 10.0, 0.007050782862103613, 0.007050782860667876};
 
 // levels_mixture_b3: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0016851543996674837, lower bound 0.0016851543995218756
-// relative gap 8.64064058184225e-11
+// squared error 0.0016851543996674722, lower bound 0.001685154399521887
+// relative gap 8.639276606763158e-11
 // thresholds
 //   -0.6397003682, -0.339377766567, -0.143561106553, 0, 0.143561106553, 0.339377766567,
 //   0.6397003682
@@ -192,12 +192,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0016851543996674837, 0.0016851543995218756};
+    -10.0, 10.0, 0.0016851543996674722, 0.001685154399521887};
 
 // levels_mixture_b4: quick_gelu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0004074996429599832, lower bound 0.00040749964276563507
-// relative gap 4.7692831560809e-10
+// squared error 0.0004074996429599678, lower bound 0.0004074996427656463
+// relative gap 4.768629973586461e-10
 // thresholds
 //   -2.467184135116, -0.901016013804, -0.663207001696, -0.483277590606, -0.345943582165,
 //   -0.234882690078, -0.143556549724, -0.067489123636, 0, 0.067489123636, 0.143556549724,
@@ -220,12 +220,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004074996429599832, 0.00040749964276563507};
+    -10.0, 10.0, 0.0004074996429599678, 0.0004074996427656463};
 
 // levels_normal_b1: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03442290284187611, lower bound 0.03442290282763624
-// relative gap 4.136741836104297e-10
+// squared error 0.03442290284187607, lower bound 0.034422902827636284
+// relative gap 4.136717646765236e-10
 // thresholds
 //   0
 // levels
@@ -239,12 +239,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03442290284187611, 0.03442290282763624};
+    10.0, 0.03442290284187607, 0.034422902827636284};
 
 // levels_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0070762575378662046, lower bound 0.007076257536284588
-// relative gap 2.235103475987986e-10
+// squared error 0.00707625753786616, lower bound 0.007076257536284633
+// relative gap 2.2349772252706754e-10
 // thresholds
 //   -0.463356794884, 0, 0.463356794884
 // levels
@@ -258,12 +258,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.0070762575378662046, 0.007076257536284588};
+    10.0, 0.00707625753786616, 0.007076257536284633};
 
 // levels_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0016217340969696863, lower bound 0.0016217340968224172
-// relative gap 9.080966659565111e-11
+// squared error 0.0016217340969696366, lower bound 0.00162173409682246
+// relative gap 9.075257285525386e-11
 // thresholds
 //   -0.741356094732, -0.438389240652, -0.207684893199, 0, 0.207684893199, 0.438389240652,
 //   0.741356094732
@@ -281,12 +281,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0016217340969696863, 0.0016217340968224172};
+    10.0, 0.0016217340969696366, 0.00162173409682246};
 
 // levels_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0003985287845970445, lower bound 0.00039852878439309463
-// relative gap 5.117569291353908e-10
+// squared error 0.0003985287845969844, lower bound 0.00039852878439313756
+// relative gap 5.114983445100212e-10
 // thresholds
 //   -2.237070836411, -0.956385915473, -0.738505975255, -0.572531310169, -0.436613525952,
 //   -0.316980337056, -0.206872437252, -0.102192752395, 0, 0.102192752395, 0.206872437252,
@@ -309,7 +309,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0003985287845970445, 0.00039852878439309463};
+    10.0, 0.0003985287845969844, 0.00039852878439313756};
 
 // levels_uniform_b1: quick_gelu
 // form levels, weight uniform, domain [-10, 10]
@@ -404,8 +404,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.005496916964720404
-// squared error 0.0469414420721323, lower bound 0.03442290282763624
-// relative gap 0.26668416418182284
+// squared error 0.04694144207213225, lower bound 0.034422902827636284
+// relative gap 0.2666841641818212
 // thresholds
 //   0
 // levels
@@ -419,13 +419,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0469414420721323, 0.03442290282763624};
+    -10.0, 10.0, 0.04694144207213225, 0.034422902827636284};
 
 // smoothed_normal_b2: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0004535509626966189
-// squared error 0.007751955076876469, lower bound 0.007076257536284588
-// relative gap 0.08716479054521861
+// squared error 0.007751955076876423, lower bound 0.007076257536284633
+// relative gap 0.08716479054520737
 // thresholds
 //   -0.516150092159, 0, 0.516150092159
 // levels
@@ -439,13 +439,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.007751955076876469, 0.007076257536284588};
+    -10.0, 10.0, 0.007751955076876423, 0.007076257536284633};
 
 // smoothed_normal_b3: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00042691902719324163
-// squared error 0.0016819941181506182, lower bound 0.0016217340968224172
-// relative gap 0.0358265351096816
+// squared error 0.0016819941181505681, lower bound 0.00162173409682246
+// relative gap 0.035826535109627355
 // thresholds
 //   -0.705790724906, -0.423505574717, -0.201606796136, 0, 0.201606796136, 0.423505574717,
 //   0.705790724906
@@ -463,13 +463,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0016819941181506182, 0.0016217340968224172};
+    -10.0, 10.0, 0.0016819941181505681, 0.00162173409682246};
 
 // smoothed_normal_b4: quick_gelu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.495446410662029e-05
-// squared error 0.0004006320410744136, lower bound 0.00039852878439309463
-// relative gap 0.005249846406888671
+// squared error 0.0004006320410743535, lower bound 0.00039852878439313756
+// relative gap 0.005249846406632231
 // thresholds
 //   -2.266977951479, -0.946881848062, -0.7284918765, -0.566189564748, -0.432337989735,
 //   -0.314113143869, -0.205092729257, -0.101337803497, 0, 0.101337803497, 0.205092729257,
@@ -491,38 +491,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004006320410744136, 0.00039852878439309463};
+    -10.0, 10.0, 0.0004006320410743535, 0.00039852878439313756};
 
 // unbiased_normal_b1: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.16025800949356456, lower bound 0.16025800949355362
-// relative gap 6.82380670215234e-14
+// squared error 0.1602580094935645, lower bound 0.16025800949355368
+// relative gap 6.754529476749781e-14
 // levels
 //   -0.09983932012886693, 1.099839320128867
 inline constexpr float unbiased_normal_b1_levels[] = {
     -0x1.98f11ep-4f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.16025800949356456,
-    0.16025800949355362};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1602580094935645,
+    0.16025800949355368};
 
 // unbiased_normal_b2: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02043797407720305, lower bound 0.020437974075026608
-// relative gap 1.0649015628150424e-10
+// squared error 0.020437974077203012, lower bound 0.02043797407502665
+// relative gap 1.0648625191800963e-10
 // levels
 //   -0.09983932012886693, 0.28190241761, 0.71809758239, 1.099839320128867
 inline constexpr float unbiased_normal_b2_levels[] = {
     -0x1.98f11ep-4f, 0x1.20ab08p-2f, 0x1.6faa7cp-1f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.02043797407720305,
-    0.020437974075026608};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.020437974077203012,
+    0.02043797407502665};
 
 // unbiased_normal_b3: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003978363562531239, lower bound 0.003978363562270496
-// relative gap 6.554021826532716e-11
+// squared error 0.003978363562531195, lower bound 0.00397836356227054
+// relative gap 6.551798025316931e-11
 // levels
 //   -0.09983932012886693, 0.036855636605, 0.214707743828, 0.403826380546, 0.596173619454,
 //   0.785292256172, 0.963144363395, 1.099839320128867
@@ -531,13 +531,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.9211d4p-1f, 0x1.ed2142p-1f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003978363562531239,
-    0.003978363562270496};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003978363562531195,
+    0.00397836356227054};
 
 // unbiased_normal_b4: quick_gelu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0008741121105759893, lower bound 0.0008741121102178168
-// relative gap 4.0975576441467205e-10
+// squared error 0.0008741121105759462, lower bound 0.0008741121102178596
+// relative gap 4.096575289469279e-10
 // levels
 //   -0.09983932012886693, -0.048368249803, 0.023607922033, 0.103964106607, 0.188481085801,
 //   0.275744422178, 0.364780581134, 0.454818617823, 0.545181382177, 0.635219418866,
@@ -549,8 +549,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.9f7f68p-1f, 0x1.cac538p-1f, 0x1.f3e9aap-1f, 0x1.0c61dcp+0f, 0x1.198f12p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0008741121105759893,
-    0.0008741121102178168};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0008741121105759462,
+    0.0008741121102178596};
 
 }  // namespace tables
 

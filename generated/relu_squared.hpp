@@ -127,8 +127,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.9599126896615506, lower bound 0.9599126893704222
-// relative gap 3.0328639032741995e-10
+// squared error 0.9599126896615473, lower bound 0.9599126893704255
+// relative gap 3.032794508023793e-10
 // thresholds
 //   1.639716725919
 // levels
@@ -142,12 +142,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.9599126896615506, 0.9599126893704222};
+    -10.0, 10.0, 0.9599126896615473, 0.9599126893704255};
 
 // levels_mixture_b2: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.2630790144977573, lower bound 0.26307901445361226
-// relative gap 1.6780137730229028e-10
+// squared error 0.26307901449775417, lower bound 0.2630790144536154
+// relative gap 1.6777753366694526e-10
 // thresholds
 //   0.576815926112, 1.923041683379, 4.145118321459
 // levels
@@ -161,12 +161,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.2630790144977573, 0.26307901445361226};
+    -10.0, 10.0, 0.26307901449775417, 0.2630790144536154};
 
 // levels_mixture_b3: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.06760268773811627, lower bound 0.06760268773238397
-// relative gap 8.479401799749119e-11
+// squared error 0.06760268773811316, lower bound 0.06760268773238708
+// relative gap 8.470205051593599e-11
 // thresholds
 //   0.203189507438, 0.65136630579, 1.276605599675, 2.080820773186, 3.099971171258,
 //   4.424285058804, 6.296905989447
@@ -184,12 +184,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.06760268773811627, 0.06760268773238397};
+    -10.0, 10.0, 0.06760268773811316, 0.06760268773238708};
 
 // levels_mixture_b4: relu_squared
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.016614930005022607, lower bound 0.016614929996868647
-// relative gap 4.907610289967259e-10
+// squared error 0.01661493000501889, lower bound 0.016614929996871773
+// relative gap 4.903492457761308e-10
 // thresholds
 //   0.074516903509, 0.236435537898, 0.447522803333, 0.704241903431, 1.003894806474,
 //   1.346271527271, 1.733041257598, 2.167730120588, 2.656083497296, 3.206872867379,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.016614930005022607, 0.016614929996868647};
+    -10.0, 10.0, 0.01661493000501889, 0.016614929996871773};
 
 // levels_normal_b1: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.348474226401535, lower bound 0.3484742263180734
-// relative gap 2.3950588070949523e-10
+// squared error 0.3484742264015147, lower bound 0.3484742263180911
+// relative gap 2.3939676176838674e-10
 // thresholds
 //   0.704876633748
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.348474226401535, 0.3484742263180734};
+    10.0, 0.3484742264015147, 0.3484742263180911};
 
 // levels_normal_b2: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.08617864091152361, lower bound 0.08617864089836576
-// relative gap 1.5268110137890362e-10
+// squared error 0.08617864091149922, lower bound 0.08617864089838352
+// relative gap 1.5219203771854846e-10
 // thresholds
 //   0.306654115365, 0.895107116986, 1.626802637753
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.08617864091152361, 0.08617864089836576};
+    10.0, 0.08617864091149922, 0.08617864089838352};
 
 // levels_normal_b3: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.02136454010583835, lower bound 0.0213645401035289
-// relative gap 1.080974001740679e-10
+// squared error 0.02136454010580509, lower bound 0.02136454010354666
+// relative gap 1.0570941441953157e-10
 // thresholds
 //   0.143877576723, 0.420476499328, 0.708440129892, 1.017896405302, 1.364801608473,
 //   1.780058463073, 2.346884009673
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.02136454010583835, 0.0213645401035289};
+    10.0, 0.02136454010580509, 0.02136454010354666};
 
 // levels_normal_b4: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.005321434951165284, lower bound 0.005321434947841986
-// relative gap 6.245115080729444e-10
+// squared error 0.005321434951117038, lower bound 0.005321434947859749
+// relative gap 6.121073419860493e-10
 // thresholds
 //   0.069791480328, 0.206124482174, 0.343751960816, 0.483594153366, 0.62667635773,
 //   0.774189187685, 0.927572783736, 1.088642485459, 1.259788340333, 1.44431319199,
@@ -300,7 +300,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.005321434951165284, 0.005321434947841986};
+    10.0, 0.005321434951117038, 0.005321434947859749};
 
 // levels_uniform_b1: relu_squared
 // form levels, weight uniform, domain [-10, 10]
@@ -393,8 +393,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.03225860786623484
-// squared error 0.5311596734258133, lower bound 0.3484742263180734
-// relative gap 0.3439369670695745
+// squared error 0.5311596734257931, lower bound 0.3484742263180911
+// relative gap 0.3439369670695162
 // thresholds
 //   0.840130773413
 // levels
@@ -408,13 +408,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.5311596734258133, 0.3484742263180734};
+    -10.0, 10.0, 0.5311596734257931, 0.3484742263180911};
 
 // smoothed_normal_b2: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0021848412923466645
-// squared error 0.1117939501787685, lower bound 0.08617864089836576
-// relative gap 0.22912965540122324
+// squared error 0.11179395017874463, lower bound 0.08617864089838352
+// relative gap 0.22912965540089975
 // thresholds
 //   0.294678738301, 1.018869297697, 1.9972626953
 // levels
@@ -428,13 +428,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.1117939501787685, 0.08617864089836576};
+    -10.0, 10.0, 0.11179395017874463, 0.08617864089838352};
 
 // smoothed_normal_b3: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006945206766431837
-// squared error 0.023413652726264753, lower bound 0.0213645401035289
-// relative gap 0.08751785322403881
+// squared error 0.02341365272623426, lower bound 0.02136454010354666
+// relative gap 0.0875178532220919
 // thresholds
 //   0.139678824219, 0.433971806655, 0.742781144328, 1.07900220118, 1.46344949584, 1.936487958522,
 //   2.600444656034
@@ -452,13 +452,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.023413652726264753, 0.0213645401035289};
+    -10.0, 10.0, 0.02341365272623426, 0.02136454010354666};
 
 // smoothed_normal_b4: relu_squared
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00023353656434856428
-// squared error 0.005493768223506082, lower bound 0.005321434947841986
-// relative gap 0.031368865349422057
+// squared error 0.005493768223460102, lower bound 0.005321434947859749
+// relative gap 0.031368865338081926
 // thresholds
 //   0.068627965438, 0.208101132169, 0.348982561264, 0.492269599835, 0.639080345414,
 //   0.790722574708, 0.94879073998, 1.115311569083, 1.292976245303, 1.485534914745,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.005493768223506082, 0.005321434947841986};
+    -10.0, 10.0, 0.005493768223460102, 0.005321434947859749};
 
 // unbiased_normal_b1: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 13.957691216057809, lower bound 13.957691216056798
-// relative gap 7.241505962360848e-14
+// squared error 13.95769121605779, lower bound 13.957691216056816
+// relative gap 6.986971482137276e-14
 // levels
 //   0, 20
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x0p+0f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 13.957691216057809,
-    13.957691216056798};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 13.95769121605779,
+    13.957691216056816};
 
 // unbiased_normal_b2: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.490591346395775, lower bound 0.49059134634051377
-// relative gap 1.1264210107740828e-10
+// squared error 0.49059134639575724, lower bound 0.49059134634053153
+// relative gap 1.1256968411154247e-10
 // levels
 //   0, 1.9069594523, 4.64858429086, 20
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x0p+0f, 0x1.e82e7ep+0f, 0x1.298268p+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.490591346395775,
-    0.49059134634051377};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.49059134639575724,
+    0.49059134634053153};
 
 // unbiased_normal_b3: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.06785982694628129, lower bound 0.06785982694051025
-// relative gap 8.504348870628045e-11
+// squared error 0.06785982694626352, lower bound 0.067859826940528
+// relative gap 8.452015611619282e-11
 // levels
 //   0, 0.68867334908, 1.40574105902, 2.18869919706, 3.1023308049, 4.29853672942, 6.37433217596,
 //   20
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.97f50ep+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.06785982694628129,
-    0.06785982694051025};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.06785982694626352,
+    0.067859826940528};
 
 // unbiased_normal_b4: relu_squared
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.013263856385767903, lower bound 0.01326385637762047
-// relative gap 6.142581874058552e-10
+// squared error 0.01326385638575014, lower bound 0.01326385637763823
+// relative gap 6.115799567090644e-10
 // levels
 //   0, 0.30339339689, 0.60913290211, 0.91969404797, 1.23783027382, 1.56676507229, 1.91046625278,
 //   2.27407062336, 2.66459278281, 3.09220540366, 3.57277963459, 4.13358452388, 4.82852335315,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.350686p+2f, 0x1.72b086p+2f, 0x1.e44b66p+2f, 0x1.4p+4f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.013263856385767903,
-    0.01326385637762047};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.01326385638575014,
+    0.01326385637763823};
 
 }  // namespace tables
 

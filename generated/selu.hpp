@@ -127,8 +127,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.06380034397342149, lower bound 0.06380034396526779
-// relative gap 1.278002504320167e-10
+// squared error 0.06380034397342146, lower bound 0.06380034396526779
+// relative gap 1.277998153939921e-10
 // thresholds
 //   -0.819234427091
 // levels
@@ -142,12 +142,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.06380034397342149, 0.06380034396526779};
+    -10.0, 10.0, 0.06380034397342146, 0.06380034396526779};
 
 // levels_mixture_b2: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.008111803839395963, lower bound 0.008111803837993835
-// relative gap 1.7285038459203345e-10
+// squared error 0.00811180383939594, lower bound 0.00811180383799386
+// relative gap 1.728443967429329e-10
 // thresholds
 //   -1.50679947776, -0.738674341356, -0.285957342962, 0
 // levels
@@ -161,12 +161,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 4, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.008111803839395963, 0.008111803837993835};
+    -10.0, 10.0, 0.00811180383939594, 0.00811180383799386};
 
 // levels_mixture_b3: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001828683427040813, lower bound 0.001828683426903299
-// relative gap 7.519843511045631e-11
+// squared error 0.001828683427040784, lower bound 0.0018286834269033232
+// relative gap 7.516926508239388e-11
 // thresholds
 //   -2.171037780069, -1.370286928218, -0.928039003389, -0.631698972423, -0.404017713948,
 //   -0.226535714028, -0.09839271966, 0
@@ -184,12 +184,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 8, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.001828683427040813, 0.001828683426903299};
+    -10.0, 10.0, 0.001828683427040784, 0.0018286834269033232};
 
 // levels_mixture_b4: selu
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0004470531985491156, lower bound 0.00044705319836726244
-// relative gap 4.067819596662738e-10
+// squared error 0.00044705319854908184, lower bound 0.0004470531983672868
+// relative gap 4.066519678965692e-10
 // thresholds
 //   -2.888940698065, -2.075590815952, -1.614641784703, -1.296019395223, -1.055096364637,
 //   -0.863413434998, -0.7059360136, -0.573785371509, -0.460326877257, -0.362167690781,
@@ -211,12 +211,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 16, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.0004470531985491156, 0.00044705319836726244};
+    -10.0, 10.0, 0.00044705319854908184, 0.0004470531983672868};
 
 // levels_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.03532027514401404, lower bound 0.03532027513762107
-// relative gap 1.8099999111153248e-10
+// squared error 0.03532027514401392, lower bound 0.0353202751376212
+// relative gap 1.8099291868133482e-10
 // thresholds
 //   -0.772369706883
 // levels
@@ -230,12 +230,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.03532027514401404, 0.03532027513762107};
+    10.0, 0.03532027514401392, 0.0353202751376212};
 
 // levels_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00704711963750252, lower bound 0.007047119636395511
-// relative gap 1.570866735585168e-10
+// squared error 0.007047119637502383, lower bound 0.007047119636395627
+// relative gap 1.5705073410516577e-10
 // thresholds
 //   -1.212900646149, -0.695112506776, -0.31527773279, 0
 // levels
@@ -249,12 +249,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.00704711963750252, 0.007047119636395511};
+    10.0, 0.007047119637502383, 0.007047119636395627};
 
 // levels_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0017824082669968837, lower bound 0.001782408266876143
-// relative gap 6.774018012115617e-11
+// squared error 0.0017824082669967267, lower bound 0.00178240826687626
+// relative gap 6.75864070971702e-11
 // thresholds
 //   -1.624993425879, -1.161351046481, -0.853728103677, -0.616610039953, -0.427375751332,
 //   -0.269340869568, -0.128234835497, 0
@@ -272,12 +272,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0017824082669968837, 0.001782408266876143};
+    10.0, 0.0017824082669967267, 0.00178240826687626};
 
 // levels_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004527553660680765, lower bound 0.0004527553658940314
-// relative gap 3.844131834745285e-10
+// squared error 0.0004527553660678695, lower bound 0.00045275536589414864
+// relative gap 3.8369693603934683e-10
 // thresholds
 //   -2.103709251513, -1.691316978562, -1.421286030162, -1.215631091359, -1.047399794523,
 //   -0.903843582995, -0.777863555407, -0.665079032564, -0.562586851673, -0.466800096357,
@@ -300,7 +300,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0004527553660680765, 0.0004527553658940314};
+    10.0, 0.0004527553660678695, 0.00045275536589414864};
 
 // levels_uniform_b1: selu
 // form levels, weight uniform, domain [-10, 10]
@@ -393,8 +393,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.006755547764397033
-// squared error 0.054969574576106565, lower bound 0.03532027513762107
-// relative gap 0.35745773166355166
+// squared error 0.054969574576106434, lower bound 0.0353202751376212
+// relative gap 0.3574577316635479
 // thresholds
 //   -1.221137654065
 // levels
@@ -408,13 +408,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.054969574576106565, 0.03532027513762107};
+    -10.0, 10.0, 0.054969574576106434, 0.0353202751376212};
 
 // smoothed_normal_b2: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005718694491797501
-// squared error 0.00820855733538425, lower bound 0.007047119636395511
-// relative gap 0.14149108686640743
+// squared error 0.008208557335384113, lower bound 0.007047119636395627
+// relative gap 0.14149108686637893
 // thresholds
 //   -1.446011222212, -0.749583573173, -0.324401390957, 0
 // levels
@@ -428,13 +428,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 4, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.00820855733538425, 0.007047119636395511};
+    -10.0, 10.0, 0.008208557335384113, 0.007047119636395627};
 
 // smoothed_normal_b3: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020884721761507704
-// squared error 0.0019451519865721772, lower bound 0.001782408266876143
-// relative gap 0.08366632572646808
+// squared error 0.0019451519865720174, lower bound 0.00178240826687626
+// relative gap 0.08366632572633259
 // thresholds
 //   -1.849863981763, -1.251110490628, -0.891458427683, -0.626422995543, -0.427392568375,
 //   -0.269295829841, -0.128206507848, 0
@@ -452,13 +452,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 8, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0019451519865721772, 0.001782408266876143};
+    -10.0, 10.0, 0.0019451519865720174, 0.00178240826687626};
 
 // smoothed_normal_b4: selu
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.595235856657011e-05
-// squared error 0.00046741728044327405, lower bound 0.0004527553658940314
-// relative gap 0.031367934312009335
+// squared error 0.0004674172804430744, lower bound 0.00045275536589414864
+// relative gap 0.03136793431134473
 // thresholds
 //   -2.287668653041, -1.787659236316, -1.480774584589, -1.25503254095, -1.074111421896,
 //   -0.921737511293, -0.789207122513, -0.671309435848, -0.564670568371, -0.467054936965,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 16, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.00046741728044327405, 0.0004527553658940314};
+    -10.0, 10.0, 0.0004674172804430744, 0.00045275536589414864};
 
 // unbiased_normal_b1: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.6604974950163398, lower bound 0.6604974950163203
-// relative gap 2.958364775163812e-14
+// squared error 0.6604974950163396, lower bound 0.6604974950163203
+// relative gap 2.924746993627861e-14
 // levels
 //   7.981758658994182e-05, 1.7580993408473766
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.4ec77cp-14f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.6604974950163398,
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.6604974950163396,
     0.6604974950163203};
 
 // unbiased_normal_b2: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.030478793449717774, lower bound 0.03047879342719464
-// relative gap 7.389771744621203e-10
+// squared error 0.030478793449717656, lower bound 0.030478793427194756
+// relative gap 7.389695477512377e-10
 // levels
 //   7.981758658994182e-05, 0.5545415830749564, 1.0507009873554805, 1.7580993408473766
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.4ec77cp-14f, 0x1.1becep-1f, 0x1.0cfabep+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.030478793449717774,
-    0.03047879342719464};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.030478793449717656,
+    0.030478793427194756};
 
 // unbiased_normal_b3: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.005137808345787504, lower bound 0.005137808342678023
-// relative gap 6.052155341483375e-10
+// squared error 0.005137808345787387, lower bound 0.00513780834267814
+// relative gap 6.051699529095242e-10
 // levels
 //   7.981758658994182e-05, 0.32022320599059106, 0.5658720313656266, 0.8057571603137781,
 //   1.0507009873554805, 1.276624357409887, 1.5119505111703684, 1.7580993408473766
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.46d0dap+0f, 0x1.830f3p+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.005137808345787504,
-    0.005137808342678023};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.005137808345787387,
+    0.00513780834267814};
 
 // unbiased_normal_b4: selu
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010837507243328496, lower bound 0.0010837507240128714
-// relative gap 2.9525073869532506e-10
+// squared error 0.0010837507243327321, lower bound 0.0010837507240129887
+// relative gap 2.95034048468271e-10
 // levels
 //   7.981758658994182e-05, 0.18232999527193772, 0.3047485266891305, 0.4154617346022924,
 //   0.5218574585163189, 0.6266726526541346, 0.731278509317865, 0.8364862906100439,
@@ -538,8 +538,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.46d186p+0f, 0x1.649d6ap+0f, 0x1.830fcp+0f, 0x1.a2337cp+0f, 0x1.c212ccp+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243328496,
-    0.0010837507240128714};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0010837507243327321,
+    0.0010837507240129887};
 
 }  // namespace tables
 

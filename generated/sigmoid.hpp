@@ -124,8 +124,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0007622418817074537, lower bound 0.0007622418814525648
-// relative gap 3.3439370041732576e-10
+// squared error 0.0007622418817074533, lower bound 0.0007622418814525653
+// relative gap 3.34392562508535e-10
 // thresholds
 //   1.42820984596
 // levels
@@ -139,12 +139,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.0007622418817074537, 0.0007622418814525648};
+    -10.0, 10.0, 0.0007622418817074533, 0.0007622418814525653};
 
 // levels_mixture_b2: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00016578593580383985, lower bound 0.00016578593577229616
-// relative gap 1.902676275776086e-10
+// squared error 0.00016578593580383937, lower bound 0.00016578593577229665
+// relative gap 1.9026174178307233e-10
 // thresholds
 //   0.744079153774, 1.44826494239, 2.439278163855
 // levels
@@ -158,12 +158,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.00016578593580383985, 0.00016578593577229616};
+    -10.0, 10.0, 0.00016578593580383937, 0.00016578593577229665};
 
 // levels_mixture_b3: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 3.911665923220959e-05, lower bound 3.9116659228990965e-05
-// relative gap 8.228268003424943e-11
+// squared error 3.91166592322091e-05, lower bound 3.911665922899145e-05
+// relative gap 8.22577346024475e-11
 // thresholds
 //   0.430273949195, 0.766869999928, 1.099431108711, 1.458194521938, 1.878003988831,
 //   2.426230992831, 3.311909037082
@@ -181,12 +181,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 3.911665923220959e-05, 3.9116659228990965e-05};
+    -10.0, 10.0, 3.91166592322091e-05, 3.911665922899145e-05};
 
 // levels_mixture_b4: sigmoid
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 9.549386541318322e-06, lower bound 9.54938653709682e-06
-// relative gap 4.420705012376113e-10
+// squared error 9.54938654131783e-06, lower bound 9.549386537097307e-06
+// relative gap 4.419679637518187e-10
 // thresholds
 //   0.259072940994, 0.443964848246, 0.613565377986, 0.777437267834, 0.940649497272,
 //   1.106898511478, 1.279568311875, 1.462328904807, 1.65969913662, 1.877831775204,
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 9.549386541318322e-06, 9.54938653709682e-06};
+    -10.0, 10.0, 9.54938654131783e-06, 9.549386537097307e-06};
 
 // levels_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000577938909027528, lower bound 0.0005779389088343982
-// relative gap 3.341699223392863e-10
+// squared error 0.0005779389090275257, lower bound 0.0005779389088344002
+// relative gap 3.3416260601500726e-10
 // thresholds
 //   1.124581924502
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.000577938909027528, 0.0005779389088343982};
+    10.0, 0.0005779389090275257, 0.0005779389088344002};
 
 // levels_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00015112766785333948, lower bound 0.00015112766782767874
-// relative gap 1.6979507956784776e-10
+// squared error 0.00015112766785333658, lower bound 0.00015112766782768075
+// relative gap 1.6976261685006955e-10
 // thresholds
 //   0.690860180575, 1.176963348563, 1.750101518177
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.00015112766785333948, 0.00015112766782767874};
+    10.0, 0.00015112766785333658, 0.00015112766782768075};
 
 // levels_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 3.877317607633231e-05, lower bound 3.8773176073473485e-05
-// relative gap 7.373201212048359e-11
+// squared error 3.8773176076328454e-05, lower bound 3.877317607347545e-05
+// relative gap 7.358188744661657e-11
 // thresholds
 //   0.445234634899, 0.717887183425, 0.96332222906, 1.21004045258, 1.478858407349, 1.800260261491,
 //   2.25229493421
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 3.877317607633231e-05, 3.8773176073473485e-05};
+    10.0, 3.8773176076328454e-05, 3.877317607347545e-05};
 
 // levels_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 9.836304782919846e-06, lower bound 9.836304778857214e-06
-// relative gap 4.130242692662179e-10
+// squared error 9.836304782914027e-06, lower bound 9.836304778859177e-06
+// relative gap 4.1223306373845836e-10
 // thresholds
 //   0.291261765692, 0.460836363647, 0.603165154357, 0.733337187471, 0.857702857874,
 //   0.979998903301, 1.10299474041, 1.229178445754, 1.361186606024, 1.502229271215,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 9.836304782919846e-06, 9.836304778857214e-06};
+    10.0, 9.836304782914027e-06, 9.836304778859177e-06};
 
 // levels_uniform_b1: sigmoid
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00024821601003588445
-// squared error 0.0009178932900408941, lower bound 0.0005779389088343982
-// relative gap 0.370363728436614
+// squared error 0.0009178932900408918, lower bound 0.0005779389088344002
+// relative gap 0.37036372843661036
 // thresholds
 //   1.349241469309
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.0009178932900408941, 0.0005779389088343982};
+    -10.0, 10.0, 0.0009178932900408918, 0.0005779389088344002};
 
 // smoothed_normal_b2: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 8.28738338002996e-05
-// squared error 0.00017811658246900326, lower bound 0.00015112766782767874
-// relative gap 0.15152387423569202
+// squared error 0.00017811658246900033, lower bound 0.00015112766782768075
+// relative gap 0.15152387423566682
 // thresholds
 //   0.737585139721, 1.27512561684, 1.956694389082
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.00017811658246900326, 0.00015112766782767874};
+    -10.0, 10.0, 0.00017811658246900033, 0.00015112766782768075};
 
 // smoothed_normal_b3: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 2.8692376237427273e-05
-// squared error 4.1345128848401334e-05, lower bound 3.8773176073473485e-05
-// relative gap 0.06220691158947245
+// squared error 4.13451288483975e-05, lower bound 3.877317607347545e-05
+// relative gap 0.06220691158933792
 // thresholds
 //   0.456932470673, 0.738232205734, 0.993441659548, 1.252955675369, 1.540749048908,
 //   1.894956950548, 2.419504278094
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 4.1345128848401334e-05, 3.8773176073473485e-05};
+    -10.0, 10.0, 4.13451288483975e-05, 3.877317607347545e-05};
 
 // smoothed_normal_b4: sigmoid
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 9.881657648885813e-06
-// squared error 1.0088658642590652e-05, lower bound 9.836304778857214e-06
-// relative gap 0.025013619022462647
+// squared error 1.0088658642584832e-05, lower bound 9.836304778859177e-06
+// relative gap 0.025013619021705662
 // thresholds
 //   0.294402711571, 0.465957308547, 0.610111946004, 0.742137801127, 0.868488115849,
 //   0.992991499075, 1.118523248975, 1.2477121178, 1.383399185356, 1.529113988033, 1.68979541156,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 1.0088658642590652e-05, 9.836304778857214e-06};
+    -10.0, 10.0, 1.0088658642584832e-05, 9.836304778859177e-06};
 
 // unbiased_normal_b1: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0068170304589109925, lower bound 0.006817030458910602
-// relative gap 5.725554322330743e-14
+// squared error 0.00681703045891099, lower bound 0.006817030458910605
+// relative gap 5.6492135980330013e-14
 // levels
 //   4.539580773595167e-05, 0.25
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.7ccec2p-15f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.0068170304589109925,
-    0.006817030458910602};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.00681703045891099,
+    0.006817030458910605};
 
 // unbiased_normal_b2: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006347018101784234, lower bound 0.0006347018099877298
-// relative gap 3.004459653445756e-10
+// squared error 0.0006347018101784215, lower bound 0.0006347018099877316
+// relative gap 3.0044015744025453e-10
 // levels
 //   4.539580773595167e-05, 0.1258864271724, 0.1989629200512, 0.25
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.7ccec2p-15f, 0x1.01d0bep-3f, 0x1.9779ep-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.0006347018101784234,
-    0.0006347018099877298};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.0006347018101784215,
+    0.0006347018099877316};
 
 // unbiased_normal_b3: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00011015854330555923, lower bound 0.00011015854328235178
-// relative gap 2.1067322811174366e-10
+// squared error 0.00011015854330555727, lower bound 0.00011015854328235374
+// relative gap 2.1063755014472528e-10
 // levels
 //   4.539580773595167e-05, 0.0758281546586, 0.1190992837081, 0.1538675550961, 0.1837744115603,
 //   0.2099527771739, 0.232533583165, 0.25
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.adfbb8p-3f, 0x1.dc3a92p-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00011015854330555923,
-    0.00011015854328235178};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.00011015854330555727,
+    0.00011015854328235374};
 
 // unbiased_normal_b4: sigmoid
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 2.3391278918772275e-05, lower bound 2.3391278916376615e-05
-// relative gap 1.0241679836774348e-10
+// squared error 2.3391278918770313e-05, lower bound 2.3391278916378576e-05
+// relative gap 1.0224906676892386e-10
 // levels
 //   4.539580773595167e-05, 0.049540536581, 0.0765468897489, 0.0981403448528, 0.1169526133833,
 //   0.1339507338876, 0.1496087656973, 0.1641938878063, 0.177867048129, 0.1907256252834,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.b6a0eep-3f, 0x1.cc4ca4p-3f, 0x1.e038fcp-3f, 0x1.f1f8c6p-3f, 0x1p-2f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 2.3391278918772275e-05,
-    2.3391278916376615e-05};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 2.3391278918770313e-05,
+    2.3391278916378576e-05};
 
 }  // namespace tables
 

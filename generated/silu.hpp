@@ -143,8 +143,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.03967809410603823, lower bound 0.03967809409739266
-// relative gap 2.1789278355002327e-10
+// squared error 0.03967809410603822, lower bound 0.039678094097392674
+// relative gap 2.1789208403115177e-10
 // thresholds
 //   -0.234978073841
 // levels
@@ -160,12 +160,12 @@ inline constexpr float levels_mixture_b1_parameters[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 1,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.03967809410603823, 0.03967809409739266};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.03967809410603822, 0.039678094097392674};
 
 // levels_mixture_b2: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00713155515048413, lower bound 0.007131555149208323
-// relative gap 1.788960037880691e-10
+// squared error 0.007131555150484118, lower bound 0.007131555149208335
+// relative gap 1.7889259834169045e-10
 // thresholds
 //   -0.615640371643, 0, 0.615640371643
 // levels
@@ -181,12 +181,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 1,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.00713155515048413, 0.007131555149208323};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.007131555150484118, 0.007131555149208335};
 
 // levels_mixture_b3: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001593231610054325, lower bound 0.0015932316099204322
-// relative gap 8.403856408876326e-11
+// squared error 0.001593231610054314, lower bound 0.0015932316099204432
+// relative gap 8.402468178553868e-11
 // thresholds
 //   -1.082792523115, -0.557803159243, -0.224458751986, 0, 0.224458751986, 0.557803159243,
 //   1.082792523115
@@ -206,12 +206,12 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 1,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.001593231610054325, 0.0015932316099204322};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.001593231610054314, 0.0015932316099204432};
 
 // levels_mixture_b4: silu, beta = 1
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0003980862734465542, lower bound 0.00039808627325647216
-// relative gap 4.774895958705678e-10
+// squared error 0.00039808627344653833, lower bound 0.0003980862732564834
+// relative gap 4.774215074783963e-10
 // thresholds
 //   -4.273942675806, -1.518654804821, -1.105323889556, -0.795454920467, -0.561310240781,
 //   -0.373552815956, -0.221149963818, -0.099939889359, 0, 0.099939889359, 0.221149963818,
@@ -236,12 +236,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 17, 16, 1,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.0003980862734465542, 0.00039808627325647216};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.00039808627344653833, 0.0003980862732564834};
 
 // levels_normal_b1: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.032063562334451165, lower bound 0.03206356232352592
-// relative gap 3.407371490534511e-10
+// squared error 0.03206356233445112, lower bound 0.03206356232352596
+// relative gap 3.4073455212657307e-10
 // thresholds
 //   0
 // levels
@@ -257,12 +257,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.032063562334451165, 0.03206356232352592};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.03206356233445112, 0.03206356232352596};
 
 // levels_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.00789532734331681, lower bound 0.007895327341918916
-// relative gap 1.7705332440119124e-10
+// squared error 0.00789532734331676, lower bound 0.00789532734191896
+// relative gap 1.7704124006484632e-10
 // thresholds
 //   -0.668528725518, 0, 0.668528725518
 // levels
@@ -278,12 +278,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.00789532734331681, 0.007895327341918916};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.00789532734331676, 0.00789532734191896};
 
 // levels_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0019365485274968743, lower bound 0.0019365485273622216
-// relative gap 6.95323167689063e-11
+// squared error 0.0019365485274968096, lower bound 0.0019365485273622673
+// relative gap 6.947532269951564e-11
 // thresholds
 //   -1.126811041553, -0.663982077356, -0.314219537089, 0, 0.314219537089, 0.663982077356,
 //   1.126811041553
@@ -303,12 +303,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.0019365485274968743, 0.0019365485273622216};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0019365485274968096, 0.0019365485273622673};
 
 // levels_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0004752410036681371, lower bound 0.00047524100348743034
-// relative gap 3.802423179164212e-10
+// squared error 0.0004752410036680525, lower bound 0.00047524100348747555
+// relative gap 3.799692375234991e-10
 // thresholds
 //   -4.55041595184, -1.470750567334, -1.114773513698, -0.863920325983, -0.658619996343,
 //   -0.478055789851, -0.311955625027, -0.154092065741, 0, 0.154092065741, 0.311955625027,
@@ -333,7 +333,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0004752410036681371, 0.00047524100348743034};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0004752410036680525, 0.00047524100348747555};
 
 // levels_uniform_b1: silu, beta = 1
 // form levels, weight uniform, domain [-10, 10]
@@ -436,8 +436,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.012314592635973714
-// squared error 0.04730331404935799, lower bound 0.03206356232352592
-// relative gap 0.32217090984218066
+// squared error 0.04730331404935795, lower bound 0.03206356232352596
+// relative gap 0.32217090984217917
 // thresholds
 //   0
 // levels
@@ -453,13 +453,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 1,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.04730331404935799, 0.03206356232352592};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.04730331404935795, 0.03206356232352596};
 
 // smoothed_normal_b2: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0005723388904449743
-// squared error 0.010701414030864815, lower bound 0.007895327341918916
-// relative gap 0.2622164398884706
+// squared error 0.010701414030864763, lower bound 0.00789532734191896
+// relative gap 0.26221643988846277
 // thresholds
 //   -0.879646864432, 0, 0.879646864432
 // levels
@@ -475,13 +475,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 1,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030864815, 0.007895327341918916};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.010701414030864763, 0.00789532734191896};
 
 // smoothed_normal_b3: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00014283951884658464
-// squared error 0.0021455318045025575, lower bound 0.0019365485273622216
-// relative gap 0.09740395211190485
+// squared error 0.002145531804502492, lower bound 0.0019365485273622673
+// relative gap 0.09740395211185597
 // thresholds
 //   -1.263800058622, -0.725945863995, -0.340413273931, 0, 0.340413273931, 0.725945863995,
 //   1.263800058622
@@ -501,13 +501,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 1,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0021455318045025575, 0.0019365485273622216};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.002145531804502492, 0.0019365485273622673};
 
 // smoothed_normal_b4: silu, beta = 1
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 3.18537812050285e-05
-// squared error 0.0004890359729090434, lower bound 0.00047524100348743034
-// relative gap 0.028208496278000497
+// squared error 0.0004890359729089566, lower bound 0.00047524100348747555
+// relative gap 0.028208496277735473
 // thresholds
 //   -4.906703935938, -1.53482326365, -1.152799051122, -0.889598883987, -0.676536942757,
 //   -0.490316944318, -0.319658760408, -0.15781662097, 0, 0.15781662097, 0.319658760408,
@@ -532,12 +532,12 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 17, 16, 1,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0004890359729090434, 0.00047524100348743034};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.0004890359729089566, 0.00047524100348747555};
 
 // unbiased_normal_b1: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.23032485833983699, lower bound 0.23032485833982672
-// relative gap 4.4587297488446886e-14
+// squared error 0.23032485833983693, lower bound 0.23032485833982677
+// relative gap 4.4105272650733955e-14
 // levels
 //   -0.0998393201288669, 1.099839320128867
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -547,12 +547,12 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 1, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.23032485833983699, 0.23032485833982672};
+    0.23032485833983693, 0.23032485833982677};
 
 // unbiased_normal_b2: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.025722613778596904, lower bound 0.025722613776587473
-// relative gap 7.811923133011995e-11
+// squared error 0.02572261377859686, lower bound 0.02572261377658752
+// relative gap 7.811572446952158e-11
 // levels
 //   -0.0998393201288669, 0.299722328512, 0.700277671488, 1.099839320128867
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -562,12 +562,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 1, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.025722613778596904, 0.025722613776587473};
+    0.02572261377859686, 0.02572261377658752};
 
 // unbiased_normal_b3: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004754861539374285, lower bound 0.00475486153560283
-// relative gap 7.931786176389561e-10
+// squared error 0.004754861539374241, lower bound 0.0047548615356028745
+// relative gap 7.931600112302297e-10
 // levels
 //   -0.0998393201288669, 0.070078633714, 0.242026579596, 0.414008715125, 0.585991284875,
 //   0.757973420404, 0.929921366286, 1.099839320128867
@@ -579,12 +579,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 1, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.004754861539374285, 0.00475486153560283};
+    0.004754861539374241, 0.0047548615356028745};
 
 // unbiased_normal_b4: silu, beta = 1
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010421073458878286, lower bound 0.0010421073455312829
-// relative gap 3.4213916687232313e-10
+// squared error 0.0010421073458877835, lower bound 0.0010421073455313282
+// relative gap 3.4205239801734223e-10
 // levels
 //   -0.0998393201288669, -0.022492060944, 0.057682450428, 0.138066023152, 0.218489157768,
 //   0.298919948096, 0.379351909733, 0.4597839693, 0.5402160307, 0.620648090266, 0.701080051904,
@@ -598,7 +598,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 1, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.0010421073458878286, 0.0010421073455312829};
+    0.0010421073458877835, 0.0010421073455313282};
 
 }  // namespace tables
 

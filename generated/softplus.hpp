@@ -139,8 +139,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.01937779252675275, lower bound 0.019377792523154788
-// relative gap 1.8567451380133089e-10
+// squared error 0.019377792526752743, lower bound 0.019377792523154795
+// relative gap 1.8567379763163367e-10
 // thresholds
 //   -0.416704114917
 // levels
@@ -156,12 +156,12 @@ inline constexpr float levels_mixture_b1_parameters[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, false, 1, 2, 2,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels,
-    levels_mixture_b1_parameters, -10.0, 10.0, 0.01937779252675275, 0.019377792523154788};
+    levels_mixture_b1_parameters, -10.0, 10.0, 0.019377792526752743, 0.019377792523154795};
 
 // levels_mixture_b2: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.004245587033080314, lower bound 0.00424558703243167
-// relative gap 1.5278083516749457e-10
+// squared error 0.004245587033080305, lower bound 0.004245587032431678
+// relative gap 1.5277674922257734e-10
 // thresholds
 //   -0.775707846924, 0.1933778259, 1.125072674014
 // levels
@@ -177,12 +177,12 @@ inline constexpr float levels_mixture_b2_parameters[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, false, 3, 4, 2,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels,
-    levels_mixture_b2_parameters, -10.0, 10.0, 0.004245587033080314, 0.00424558703243167};
+    levels_mixture_b2_parameters, -10.0, 10.0, 0.004245587033080305, 0.004245587032431678};
 
 // levels_mixture_b3: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.001013254531639876, lower bound 0.0010132545315709844
-// relative gap 6.799032714005259e-11
+// squared error 0.0010132545316398679, lower bound 0.0010132545315709924
+// relative gap 6.797449085050127e-11
 // thresholds
 //   -1.794889853641, -0.870746921234, -0.331456691182, 0, 0.331456691182, 0.870746921234,
 //   1.794889853641
@@ -202,12 +202,12 @@ inline constexpr float levels_mixture_b3_parameters[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, false, 7, 8, 2,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels,
-    levels_mixture_b3_parameters, -10.0, 10.0, 0.001013254531639876, 0.0010132545315709844};
+    levels_mixture_b3_parameters, -10.0, 10.0, 0.0010132545316398679, 0.0010132545315709924};
 
 // levels_mixture_b4: softplus, beta = 1, threshold = 20
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0002497324378094473, lower bound 0.0002497324377105076
-// relative gap 3.961827436982286e-10
+// squared error 0.0002497324378094394, lower bound 0.00024973243771051536
+// relative gap 3.961200096716572e-10
 // thresholds
 //   -2.62844043877, -1.753434355764, -1.230293746704, -0.851515255446, -0.556213588333,
 //   -0.321304661239, -0.139945791231, 0, 0.139945791231, 0.321304661239, 0.556213588333,
@@ -232,12 +232,12 @@ inline constexpr float levels_mixture_b4_parameters[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, false, 15, 16, 2,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels,
-    levels_mixture_b4_parameters, -10.0, 10.0, 0.0002497324378094473, 0.0002497324377105076};
+    levels_mixture_b4_parameters, -10.0, 10.0, 0.0002497324378094394, 0.00024973243771051536};
 
 // levels_normal_b1: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01280412651564844, lower bound 0.012804126511350118
-// relative gap 3.3569819148934866e-10
+// squared error 0.012804126515648405, lower bound 0.01280412651135015
+// relative gap 3.356929077071657e-10
 // thresholds
 //   0
 // levels
@@ -253,12 +253,12 @@ inline constexpr float levels_normal_b1_parameters[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 2,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels,
-    levels_normal_b1_parameters, -10.0, 10.0, 0.01280412651564844, 0.012804126511350118};
+    levels_normal_b1_parameters, -10.0, 10.0, 0.012804126515648405, 0.01280412651135015};
 
 // levels_normal_b2: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0035766710358282085, lower bound 0.003576671035221957
-// relative gap 1.695016365755485e-10
+// squared error 0.0035766710358281716, lower bound 0.0035766710352219885
+// relative gap 1.6948247865562562e-10
 // thresholds
 //   -0.797087412752, 0, 0.797087412752
 // levels
@@ -274,12 +274,12 @@ inline constexpr float levels_normal_b2_parameters[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 2,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels,
-    levels_normal_b2_parameters, -10.0, 10.0, 0.0035766710358282085, 0.003576671035221957};
+    levels_normal_b2_parameters, -10.0, 10.0, 0.0035766710358281716, 0.0035766710352219885};
 
 // levels_normal_b3: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0009583170054643738, lower bound 0.0009583170053998312
-// relative gap 6.73500140144166e-11
+// squared error 0.0009583170054643287, lower bound 0.0009583170053998625
+// relative gap 6.72702530869559e-11
 // thresholds
 //   -1.395827066001, -0.821622346527, -0.388369844292, 0, 0.388369844292, 0.821622346527,
 //   1.395827066001
@@ -299,12 +299,12 @@ inline constexpr float levels_normal_b3_parameters[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 2,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels,
-    levels_normal_b3_parameters, -10.0, 10.0, 0.0009583170054643738, 0.0009583170053998312};
+    levels_normal_b3_parameters, -10.0, 10.0, 0.0009583170054643287, 0.0009583170053998625};
 
 // levels_normal_b4: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0002496355259629244, lower bound 0.00024963552587085837
-// relative gap 3.688019047511051e-10
+// squared error 0.0002496355259628638, lower bound 0.0002496355258708898
+// relative gap 3.68433172119535e-10
 // thresholds
 //   -1.902845832193, -1.43148479268, -1.103803947063, -0.838604493193, -0.607260609858,
 //   -0.395655717649, -0.195264407236, 0, 0.195264407236, 0.395655717649, 0.607260609858,
@@ -329,7 +329,7 @@ inline constexpr float levels_normal_b4_parameters[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 2,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels,
-    levels_normal_b4_parameters, -10.0, 10.0, 0.0002496355259629244, 0.00024963552587085837};
+    levels_normal_b4_parameters, -10.0, 10.0, 0.0002496355259628638, 0.0002496355258708898};
 
 // levels_uniform_b1: softplus, beta = 1, threshold = 20
 // form levels, weight uniform, domain [-10, 10]
@@ -431,8 +431,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.010515766526698085
-// squared error 0.01931102205143736, lower bound 0.012804126511350118
-// relative gap 0.33695241622920313
+// squared error 0.019311022051437327, lower bound 0.01280412651135015
+// relative gap 0.33695241622920036
 // thresholds
 //   0
 // levels
@@ -448,13 +448,13 @@ inline constexpr float smoothed_normal_b1_parameters[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, false, 1, 2, 2,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels,
-    smoothed_normal_b1_parameters, -10.0, 10.0, 0.01931102205143736, 0.012804126511350118};
+    smoothed_normal_b1_parameters, -10.0, 10.0, 0.019311022051437327, 0.01280412651135015};
 
 // smoothed_normal_b2: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0006957588758431013
-// squared error 0.005225487120485003, lower bound 0.003576671035221957
-// relative gap 0.3155334703245832
+// squared error 0.005225487120484965, lower bound 0.0035766710352219885
+// relative gap 0.3155334703245721
 // thresholds
 //   -1.107460935152, 0, 1.107460935152
 // levels
@@ -470,13 +470,13 @@ inline constexpr float smoothed_normal_b2_parameters[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, false, 3, 4, 2,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels,
-    smoothed_normal_b2_parameters, -10.0, 10.0, 0.005225487120485003, 0.003576671035221957};
+    smoothed_normal_b2_parameters, -10.0, 10.0, 0.005225487120484965, 0.0035766710352219885};
 
 // smoothed_normal_b3: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00020852041219610203
-// squared error 0.0011311027245804138, lower bound 0.0009583170053998312
-// relative gap 0.15275864466216194
+// squared error 0.001131102724580369, lower bound 0.0009583170053998625
+// relative gap 0.15275864466210062
 // thresholds
 //   -1.679576999487, -0.9343965828, -0.432757022208, 0, 0.432757022208, 0.9343965828,
 //   1.679576999487
@@ -496,13 +496,13 @@ inline constexpr float smoothed_normal_b3_parameters[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, false, 7, 8, 2,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels,
-    smoothed_normal_b3_parameters, -10.0, 10.0, 0.0011311027245804138, 0.0009583170053998312};
+    smoothed_normal_b3_parameters, -10.0, 10.0, 0.001131102724580369, 0.0009583170053998625};
 
 // smoothed_normal_b4: softplus, beta = 1, threshold = 20
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 6.837748109883196e-05
-// squared error 0.000268407325652028, lower bound 0.00024963552587085837
-// relative gap 0.06993773264410076
+// squared error 0.000268407325651966, lower bound 0.0002496355258708898
+// relative gap 0.06993773264376892
 // thresholds
 //   -2.130461962579, -1.550620591217, -1.177025496716, -0.886476950094, -0.638597549174,
 //   -0.414781067738, -0.204361229624, 0, 0.204361229624, 0.414781067738, 0.638597549174,
@@ -527,12 +527,12 @@ inline constexpr float smoothed_normal_b4_parameters[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, false, 15, 16, 2,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels,
-    smoothed_normal_b4_parameters, -10.0, 10.0, 0.000268407325652028, 0.00024963552587085837};
+    smoothed_normal_b4_parameters, -10.0, 10.0, 0.000268407325651966, 0.0002496355258708898};
 
 // unbiased_normal_b1: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.20657556833417456, lower bound 0.20657556833416751
-// relative gap 3.412754113770699e-14
+// squared error 0.20657556833417456, lower bound 0.20657556833416754
+// relative gap 3.3993180739527044e-14
 // levels
 //   4.5397868702434395e-05, 0.9999546021312976
 inline constexpr float unbiased_normal_b1_levels[] = {
@@ -542,12 +542,12 @@ inline constexpr float unbiased_normal_b1_parameters[] = {
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 2, nullptr,
     nullptr, unbiased_normal_b1_levels, unbiased_normal_b1_parameters, -10.0, 10.0,
-    0.20657556833417456, 0.20657556833416751};
+    0.20657556833417456, 0.20657556833416754};
 
 // unbiased_normal_b2: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.01823368264526127, lower bound 0.018233682644228904
-// relative gap 5.6618577040149686e-11
+// squared error 0.018233682645261238, lower bound 0.018233682644228935
+// relative gap 5.661515205758591e-11
 // levels
 //   4.5397868702434395e-05, 0.3542584537981, 0.6457415462019, 0.9999546021312976
 inline constexpr float unbiased_normal_b2_levels[] = {
@@ -557,12 +557,12 @@ inline constexpr float unbiased_normal_b2_parameters[] = {
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 2, nullptr,
     nullptr, unbiased_normal_b2_levels, unbiased_normal_b2_parameters, -10.0, 10.0,
-    0.01823368264526127, 0.018233682644228904};
+    0.018233682645261238, 0.018233682644228935};
 
 // unbiased_normal_b3: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003036871533721744, lower bound 0.00303687153163624
-// relative gap 6.867277905241508e-10
+// squared error 0.0030368715337217127, lower bound 0.003036871531636271
+// relative gap 6.867072265837864e-10
 // levels
 //   4.5397868702434395e-05, 0.1863633192236, 0.3185084190156, 0.4403189583018, 0.5596810416982,
 //   0.6814915809844, 0.8136366807764, 0.9999546021312976
@@ -574,12 +574,12 @@ inline constexpr float unbiased_normal_b3_parameters[] = {
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 2, nullptr,
     nullptr, unbiased_normal_b3_levels, unbiased_normal_b3_parameters, -10.0, 10.0,
-    0.003036871533721744, 0.00303687153163624};
+    0.0030368715337217127, 0.003036871531636271};
 
 // unbiased_normal_b4: softplus, beta = 1, threshold = 20
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000630628208879231, lower bound 0.0006306282086843176
-// relative gap 3.0907818362096746e-10
+// squared error 0.0006306282088791996, lower bound 0.000630628208684349
+// relative gap 3.0897846761538916e-10
 // levels
 //   4.5397868702434395e-05, 0.1117032575329, 0.1838125592793, 0.2469497075771, 0.3059538130965,
 //   0.3626692194264, 0.4180638206038, 0.4727609139578, 0.5272390860422, 0.5819361793962,
@@ -594,7 +594,7 @@ inline constexpr float unbiased_normal_b4_parameters[] = {
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 2, nullptr,
     nullptr, unbiased_normal_b4_levels, unbiased_normal_b4_parameters, -10.0, 10.0,
-    0.000630628208879231, 0.0006306282086843176};
+    0.0006306282088791996, 0.000630628208684349};
 
 }  // namespace tables
 

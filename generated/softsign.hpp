@@ -139,8 +139,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.01985925449402191, lower bound 0.019859254487924458
-// relative gap 3.0703329804914596e-10
+// squared error 0.0198592544940219, lower bound 0.019859254487924475
+// relative gap 3.0703190043496963e-10
 // thresholds
 //   0.387905500278
 // levels
@@ -154,12 +154,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.01985925449402191, 0.019859254487924458};
+    -10.0, 10.0, 0.0198592544940219, 0.019859254487924475};
 
 // levels_mixture_b2: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.004915638761493003, lower bound 0.004915638760591913
-// relative gap 1.8331085953479155e-10
+// squared error 0.004915638761492995, lower bound 0.004915638760591921
+// relative gap 1.833076834447573e-10
 // thresholds
 //   0.132736986446, 0.371911884815, 0.951059368712
 // levels
@@ -173,12 +173,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.004915638761493003, 0.004915638760591913};
+    -10.0, 10.0, 0.004915638761492995, 0.004915638760591921};
 
 // levels_mixture_b3: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0012296911169751377, lower bound 0.0012296911168862396
-// relative gap 7.229301058094398e-11
+// squared error 0.0012296911169751275, lower bound 0.0012296911168862474
+// relative gap 7.22783745834857e-11
 // thresholds
 //   0.057669355876, 0.129107101389, 0.226366733384, 0.366549296318, 0.580219825477,
 //   0.942609466789, 1.720011116302
@@ -196,12 +196,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012296911169751377, 0.0012296911168862396};
+    -10.0, 10.0, 0.0012296911169751275, 0.0012296911168862474};
 
 // levels_mixture_b4: softsign
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00030867584484394053, lower bound 0.0003086758447226457
-// relative gap 3.9295218275857183e-10
+// squared error 0.0003086758448439252, lower bound 0.0003086758447226533
+// relative gap 3.928777192511915e-10
 // thresholds
 //   0.027603970553, 0.057458635154, 0.090651207371, 0.128604893142, 0.173035615041,
 //   0.225859962776, 0.289298793637, 0.366301879525, 0.461187775816, 0.580618724603,
@@ -224,12 +224,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00030867584484394053, 0.0003086758447226457};
+    -10.0, 10.0, 0.0003086758448439252, 0.0003086758447226533};
 
 // levels_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.015276370012896329, lower bound 0.015276370008094297
-// relative gap 3.1434378925399326e-10
+// squared error 0.015276370012896301, lower bound 0.015276370008094328
+// relative gap 3.143399283499876e-10
 // thresholds
 //   0.440889144002
 // levels
@@ -243,12 +243,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.015276370012896329, 0.015276370008094297};
+    10.0, 0.015276370012896301, 0.015276370008094328};
 
 // levels_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003998008741632326, lower bound 0.00399800874093537
-// relative gap 1.743256603911165e-10
+// squared error 0.003998008741632292, lower bound 0.003998008740935401
+// relative gap 1.7430960620695804e-10
 // thresholds
 //   0.182584347863, 0.451872036385, 0.915871705699
 // levels
@@ -262,12 +262,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.003998008741632326, 0.00399800874093537};
+    10.0, 0.003998008741632292, 0.003998008740935401};
 
 // levels_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0010318452625825531, lower bound 0.0010318452625088894
-// relative gap 7.139028886984364e-11
+// squared error 0.0010318452625825072, lower bound 0.0010318452625089193
+// relative gap 7.131673699649322e-11
 // thresholds
 //   0.084735098994, 0.185465293872, 0.307777721299, 0.460691866988, 0.660303694463,
 //   0.940322774481, 1.396799749469
@@ -285,12 +285,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0010318452625825531, 0.0010318452625088894};
+    10.0, 0.0010318452625825072, 0.0010318452625089193};
 
 // levels_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0002634140430771505, lower bound 0.0002634140429746899
-// relative gap 3.889717790289995e-10
+// squared error 0.00026341404307708726, lower bound 0.0002634140429747194
+// relative gap 3.886196584861916e-10
 // thresholds
 //   0.041022317195, 0.085582241513, 0.13419593348, 0.187496147541, 0.246270493178,
 //   0.311517046332, 0.384527816018, 0.467018896685, 0.561343030644, 0.670857236929,
@@ -313,7 +313,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.0002634140430771505, 0.0002634140429746899};
+    10.0, 0.00026341404307708726, 0.0002634140429747194};
 
 // levels_uniform_b1: softsign
 // form levels, weight uniform, domain [-10, 10]
@@ -407,8 +407,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0013861521079165024
-// squared error 0.024777673443937474, lower bound 0.015276370008094297
-// relative gap 0.3834622914593269
+// squared error 0.02477767344393744, lower bound 0.015276370008094328
+// relative gap 0.3834622914593248
 // thresholds
 //   0.733252837222
 // levels
@@ -422,13 +422,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.024777673443937474, 0.015276370008094297};
+    -10.0, 10.0, 0.02477767344393744, 0.015276370008094328};
 
 // smoothed_normal_b2: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00036265013548384035
-// squared error 0.004904981606267875, lower bound 0.00399800874093537
-// relative gap 0.18490851508464815
+// squared error 0.004904981606267836, lower bound 0.003998008740935401
+// relative gap 0.18490851508463546
 // thresholds
 //   0.211567624609, 0.548027482049, 1.244945642204
 // levels
@@ -442,13 +442,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.004904981606267875, 0.00399800874093537};
+    -10.0, 10.0, 0.004904981606267836, 0.003998008740935401};
 
 // smoothed_normal_b3: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00012572896229965603
-// squared error 0.0011273805728033973, lower bound 0.0010318452625088894
-// relative gap 0.08474095846529028
+// squared error 0.001127380572803351, lower bound 0.0010318452625089193
+// relative gap 0.08474095846522625
 // thresholds
 //   0.089839663591, 0.197822398083, 0.33084628213, 0.500541398944, 0.729047012536, 1.06768859487,
 //   1.687133708061
@@ -466,13 +466,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0011273805728033973, 0.0010318452625088894};
+    -10.0, 10.0, 0.001127380572803351, 0.0010318452625089193};
 
 // smoothed_normal_b4: softsign
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.699981683571294e-05
-// squared error 0.0002736299498946014, lower bound 0.0002634140429746899
-// relative gap 0.03733475419575429
+// squared error 0.0002736299498945378, lower bound 0.0002634140429747194
+// relative gap 0.03733475419542281
 // thresholds
 //   0.042072298185, 0.087871544878, 0.137957780016, 0.193021783821, 0.253929589142,
 //   0.32178801873, 0.398044557953, 0.484645943942, 0.584302915934, 0.700960569397,
@@ -495,38 +495,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0002736299498946014, 0.0002634140429746899};
+    -10.0, 10.0, 0.0002736299498945378, 0.0002634140429747194};
 
 // unbiased_normal_b1: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.1802304962834424, lower bound 0.18023049628343793
-// relative gap 2.479407073866436e-14
+// squared error 0.18023049628344237, lower bound 0.18023049628343799
+// relative gap 2.4332069420552605e-14
 // levels
 //   0.008264462809917357, 1
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x1.0ecf56p-7f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1802304962834424,
-    0.18023049628343793};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.18023049628344237,
+    0.18023049628343799};
 
 // unbiased_normal_b2: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.017813405433154583, lower bound 0.01781340542856461
-// relative gap 2.576696663223722e-10
+// squared error 0.01781340543315455, lower bound 0.017813405428564636
+// relative gap 2.576663552991994e-10
 // levels
 //   0.008264462809917357, 0.2848697892846, 0.5966802167244, 1
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x1.0ecf56p-7f, 0x1.23b4e8p-2f, 0x1.318012p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.017813405433154583,
-    0.01781340542856461};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.01781340543315455,
+    0.017813405428564636};
 
 // unbiased_normal_b3: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0030718614472625178, lower bound 0.003071861446719059
-// relative gap 1.7691518656477012e-10
+// squared error 0.003071861447262488, lower bound 0.003071861446719088
+// relative gap 1.7689598628533352e-10
 // levels
 //   0.008264462809917357, 0.1505584268391, 0.2601359435411, 0.3781424385393, 0.5095322325457,
 //   0.6562633295488, 0.8194824727002, 1
@@ -535,13 +535,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.a39334p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0030718614472625178,
-    0.003071861446719059};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003071861447262488,
+    0.003071861446719088};
 
 // unbiased_normal_b4: softsign
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006455490513372172, lower bound 0.0006455490512836324
-// relative gap 8.300645892080225e-11
+// squared error 0.0006455490513371877, lower bound 0.0006455490512836619
+// relative gap 8.291509390669745e-11
 // levels
 //   0.008264462809917357, 0.0994436456536, 0.1529721475208, 0.2031972710206, 0.2539436497594,
 //   0.306484870451, 0.3614329674488, 0.4191463759941, 0.4798636134285, 0.5437582028216,
@@ -552,8 +552,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.5cf9cp-1f, 0x1.82efb4p-1f, 0x1.aabcb8p-1f, 0x1.d46a0cp-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006455490513372172,
-    0.0006455490512836324};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006455490513371877,
+    0.0006455490512836619};
 
 }  // namespace tables
 

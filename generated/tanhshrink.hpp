@@ -124,8 +124,8 @@ inline constexpr StepTable intervals_uniform_b4 = {
 
 // levels_mixture_b1: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.017490234487248728, lower bound 0.017490234480671288
-// relative gap 3.760635677214097e-10
+// squared error 0.017490234487248714, lower bound 0.017490234480671295
+// relative gap 3.760623775325805e-10
 // thresholds
 //   0.807870026296
 // levels
@@ -139,12 +139,12 @@ inline constexpr float levels_mixture_b1_levels[] = {
 inline constexpr StepTable levels_mixture_b1 = {
     "levels_mixture_b1", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 1, true, 1, 2, 0,
     levels_mixture_b1_thresholds, levels_mixture_b1_codes, levels_mixture_b1_levels, nullptr,
-    -10.0, 10.0, 0.017490234487248728, 0.017490234480671288};
+    -10.0, 10.0, 0.017490234487248714, 0.017490234480671295};
 
 // levels_mixture_b2: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.003583109128667257, lower bound 0.0035831091279662462
-// relative gap 1.9564317992213054e-10
+// squared error 0.003583109128667249, lower bound 0.0035831091279662545
+// relative gap 1.9563858060002554e-10
 // thresholds
 //   0.413445508642, 0.796940209396, 1.361296072103
 // levels
@@ -158,12 +158,12 @@ inline constexpr float levels_mixture_b2_levels[] = {
 inline constexpr StepTable levels_mixture_b2 = {
     "levels_mixture_b2", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 2, true, 3, 4, 0,
     levels_mixture_b2_thresholds, levels_mixture_b2_codes, levels_mixture_b2_levels, nullptr,
-    -10.0, 10.0, 0.003583109128667257, 0.0035831091279662462};
+    -10.0, 10.0, 0.003583109128667249, 0.0035831091279662545};
 
 // levels_mixture_b3: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.0008278128761398364, lower bound 0.0008278128760715168
-// relative gap 8.253023407286201e-11
+// squared error 0.0008278128761398286, lower bound 0.0008278128760715246
+// relative gap 8.251137412065162e-11
 // thresholds
 //   0.240116224047, 0.418880945468, 0.596815065647, 0.790509346785, 1.020180246808,
 //   1.326665976546, 1.844601421683
@@ -181,12 +181,12 @@ inline constexpr float levels_mixture_b3_levels[] = {
 inline constexpr StepTable levels_mixture_b3 = {
     "levels_mixture_b3", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 3, true, 7, 8, 0,
     levels_mixture_b3_thresholds, levels_mixture_b3_codes, levels_mixture_b3_levels, nullptr,
-    -10.0, 10.0, 0.0008278128761398364, 0.0008278128760715168};
+    -10.0, 10.0, 0.0008278128761398286, 0.0008278128760715246};
 
 // levels_mixture_b4: tanhshrink
 // form levels, weight mixture (sigma_min 0.0625, sigma_max 4), domain [-10, 10]
-// squared error 0.00020016994440253283, lower bound 0.00020016994431394723
-// relative gap 4.4255198316149016e-10
+// squared error 0.00020016994440252503, lower bound 0.00020016994431395503
+// relative gap 4.4247398688024553e-10
 // thresholds
 //   0.145790747541, 0.243503321003, 0.333272406995, 0.420217268947, 0.507011800818,
 //   0.595654321097, 0.688012037251, 0.786144450998, 0.8926237294, 1.010997437559, 1.146624210594,
@@ -209,12 +209,12 @@ inline constexpr float levels_mixture_b4_levels[] = {
 inline constexpr StepTable levels_mixture_b4 = {
     "levels_mixture_b4", "levels", "mixture (sigma_min 0.0625, sigma_max 4)", 4, true, 15, 16, 0,
     levels_mixture_b4_thresholds, levels_mixture_b4_codes, levels_mixture_b4_levels, nullptr,
-    -10.0, 10.0, 0.00020016994440253283, 0.00020016994431394723};
+    -10.0, 10.0, 0.00020016994440252503, 0.00020016994431395503};
 
 // levels_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.021059176777603515, lower bound 0.02105917677051113
-// relative gap 3.367836160647731e-10
+// squared error 0.021059176777603484, lower bound 0.02105917677051116
+// relative gap 3.367806506095806e-10
 // thresholds
 //   0.790385636607
 // levels
@@ -228,12 +228,12 @@ inline constexpr float levels_normal_b1_levels[] = {
 inline constexpr StepTable levels_normal_b1 = {
     "levels_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     levels_normal_b1_thresholds, levels_normal_b1_codes, levels_normal_b1_levels, nullptr, -10.0,
-    10.0, 0.021059176777603515, 0.02105917677051113};
+    10.0, 0.021059176777603484, 0.02105917677051116};
 
 // levels_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.004966753112832899, lower bound 0.00496675311196874
-// relative gap 1.7398880492347598e-10
+// squared error 0.004966753112832865, lower bound 0.004966753111968769
+// relative gap 1.7397605667418133e-10
 // thresholds
 //   0.464688641973, 0.808374577988, 1.24631159105
 // levels
@@ -247,12 +247,12 @@ inline constexpr float levels_normal_b2_levels[] = {
 inline constexpr StepTable levels_normal_b2 = {
     "levels_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     levels_normal_b2_thresholds, levels_normal_b2_codes, levels_normal_b2_levels, nullptr, -10.0,
-    10.0, 0.004966753112832899, 0.00496675311196874};
+    10.0, 0.004966753112832865, 0.004966753111968769};
 
 // levels_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0012131321125261572, lower bound 0.0012131321124392383
-// relative gap 7.164839623619087e-11
+// squared error 0.0012131321125261108, lower bound 0.0012131321124392671
+// relative gap 7.158637196860266e-11
 // thresholds
 //   0.294196972603, 0.477505178766, 0.645821571333, 0.819246781486, 1.014256545963,
 //   1.257644439881, 1.624062621138
@@ -270,12 +270,12 @@ inline constexpr float levels_normal_b3_levels[] = {
 inline constexpr StepTable levels_normal_b3 = {
     "levels_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     levels_normal_b3_thresholds, levels_normal_b3_codes, levels_normal_b3_levels, nullptr, -10.0,
-    10.0, 0.0012131321125261572, 0.0012131321124392383};
+    10.0, 0.0012131321125261108, 0.0012131321124392671};
 
 // levels_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.000300530883772859, lower bound 0.00030053088365487065
-// relative gap 3.925997692803484e-10
+// squared error 0.000300530883772795, lower bound 0.0003005308836548995
+// relative gap 3.9229077635794895e-10
 // thresholds
 //   0.190919613866, 0.302837082696, 0.397450277934, 0.484687861927, 0.568791867397, 0.6523297583,
 //   0.737284281231, 0.825524602244, 0.919126498442, 1.02072170424, 1.134043277482,
@@ -298,7 +298,7 @@ inline constexpr float levels_normal_b4_levels[] = {
 inline constexpr StepTable levels_normal_b4 = {
     "levels_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     levels_normal_b4_thresholds, levels_normal_b4_codes, levels_normal_b4_levels, nullptr, -10.0,
-    10.0, 0.000300530883772859, 0.00030053088365487065};
+    10.0, 0.000300530883772795, 0.0003005308836548995};
 
 // levels_uniform_b1: tanhshrink
 // form levels, weight uniform, domain [-10, 10]
@@ -392,8 +392,8 @@ inline constexpr StepTable levels_uniform_b4 = {
 // smoothed_normal_b1: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0011873856792827238
-// squared error 0.031907933682045315, lower bound 0.02105917677051113
-// relative gap 0.34000186347506456
+// squared error 0.03190793368204528, lower bound 0.02105917677051116
+// relative gap 0.3400018634750629
 // thresholds
 //   0.97803642555
 // levels
@@ -407,13 +407,13 @@ inline constexpr float smoothed_normal_b1_levels[] = {
 inline constexpr StepTable smoothed_normal_b1 = {
     "smoothed_normal_b1", "levels", "normal (mean 0, sigma 1)", 1, true, 1, 2, 0,
     smoothed_normal_b1_thresholds, smoothed_normal_b1_codes, smoothed_normal_b1_levels, nullptr,
-    -10.0, 10.0, 0.031907933682045315, 0.02105917677051113};
+    -10.0, 10.0, 0.03190793368204528, 0.02105917677051116};
 
 // smoothed_normal_b2: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.00035593796216471093
-// squared error 0.005799660236320593, lower bound 0.00496675311196874
-// relative gap 0.14361308945923087
+// squared error 0.005799660236320559, lower bound 0.004966753111968769
+// relative gap 0.1436130894592208
 // thresholds
 //   0.497034177596, 0.88128456114, 1.426465553865
 // levels
@@ -427,13 +427,13 @@ inline constexpr float smoothed_normal_b2_levels[] = {
 inline constexpr StepTable smoothed_normal_b2 = {
     "smoothed_normal_b2", "levels", "normal (mean 0, sigma 1)", 2, true, 3, 4, 0,
     smoothed_normal_b2_thresholds, smoothed_normal_b2_codes, smoothed_normal_b2_levels, nullptr,
-    -10.0, 10.0, 0.005799660236320593, 0.00496675311196874};
+    -10.0, 10.0, 0.005799660236320559, 0.004966753111968769};
 
 // smoothed_normal_b3: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 0.0001221956423134636
-// squared error 0.0012944262999883915, lower bound 0.0012131321124392383
-// relative gap 0.06280325697174287
+// squared error 0.0012944262999883456, lower bound 0.0012131321124392671
+// relative gap 0.0628032569716873
 // thresholds
 //   0.302089928968, 0.491453345942, 0.666870171882, 0.850005020256, 1.060290795028,
 //   1.332785889272, 1.778837105434
@@ -451,13 +451,13 @@ inline constexpr float smoothed_normal_b3_levels[] = {
 inline constexpr StepTable smoothed_normal_b3 = {
     "smoothed_normal_b3", "levels", "normal (mean 0, sigma 1)", 3, true, 7, 8, 0,
     smoothed_normal_b3_thresholds, smoothed_normal_b3_codes, smoothed_normal_b3_levels, nullptr,
-    -10.0, 10.0, 0.0012944262999883915, 0.0012131321124392383};
+    -10.0, 10.0, 0.0012944262999883456, 0.0012131321124392671};
 
 // smoothed_normal_b4: tanhshrink
 // form levels, weight normal (mean 0, sigma 1), domain [-10, 10]
 // smoothed objective (tau 0.83, lambda 0.001), rms smoothed bias 4.4239493866465147e-05
-// squared error 0.0003089941452696742, lower bound 0.00030053088365487065
-// relative gap 0.02738971512685865
+// squared error 0.0003089941452696102, lower bound 0.0003005308836548995
+// relative gap 0.027389715126563793
 // thresholds
 //   0.193081843935, 0.306382062268, 0.402287292567, 0.490854721254, 0.57640254939,
 //   0.661569894773, 0.748425721069, 0.838957936162, 0.935420970288, 1.040736531854,
@@ -480,38 +480,38 @@ inline constexpr float smoothed_normal_b4_levels[] = {
 inline constexpr StepTable smoothed_normal_b4 = {
     "smoothed_normal_b4", "levels", "normal (mean 0, sigma 1)", 4, true, 15, 16, 0,
     smoothed_normal_b4_thresholds, smoothed_normal_b4_codes, smoothed_normal_b4_levels, nullptr,
-    -10.0, 10.0, 0.0003089941452696742, 0.00030053088365487065};
+    -10.0, 10.0, 0.0003089941452696102, 0.0003005308836548995};
 
 // unbiased_normal_b1: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.14130260390308744, lower bound 0.1413026039030813
-// relative gap 4.3410256015246466e-14
+// squared error 0.1413026039030874, lower bound 0.1413026039030814
+// relative gap 4.262455002402029e-14
 // levels
 //   0, 0.9999999917553856
 inline constexpr float unbiased_normal_b1_levels[] = {
     0x0p+0f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b1 = {
     "unbiased_normal_b1", "unbiased", "normal (mean 0, sigma 1)", 1, false, 0, 2, 0, nullptr,
-    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.14130260390308744,
-    0.1413026039030813};
+    nullptr, unbiased_normal_b1_levels, nullptr, -10.0, 10.0, 0.1413026039030874,
+    0.1413026039030814};
 
 // unbiased_normal_b2: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.016760566378381716, lower bound 0.016760566373273347
-// relative gap 3.0478496214991006e-10
+// squared error 0.016760566378381688, lower bound 0.016760566373273368
+// relative gap 3.0478206414179846e-10
 // levels
 //   0, 0.3023840410838, 0.6521942661208, 0.9999999917553856
 inline constexpr float unbiased_normal_b2_levels[] = {
     0x0p+0f, 0x1.35a42ap-2f, 0x1.4dec68p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b2 = {
     "unbiased_normal_b2", "unbiased", "normal (mean 0, sigma 1)", 2, false, 0, 4, 0, nullptr,
-    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.016760566378381716,
-    0.016760566373273347};
+    nullptr, unbiased_normal_b2_levels, nullptr, -10.0, 10.0, 0.016760566378381688,
+    0.016760566373273368};
 
 // unbiased_normal_b3: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.003117655263948385, lower bound 0.0031176552633326022
-// relative gap 1.9751465328570846e-10
+// squared error 0.0031176552639483554, lower bound 0.0031176552633326313
+// relative gap 1.9749587413524067e-10
 // levels
 //   0, 0.1122459920911, 0.2490603212918, 0.3957284127245, 0.5468163812601, 0.6988993374501,
 //   0.8494652111949, 0.9999999917553856
@@ -520,13 +520,13 @@ inline constexpr float unbiased_normal_b3_levels[] = {
     0x1.b2ed1ap-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b3 = {
     "unbiased_normal_b3", "unbiased", "normal (mean 0, sigma 1)", 3, false, 0, 8, 0, nullptr,
-    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.003117655263948385,
-    0.0031176552633326022};
+    nullptr, unbiased_normal_b3_levels, nullptr, -10.0, 10.0, 0.0031176552639483554,
+    0.0031176552633326313};
 
 // unbiased_normal_b4: tanhshrink
 // form unbiased, weight normal (mean 0, sigma 1), domain [-10, 10]
-// squared error 0.0006809489579807185, lower bound 0.0006809489579196595
-// relative gap 8.966753386175983e-11
+// squared error 0.0006809489579806889, lower bound 0.000680948957919689
+// relative gap 8.958075934260493e-11
 // levels
 //   0, 0.0453322781182, 0.1014464695983, 0.1627912343759, 0.22751674323, 0.2945937924153,
 //   0.3633340079351, 0.433225277109, 0.50385826795, 0.5748884039433, 0.6460149999638,
@@ -537,8 +537,8 @@ inline constexpr float unbiased_normal_b4_levels[] = {
     0x1.93377ap-1f, 0x1.b71194p-1f, 0x1.dabd48p-1f, 0x1p+0f};
 inline constexpr StepTable unbiased_normal_b4 = {
     "unbiased_normal_b4", "unbiased", "normal (mean 0, sigma 1)", 4, false, 0, 16, 0, nullptr,
-    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579807185,
-    0.0006809489579196595};
+    nullptr, unbiased_normal_b4_levels, nullptr, -10.0, 10.0, 0.0006809489579806889,
+    0.000680948957919689};
 
 }  // namespace tables
 

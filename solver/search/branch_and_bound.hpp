@@ -10,7 +10,7 @@ namespace fewbit::solver {
 struct BoundOptions {
   size_t first_cells = 1024;
   double target_gap = 8e-10;  ///< 1: no bound is asked for
-  double time_limit = 1.0;  ///< seconds
+  double time_limit = 1.0;    ///< seconds
 };
 
 struct BoundResult {

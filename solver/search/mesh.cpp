@@ -1,6 +1,7 @@
 #include "search/mesh.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <queue>
@@ -13,16 +14,6 @@
 namespace fewbit::solver {
 
 namespace {
-
-constexpr size_t kNodes = PanelNodes::kCount;
-// Abramowitz and Stegun, table 25.4, n = 8, mapped to [-1, 1].
-constexpr std::array<double, kNodes> kAbscissae = {-0.96028985649753623168, -0.79666647741362673959,
-                                                   -0.52553240991632898582, -0.18343464249564980494,
-                                                   0.18343464249564980494,  0.52553240991632898582,
-                                                   0.79666647741362673959,  0.96028985649753623168};
-constexpr std::array<double, kNodes> kWeights = {
-    0.10122853629037625915, 0.22238103445337447054, 0.31370664587788728734, 0.36268378337836198297,
-    0.36268378337836198297, 0.31370664587788728734, 0.22238103445337447054, 0.10122853629037625915};
 
 /// Largest difference of two values of f' where w has its mass.
 double range_on(const Derivative& derivative, const Domain& support) {
@@ -65,7 +56,8 @@ class Mesh {
   std::vector<Panel> run() {
     refine();
     std::vector<Panel> panels = taken();
-    if (is_far(panels)) {
+    if (!plain_) spread_ = spread_of(panels);
+    if (is_far()) {
       refine_far(panels);
       panels = taken();
     } else if (!plain_) {
@@ -144,7 +136,7 @@ class Mesh {
     const TaylorBounds slope = derivative_.taylor(panel.lo, panel.hi, panel.piece);
     const auto density = density_bounds(weight_, panel.lo, panel.hi);
     return panel_error(slope, whole_range_, density, panel.hi - panel.lo) +
-           whole_range_ * whole_range_ * displacement_of(panel);
+           whole_range_ * whole_range_ * displacement_of(panel, density);
   }
 
   /// The integral of w times the squared distance of f' from its mean.
@@ -162,15 +154,15 @@ class Mesh {
     return moments.second;
   }
 
-  bool is_far(const std::vector<Panel>& panels) const {
+  bool is_far() const {
     constexpr double kMost = 1e4;
-    return !plain_ && whole_range_ * whole_range_ * mass_ > kMost * spread_of(panels);
+    return !plain_ && whole_range_ * whole_range_ * mass_ > kMost * spread_;
   }
 
   void refine_far(const std::vector<Panel>& panels) {
     constexpr double kPerPanel = 1e-18;
     const double least = 1e-280 * whole_range_ * whole_range_ * mass_;
-    spread_ = std::max(spread_of(panels), least);
+    spread_ = std::max(spread_, least);
     accepted_ = kPerPanel * spread_;
     for (const Panel& panel : panels) add_far(panel.lo, panel.hi, panel.piece);
     while (cells_.size() < kMostFarPanels) {
@@ -194,7 +186,7 @@ class Mesh {
     const double mass = moments_of(panel_nodes(derivative_, weight_, lo, hi, piece), 0.0).mass;
     Panel panel{lo, hi, piece, 0.0, 0.0, 0.0, 0.0, slope[1] == 0.0};
     const double whole = panel_error(slope, whole_range_, density, width);
-    const double moved = displacement_of(panel);
+    const double moved = displacement_of(panel, density);
     panel.error = panel.coding = whole + whole_range_ * whole_range_ * moved;
     double urgency = whole / accepted_;
     const double swing = panel.constant ? 1.0 : std::max(slope[1] * width, 1e-100 * whole_range_);
@@ -230,8 +222,9 @@ class Mesh {
   Panel with_noise(Panel panel) const {
     if (panel.constant) return panel;
     const double half = 0.5 * (panel.hi - panel.lo);
-    for (const size_t node : {size_t{0}, kNodes / 2, kNodes - 1}) {
-      const double x = panel.lo + half * (1.0 + kAbscissae[node]);
+    constexpr size_t kLast = PanelNodes::kCount - 1;
+    for (const size_t node : {size_t{0}, kLast / 2 + 1, kLast}) {
+      const double x = panel.lo + half * (1.0 + PanelNodes::kAbscissae[node]);
       const Interval value = derivative_.bounds(x, x, panel.piece);
       const double moved = std::abs(derivative_.slope(x, panel.piece)) *
                            std::numeric_limits<double>::epsilon() * std::abs(x);
@@ -242,12 +235,16 @@ class Mesh {
 
   /// Mass that rounding of x moves. Of a density that rises and falls once, a shift moves at most
   /// twice its height times the shift from one place to another; of a folded one twice that.
-  double displacement_of(const Panel& panel) const {
+  double displacement_of(const Panel& panel,
+                         const std::array<double, kDensityOrder + 1>& density) const {
     const double moved =
         std::numeric_limits<double>::epsilon() * std::max(std::abs(panel.lo), std::abs(panel.hi));
-    const auto density = density_bounds(weight_, panel.lo, panel.hi);
+    // Cauchy's estimate on a circle as wide as w changes, whatever the width of the panel.
+    const double radius = weight_.scale();
+    const double slope =
+        std::min(density[1], weight_.largest_within(panel.lo, panel.hi, radius) / radius);
     const double width = panel.hi - panel.lo;
-    return std::min(width * std::min(density[0], density[1] * moved), 4.0 * moved * density[0]);
+    return std::min(width * std::min(density[0], slope * moved), 4.0 * moved * density[0]);
   }
 
   std::vector<Panel> cut(const std::vector<Panel>& panels) const {
@@ -275,47 +272,14 @@ class Mesh {
   bool plain_;
   double range_;
   double whole_range_;   ///< where w is next to nothing, too
-  double spread_ = 0.0;  ///< of f' under w, where it is far
+  double spread_ = 0.0;  ///< of f' under w
   double accepted_ = 0.0;
   std::vector<double> cuts_;
   double mass_ = 0.0;
   std::priority_queue<Cell> cells_;
 };
 
-template <class Density>
-PanelNodes nodes_with(const Derivative& derivative, double a, double b, size_t piece,
-                      const Density& density) {
-  PanelNodes nodes;
-  std::array<double, kNodes> x;
-  const double center = 0.5 * (a + b);
-  const double half = 0.5 * (b - a);
-  for (size_t i = 0; i < kNodes; ++i) x[i] = center + half * kAbscissae[i];
-  derivative.evaluate(x, piece, nodes.value);
-  for (size_t i = 0; i < kNodes; ++i) nodes.measure[i] = kWeights[i] * half * density(x[i]);
-  return nodes;
-}
-
 }  // namespace
-
-PanelNodes panel_nodes(const Derivative& derivative, const Weight& weight, double a, double b,
-                       size_t piece) {
-  // One look at a weight that does not change within a panel.
-  if (weight.is_piecewise_constant()) {
-    const double constant = weight.density(0.5 * (a + b));
-    return nodes_with(derivative, a, b, piece, [constant](double) { return constant; });
-  }
-  return nodes_with(derivative, a, b, piece, [&weight](double x) { return weight.density(x); });
-}
-
-Moments moments_of(const PanelNodes& nodes, double center) {
-  Moments sum;
-  for (size_t i = 0; i < kNodes; ++i) {
-    const double value = nodes.value[i] - center;
-    const double first = nodes.measure[i] * value;
-    sum += {nodes.measure[i], first, first * value};
-  }
-  return sum;
-}
 
 std::vector<Panel> lay_panels(const Derivative& derivative, const Weight& weight) {
   return Mesh(derivative, weight).run();

@@ -1,27 +1,12 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "expression/derivative.hpp"
-#include "search/moments.hpp"
+#include "search/panel_nodes.hpp"
 #include "weights/weight.hpp"
 
 namespace fewbit::solver {
-
-/// f' and the measure that w puts there, at the nodes of one panel.
-struct PanelNodes {
-  static constexpr size_t kCount = 8;
-  std::array<double, kCount> value;
-  std::array<double, kCount> measure;  ///< rule weight times half width times w(x)
-};
-
-/// The eight-point Gauss-Legendre rule on [a, b], within one piece of f' and between neighbouring
-/// breaks of w.
-PanelNodes panel_nodes(const Derivative& derivative, const Weight& weight, double a, double b,
-                       size_t piece);
-/// Of f' less `center`.
-Moments moments_of(const PanelNodes& nodes, double center);
 
 /// A stretch within a piece of f' and between breaks of w.
 struct Panel {

@@ -105,8 +105,7 @@ bool Axis::agree(const Panel& panel, const Moments& whole, const Moments& halves
 }
 
 double Axis::hidden(double share) const {
-  const double largest = total_.mass * span_ * span_;
-  if (!far_) return (share + displacement_) * largest;
+  if (!far_) return (share + displacement_) * largest();
   return 32.0 * share * total_.second;
 }
 

@@ -69,6 +69,9 @@ class Axis {
   /// Largest less smallest f'.
   double span() const { return span_; }
 
+  /// The integral of w times the square of that.
+  double largest() const { return total_.mass * span_ * span_; }
+
   /// Smallest and largest f' on [a, b], one-sided at the ends; exact through the monotone branches.
   std::pair<double, double> range(double a, double b) const;
 

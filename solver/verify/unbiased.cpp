@@ -112,8 +112,10 @@ class UnbiasedCheck {
     std::sort(cuts.begin(), cuts.end());
     for (size_t i = 0; i + 1 < cuts.size(); ++i) {
       if (!(cuts[i] < cuts[i + 1])) continue;
-      const double middle = cuts[i] + (cuts[i + 1] - cuts[i]) / 2;
-      add(cuts[i], cuts[i + 1], axis_.derivative().value(middle, branch.piece));
+      // Between the values of both ends: in the middle f' may have come to a level by rounding.
+      const double from = axis_.derivative().value(cuts[i], branch.piece);
+      const double to = axis_.derivative().value(cuts[i + 1], branch.piece);
+      add(cuts[i], cuts[i + 1], from + (to - from) / 2);
     }
   }
 

@@ -62,19 +62,15 @@ class Verifier {
   void error(double measured) {
     const double above = reach_of_noise(measured);
     const double rounding = axis_.hidden(1e-15);
-    const double nearest =
-        std::clamp(table_.error, measured, measured + above + on_top(measured, kCruder * rounding));
+    const double nearest = std::clamp(table_.error, measured, measured + above + on_top(measured));
     findings_.compare("error", table_.error, nearest, 1e-11 * measured + rounding);
   }
 
-  /// Where the swing of f' says nothing of how far it is from q, the search's estimate may be far
-  /// above the truth; it refuses ten times the error.
-  double on_top(double measured, double otherwise) const {
-    if (!axis_.is_far() && table_.problem.form != Form::unbiased) return otherwise;
-    constexpr double kMuchCruder = 1024.0;
-    const double share = kMuchCruder * (1e-15 + axis_.displacement());
-    const double most = share * axis_.total().mass * axis_.span() * axis_.span();
-    return std::max(otherwise, std::min(most, 9.0 * measured));
+  /// By the swing of f'; where that says nothing of how far f' is from q, no more than ten times
+  /// the error, which the search refuses.
+  double on_top(double measured) const {
+    const double most = kCruder * (1e-15 + axis_.displacement()) * axis_.largest();
+    return axis_.is_far() ? std::min(most, 9.0 * measured) : most;
   }
 
   void gap() {
@@ -96,8 +92,7 @@ class Verifier {
   }
 
   double rounding() const {
-    const double largest = axis_.total().mass * axis_.span() * axis_.span();
-    return 1e-14 * axis_.total().second + (2e-16 + axis_.displacement()) * largest;
+    return 1e-14 * axis_.total().second + (2e-16 + axis_.displacement()) * axis_.largest();
   }
   double claim() const { return table_.lower_bound * (1.0 - 1e-12) - 6.0 * rounding(); }
 

@@ -171,6 +171,14 @@ TEST(Scale, ABoundAboveTheTablesOwnErrorIsSeenThrough) {
   }
 }
 
+TEST(Scale, APlateauThatIsReachedByRoundingBelongsToTheGapBefore) {
+  // f' is -1 to the last bit halfway to the kink; the verifier took all that stretch for it.
+  EXPECT_LE(solved("abs(x - 14840000) - 0.01*tanh(1.5775e-5*(x + 640000))/1.5775e-5", 3, "uniform",
+                   {-2e7, 2e7}, Form::unbiased)
+                .relative_gap,
+            1e-4);
+}
+
 TEST(Scale, AStepFunctionIsItsOwnTableWhateverMassIsThere) {
   EXPECT_EQ(solved("where(x>0,2*x,x)", 1, "laplace:-10,0.05").error, 0.0);
   EXPECT_EQ(solved("where(x>0,1e60*x,x)", 2, "laplace:-10,0.1").error, 0.0);
