@@ -31,7 +31,8 @@ constexpr int64_t kSide =
     ((std::bit_cast<int32_t>(kReach + kFine) - kFineBits) >> kDroppedBits) + 1;
 constexpr int64_t kBins = 2 * kSide;
 
-/// A piece takes 12 bytes per element beside it: 4 as float32 and 8 as float64 or as bin.
+/// A piece takes 12 bytes per element beside it: 4 as float32 and 8 as float64, or as its bin and
+/// what that is made of.
 constexpr int64_t kPieces = 160;
 constexpr int64_t kLeastPiece = 4096;
 

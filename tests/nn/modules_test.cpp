@@ -123,7 +123,6 @@ TEST(Modules, ACloneIsNotObserved) {
 }
 
 TEST(Modules, OneModuleRunsInManyThreadsWhileItChanges) {
-  at::manual_seed(1);  // threads share the generator, which is made here
   nn::GELU act;
   const Table other = Table::builtin("gelu", "levels_mixture_b2");
   std::vector<std::thread> threads;

@@ -96,7 +96,6 @@ TEST(Watching, NoUnitIsAPoint) {
 
 TEST(Watching, ManyThreadsWithManyWidthsLoseNothing) {
   constexpr int kThreads = 4, kSteps = 40;
-  at::manual_seed(1);  // threads share the generator, which is made here
   torch::nn::Sequential model = gelu_model();
   Calibrator calibrator(*model);
   std::vector<std::thread> threads;
