@@ -181,7 +181,10 @@ class Mesh {
     constexpr double kAcceptedShare = 1e-15;
     constexpr double kLargestShare = 1e-9;
     const double width = hi - lo;
-    const TaylorBounds slope = derivative_.taylor(lo, hi, piece);
+    TaylorBounds slope = derivative_.taylor(lo, hi, piece);
+    // Those come from a disc as large as f' allows, whose swing may be far above the panel's.
+    const Interval second = derivative_.slope_bounds(lo, hi, piece);
+    slope[1] = std::min(slope[1], std::max(-second.lower(), second.upper()));
     const auto density = density_bounds(weight_, lo, hi);
     const double mass = moments_of(panel_nodes(derivative_, weight_, lo, hi, piece), 0.0).mass;
     Panel panel{lo, hi, piece, 0.0, 0.0, 0.0, 0.0, slope[1] == 0.0};

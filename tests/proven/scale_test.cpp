@@ -200,6 +200,12 @@ TEST(Scale, AnErrorThatRoundingMayMakeUpIsRefused) {
       ThrowsMessage<Error>(HasSubstr("give finite ends")));
 }
 
+TEST(Scale, AFlatStretchUnderTheMassIsChargedForItsOwnSwing) {
+  const Table table = solved("sqrt(1 + (3.97e8*(x + 1e-6))^2)/3.97e8 - 0.01*x", 2,
+                             "normal:-8.8e-7,5.02e-12", {-1e-6, 1e-6}, Form::intervals);
+  EXPECT_LT(table.relative_gap, 1e-4);
+}
+
 TEST(Scale, OscillationsOutsideTheMassCostNothing) {
   const Table near = solved("sin(1e4*x)/1e4", 2, "normal:0,1e-3", {-0.01, 0.01});
   const Table far = solved("sin(1e4*x)/1e4", 2, "normal:0,1e-3", {-0.2, 0.2});

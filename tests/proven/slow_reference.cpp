@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "expression/evaluate.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr double kRatio = 1.05;
 constexpr int kIterations = 60;
+constexpr double kFinerThanDouble = 512.0;  // 2^11 but for luck
 
 // Gauss-Legendre with five points on [-1, 1].
 constexpr std::array<double, 5> kAbscissae = {-0.9061798459386640, -0.5384693101056831, 0.0,
@@ -59,6 +61,9 @@ SlowReference::SlowReference(const solver::Problem& problem, const solver::Domai
       worst_rounding_ = std::max({worst_rounding_, 2e-16 * std::abs(rounded),
                                   static_cast<double>(std::abs(value - rounded))});
       const double mass = half * kWeights[j] * weight->density(x);
+      const double own = static_cast<double>(std::abs(value - rounded)) / kFinerThanDouble +
+                         std::numeric_limits<double>::epsilon() * std::abs(rounded);
+      own_noise_ += mass * own * own;
       nodes_.push_back({x, static_cast<double>(value), mass});
       if (mass > 0.0) by_value_.push_back(nodes_.back());
     }
@@ -79,6 +84,10 @@ double SlowReference::range() const {
 
 double SlowReference::noise() const {
   return worst_rounding_ * std::sqrt(mass());
+}
+
+double SlowReference::own_noise() const {
+  return std::sqrt(own_noise_);
 }
 
 double SlowReference::error(const solver::Table& table) const {
