@@ -37,7 +37,8 @@ if(TARGET fewbit_runtime)
   install(TARGETS fewbit_runtime EXPORT fewbit-runtime-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT fewbit-runtime-targets NAMESPACE fewbit:: DESTINATION ${package_dir})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/fewbit
+  install(DIRECTORY
+    ${PROJECT_SOURCE_DIR}/runtime/include/fewbit ${PROJECT_SOURCE_DIR}/generated/include/fewbit
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   # What the kernels of a consumer's function are compiled from, beside the module that does it.
   install(FILES

@@ -75,7 +75,8 @@ function(fewbit_runtime_library name)
   add_library(fewbit_${name} OBJECT ${ARG_SOURCES})
   add_library(fewbit::${name} ALIAS fewbit_${name})
   target_include_directories(fewbit_${name} PUBLIC
-    ${PROJECT_SOURCE_DIR}/runtime ${PROJECT_SOURCE_DIR}/runtime/include)
+    ${PROJECT_SOURCE_DIR}/runtime ${PROJECT_SOURCE_DIR}/runtime/include
+    ${PROJECT_SOURCE_DIR}/generated/include)
   target_compile_features(fewbit_${name} PUBLIC cxx_std_20)
   target_link_libraries(fewbit_${name}
     PUBLIC ${ARG_USES} PRIVATE fewbit_build fewbit_torch_build)

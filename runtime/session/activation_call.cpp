@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 #include <c10/util/strides.h>
@@ -14,6 +14,8 @@
 namespace fewbit::session {
 
 namespace {
+
+constexpr std::string_view kLibrary = "aten::";
 
 /// Torch writes selu and celu as elu with factors of its own; the registry knows no others.
 ActivationCall elu_call(double alpha, double scale, double input_scale) {
@@ -28,10 +30,26 @@ ActivationCall elu_call(double alpha, double scale, double input_scale) {
   return {"elu", {}, "scales other than elu's, celu's and selu's"};
 }
 
-ActivationCall gelu_call(std::string_view approximate) {
-  if (approximate == "none") return {"gelu", {}};
-  if (approximate == "tanh") return {"gelu_tanh", {}};
-  return {"gelu", {}, "approximate is neither none nor tanh"};  // torch refuses it
+/// An operation of torch's that is a function of the registry, with the value of its text argument
+/// where that says which.
+struct Operation {
+  std::string_view name;
+  std::string_view choice;
+  const char* function;
+  std::vector<double> defaults;
+};
+
+const std::vector<Operation>& operations() {
+#define FEWBIT_OPERATION(function, name, choice, ...) {#name, choice, #function, {__VA_ARGS__}},
+  static const std::vector<Operation> kOperations = {
+#include "torch.inc"
+  };
+  return kOperations;
+}
+
+std::string_view choice_in(Arguments arguments) {
+  const auto text = std::ranges::find_if(arguments, &c10::IValue::isString);
+  return text == arguments.end() ? std::string_view() : text->toStringView();
 }
 
 /// A dimension of size 1 has another stride than in the format that the tensor is in.
@@ -44,26 +62,47 @@ bool has_meaningless_strides(const at::Tensor& x) {
 
 }  // namespace
 
+std::vector<std::string> activation_operations() {
+  std::vector<std::string> names;
+  for (const Operation& operation : operations()) {
+    for (const char* suffix : {"", "_"}) {
+      const std::string name = std::string(operation.name) + suffix;
+      const c10::OperatorName full(std::string(kLibrary) + name, "");
+      const bool is_new = std::ranges::find(names, name) == names.end();
+      if (is_new && c10::Dispatcher::singleton().findSchema(full)) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 bool is_in_place(std::string_view operation) {
   return operation.ends_with('_') && !operation.ends_with("__");
 }
 
 std::optional<ActivationCall> activation_call(std::string_view operation, Arguments arguments) {
-  constexpr std::string_view kLibrary = "aten::";
   if (!operation.starts_with(kLibrary)) return std::nullopt;
   std::string_view name = operation.substr(kLibrary.size());
-  if (std::ranges::find(kActivations, name) == std::end(kActivations)) return std::nullopt;
   if (is_in_place(name)) name.remove_suffix(1);
+  const auto same_name = [name](const Operation& known) { return known.name == name; };
+  const auto first = std::ranges::find_if(operations(), same_name);
+  if (first == operations().end()) return std::nullopt;
 
-  if (name == "gelu") return gelu_call(arguments[1].toStringView());
-  if (name == "silu") return ActivationCall{"silu", {1.0}};
-  if (name == "log_sigmoid") return ActivationCall{"logsigmoid", {}};
-  std::vector<double> parameters;
-  for (const c10::IValue& argument : arguments.slice(1)) {
-    if (argument.isScalar()) parameters.push_back(argument.toScalar().toDouble());
+  const std::string_view choice = choice_in(arguments);
+  const auto known = std::find_if(first, operations().end(), [&](const Operation& candidate) {
+    return same_name(candidate) && candidate.choice == choice;
+  });
+  if (known == operations().end()) {
+    return ActivationCall{first->function, {}, "an option that torch refuses"};
   }
-  if (name == "elu") return elu_call(parameters[0], parameters[1], parameters[2]);
-  return ActivationCall{std::string(name), std::move(parameters)};
+  std::vector<double> scalars;
+  for (const c10::IValue& argument : arguments.slice(1)) {
+    if (argument.isScalar()) scalars.push_back(argument.toScalar().toDouble());
+  }
+  if (name == "elu") return elu_call(scalars[0], scalars[1], scalars[2]);
+  ActivationCall call{known->function, known->defaults};  // silu's beta is ours alone
+  TORCH_INTERNAL_ASSERT(scalars.size() <= call.parameters.size(), operation);
+  std::ranges::copy(scalars, call.parameters.begin());
+  return call;
 }
 
 const char* reason_against(const at::Tensor& x, std::string_view function) {

@@ -15,13 +15,7 @@ namespace fewbit::session {
 
 /// Torch's operations that are activations of the registry, without "aten::"; "gelu_" is gelu in
 /// place. The first argument is x.
-inline constexpr const char* kActivations[] = {
-    "celu",        "celu_",        "elu",       "elu_",       "gelu",     "gelu_",     "hardshrink",
-    "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "hardtanh", "hardtanh_", "leaky_relu",
-    "leaky_relu_", "log_sigmoid",  "mish",      "mish_",      "relu",     "relu_",     "selu",
-    "selu_",       "sigmoid",      "sigmoid_",  "silu",       "silu_",    "softplus",  "softshrink",
-    "tanh",        "tanh_",        "threshold", "threshold_",
-};
+std::vector<std::string> activation_operations();
 
 /// One call of such an operation in the registry's terms.
 struct ActivationCall {

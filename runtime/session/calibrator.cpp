@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "fewbit/nn/activation_module.hpp"
 #include "search/search_table.hpp"
 #include "session/scope_sites.hpp"
 #include "session/site_statistics.hpp"
@@ -64,7 +65,7 @@ Moments moments_of(const solver::WeightSpec& weight) {
 template <class Visit>
 void for_each_few_bit(torch::nn::Module& model, const Visit& visit) {
   for (const auto& item : model.named_modules()) {
-    if (const auto module = std::dynamic_pointer_cast<nn::FewBitModule>(item.value())) {
+    if (const auto module = std::dynamic_pointer_cast<nn::ActivationModule>(item.value())) {
       visit(item.key().empty() ? std::string("activation") : item.key(), module);
     }
   }
@@ -119,9 +120,9 @@ Calibrator::~Calibrator() {
   for (const auto& [name, site] : sites_) stop(site);
 }
 
-std::shared_ptr<nn::FewBitModule> Calibrator::stop(const Site& site) {
+std::shared_ptr<nn::ActivationModule> Calibrator::stop(const Site& site) {
   site.statistics->stop();
-  std::shared_ptr<nn::FewBitModule> module = site.module.lock();
+  std::shared_ptr<nn::ActivationModule> module = site.module.lock();
   if (module && module->observer() == site.statistics) module->set_observer(nullptr);
   return module;
 }
@@ -166,7 +167,7 @@ std::optional<Table> Calibrator::fit_site(const std::string& name, const Table& 
 
 void Calibrator::fit_modules() {
   for (auto& [name, site] : sites_) {
-    const std::shared_ptr<nn::FewBitModule> module = stop(site);
+    const std::shared_ptr<nn::ActivationModule> module = stop(site);
     TORCH_CHECK(module, "fewbit::Calibrator::fit: ", name, " does not live any more");
     const auto table = fit_site(name, module->table(), *site.statistics);
     if (!table) continue;
@@ -228,7 +229,7 @@ void Calibrator::save(const std::string& folder) const {
 }
 
 void Calibrator::load(torch::nn::Module& model, const std::string& folder) {
-  std::map<std::string, std::shared_ptr<nn::FewBitModule>> modules;
+  std::map<std::string, std::shared_ptr<nn::ActivationModule>> modules;
   for_each_few_bit(
       model, [&](const std::string& name, const auto& module) { modules.emplace(name, module); });
   std::error_code status;

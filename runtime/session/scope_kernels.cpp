@@ -63,8 +63,8 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
 }
 
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
-  for (const char* name : session::kActivations) {
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&run>());
+  for (const std::string& name : session::activation_operations()) {
+    m.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&run>());
   }
 }
 

@@ -7,7 +7,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Stream.h>
 
-#include "fewbit/nn/few_bit_module.hpp"
+#include "fewbit/nn/observed.hpp"
 #include "table/table.hpp"
 
 namespace fewbit::session {

@@ -1,13 +1,5 @@
 #include "functions/registry.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/identifier.hpp"
-#include "base/text.hpp"
-#include "expression/library.hpp"
-
 namespace fewbit::solver {
 
 namespace {
@@ -15,222 +7,130 @@ namespace {
 constexpr double kAny = 1e6;
 
 // One line per activation: name, aliases, parameters {name, default, least, most, least excluded},
-// expression, source.
+// expression, source, libtorch's names.
 const std::vector<FunctionInfo> kRegistry = {
     // Piecewise linear: one bit is exact.
-    {"relu", {}, {}, "max(x, 0)", "Nair and Hinton 2010"},
+    {"relu", {}, {}, "max(x, 0)", "Nair and Hinton 2010", {.module = "ReLU", .operation = "relu"}},
     {"leaky_relu",
      {},
      {{"negative_slope", 0.01, -kAny, kAny}},
      "where(x > 0, x, negative_slope*x)",
-     "Maas et al. 2013"},
-    {"relu6", {}, {}, "clamp(x, 0, 6)", "Howard et al. 2017 (MobileNets)"},
+     "Maas et al. 2013",
+     {.module = "LeakyReLU", .operation = "leaky_relu"}},
+    {"relu6",
+     {},
+     {},
+     "clamp(x, 0, 6)",
+     "Howard et al. 2017 (MobileNets)",
+     {.module = "ReLU6", .written = "at::relu6(x)"}},
     {"threshold",
      {},
      {{"threshold", 0, -kAny, kAny}, {"value", 0, -kAny, kAny}},
      "where(x > threshold, x, value)",
-     "torch.nn.Threshold"},
+     "torch.nn.Threshold",
+     {.operation = "threshold", .has_defaults = false}},
     {"hardtanh",
      {},
-     {{"min", -1, -kAny, kAny}, {"max", 1, -kAny, kAny}},
+     {{"min", -1, -kAny, kAny, false, "min_val"}, {"max", 1, -kAny, kAny, false, "max_val"}},
      "clamp(x, min, max)",
-     "Collobert 2004"},
-    {"hardsigmoid", {}, {}, "clamp(x/6 + 0.5, 0, 1)", "Howard et al. 2019 (MobileNetV3)"},
+     "Collobert 2004",
+     {.operation = "hardtanh"}},
+    {"hardsigmoid",
+     {},
+     {},
+     "clamp(x/6 + 0.5, 0, 1)",
+     "Howard et al. 2019 (MobileNetV3)",
+     {.operation = "hardsigmoid"}},
     {"hardshrink",
      {},
      {{"lambda", 0.5, 0, kAny}},
      "where(abs(x) > lambda, x, 0)",
-     "Donoho and Johnstone 1994"},
+     "Donoho and Johnstone 1994",
+     {.operation = "hardshrink"}},
     {"softshrink",
      {},
      {{"lambda", 0.5, 0, kAny}},
      "where(abs(x) > lambda, x - lambda*sign(x), 0)",
-     "Donoho and Johnstone 1994"},
+     "Donoho and Johnstone 1994",
+     {.operation = "softshrink"}},
     // Smooth, or smooth in parts.
     {"celu",
      {},
      {{"alpha", 1, 0, kAny, true}},
      "where(x > 0, x, alpha*expm1(x/alpha))",
-     "Barron 2017"},
+     "Barron 2017",
+     {.module = "CELU", .operation = "celu"}},
     {"elu",
      {},
      {{"alpha", 1, -kAny, kAny}},
      "where(x > 0, x, alpha*expm1(x))",
-     "Clevert et al. 2015"},
-    {"gelu", {}, {}, "x*normcdf(x)", "Hendrycks and Gimpel 2016"},
+     "Clevert et al. 2015",
+     {.module = "ELU", .operation = "elu"}},
+    {"gelu",
+     {},
+     {},
+     "x*normcdf(x)",
+     "Hendrycks and Gimpel 2016",
+     {.module = "GELU", .operation = "gelu", .choice = "approximate=none"}},
     {"gelu_tanh",
      {},
      {},
      "0.5*x*(1 + tanh(0.7978845608028654*(x + 0.044715*x^3)))",
-     "Hendrycks and Gimpel 2016"},
-    {"quick_gelu", {}, {}, "x*sigmoid(1.702*x)", "Hendrycks and Gimpel 2016"},
-    {"hardswish", {}, {}, "x*clamp(x + 3, 0, 6)/6", "Howard et al. 2019 (MobileNetV3)"},
-    {"logsigmoid", {}, {}, "-softplus(-x)", "torch.nn.LogSigmoid"},
-    {"mish", {}, {}, "x*tanh(softplus(x))", "Misra 2019"},
+     "Hendrycks and Gimpel 2016",
+     {.module = "GELU", .operation = "gelu", .choice = "approximate=tanh"}},
+    {"quick_gelu",
+     {},
+     {},
+     "x*sigmoid(1.702*x)",
+     "Hendrycks and Gimpel 2016",
+     {.module = "QuickGELU", .written = "x * at::sigmoid(1.702 * x)"}},
+    {"hardswish",
+     {},
+     {},
+     "x*clamp(x + 3, 0, 6)/6",
+     "Howard et al. 2019 (MobileNetV3)",
+     {.operation = "hardswish"}},
+    {"logsigmoid",
+     {},
+     {},
+     "-softplus(-x)",
+     "torch.nn.LogSigmoid",
+     {.module = "LogSigmoid", .operation = "log_sigmoid"}},
+    {"mish", {}, {}, "x*tanh(softplus(x))", "Misra 2019", {.operation = "mish"}},
     {"selu",
      {},
      {},
      "1.0507009873554805*where(x > 0, x, 1.6732632423543772*expm1(x))",
-     "Klambauer et al. 2017"},
-    {"sigmoid", {}, {}, "sigmoid(x)", "logistic function"},
+     "Klambauer et al. 2017",
+     {.module = "SELU", .operation = "selu"}},
+    {"sigmoid", {}, {}, "sigmoid(x)", "logistic function", {.operation = "sigmoid"}},
     {"silu",
      {"swish"},
      {{"beta", 1, 0, kAny, true}},
      "x*sigmoid(beta*x)",
-     "Elfwing et al. 2017, Ramachandran et al. 2017"},
+     "Elfwing et al. 2017, Ramachandran et al. 2017",
+     {.module = "SiLU", .operation = "silu"}},
     {"softplus",
      {},
      {{"beta", 1, 0, kAny, true}, {"threshold", 20, 0, kAny}},
      "where(beta*x > threshold, x, softplus(beta*x)/beta)",
-     "Dugas et al. 2000"},
-    {"softsign", {}, {}, "x/(1 + abs(x))", "Turian et al. 2009"},
-    {"tanh", {}, {}, "tanh(x)", "hyperbolic tangent"},
-    {"tanhshrink", {}, {}, "x - tanh(x)", "torch.nn.Tanhshrink"},
-    {"relu_squared", {}, {}, "max(x, 0)^2", "So et al. 2021 (Primer)"},
+     "Dugas et al. 2000",
+     {.operation = "softplus"}},
+    {"softsign", {}, {}, "x/(1 + abs(x))", "Turian et al. 2009", {.written = "x / (1 + x.abs())"}},
+    {"tanh", {}, {}, "tanh(x)", "hyperbolic tangent", {.operation = "tanh"}},
+    {"tanhshrink", {}, {}, "x - tanh(x)", "torch.nn.Tanhshrink", {.written = "x - at::tanh(x)"}},
+    {"relu_squared",
+     {},
+     {},
+     "max(x, 0)^2",
+     "So et al. 2021 (Primer)",
+     {.module = "ReLUSquared", .written = "at::relu(x).square()"}},
 };
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-std::string range_of(const ParameterInfo& info) {
-  if (info.lo_open) return "greater than " + shortest(info.lo) + ", at most " + shortest(info.hi);
-  return "from " + shortest(info.lo) + " to " + shortest(info.hi);
-}
-
-void check_value(const FunctionInfo& info, const ParameterInfo& parameter, double value) {
-  const bool above = parameter.lo_open ? value > parameter.lo : value >= parameter.lo;
-  if (above && value <= parameter.hi) return;
-  throw Error("function " + info.name + ": " + parameter.name + " = " + shortest(value) +
-              " is out of range (" + range_of(parameter) + ")");
-}
-
-void set_parameter(const FunctionInfo& info, FunctionSpec& spec, std::vector<bool>& seen,
-                   std::string_view item) {
-  const size_t equals = item.find('=');
-  if (equals == std::string_view::npos) {
-    throw Error("function " + info.name + ": '" + std::string(item) + "' is not NAME=VALUE");
-  }
-  const std::string name(item.substr(0, equals));
-  const auto known = std::find_if(info.parameters.begin(), info.parameters.end(),
-                                  [&](const ParameterInfo& p) { return p.name == name; });
-  if (known == info.parameters.end()) {
-    std::vector<std::string> names;
-    for (const ParameterInfo& p : info.parameters) names.push_back(p.name);
-    throw Error("function " + info.name + ": unknown parameter '" + name +
-                "' (accepted: " + (names.empty() ? "none" : list_of(names)) + ")");
-  }
-  const double value = parse_number(item.substr(equals + 1), info.name + ":" + name);
-  check_value(info, *known, value);
-  const auto index = static_cast<size_t>(known - info.parameters.begin());
-  if (seen[index]) throw Error("function " + info.name + ": " + name + " is given twice");
-  seen[index] = true;
-  spec.parameters[index].second = value;
-}
-
-void check_together(const FunctionInfo& info, const std::vector<Expression::Parameter>& values) {
-  if (info.name != "hardtanh" || values[0].second < values[1].second) return;
-  throw Error("function hardtanh: min = " + shortest(values[0].second) +
-              " is not less than max = " + shortest(values[1].second));
-}
-
-void check_values(const FunctionInfo& info, const std::vector<Expression::Parameter>& values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    check_value(info, info.parameters[i], values[i].second);
-  }
-  check_together(info, values);
-}
-
-std::vector<Expression::Parameter> defaults_of(const FunctionInfo& info) {
-  std::vector<Expression::Parameter> values;
-  for (const ParameterInfo& p : info.parameters) values.emplace_back(p.name, p.initial);
-  return values;
-}
-
-/// What `info` means in an expression that calls it `name`.
-Definition definition_of(const FunctionInfo& info, const std::string& name) {
-  return {name, {"x"}, defaults_of(info), info.expression, [&info](const auto& values) {
-            check_values(info, values);
-          }};
-}
-
-const FunctionInfo* lookup(std::string_view name) {
-  for (const FunctionInfo& info : kRegistry) {
-    if (info.name == name ||
-        std::find(info.aliases.begin(), info.aliases.end(), name) != info.aliases.end()) {
-      return &info;
-    }
-  }
-  return nullptr;
-}
 
 }  // namespace
 
 const std::vector<FunctionInfo>& registry() {
   return kRegistry;
-}
-
-const FunctionInfo& find_function(std::string_view name) {
-  if (const FunctionInfo* info = lookup(name)) return *info;
-  std::vector<std::string> names;
-  for (const FunctionInfo& info : kRegistry) {
-    names.push_back(info.name);
-    names.insert(names.end(), info.aliases.begin(), info.aliases.end());
-  }
-  const std::vector<std::string> near = nearest_names(name, names);
-  constexpr size_t kShown = 64;
-  throw Error(
-      "unknown function '" + std::string(name.substr(0, kShown)) +
-      (name.size() > kShown ? "...'" : "'") +
-      (near.empty() ? " (fewbit-solve list shows all)" : " (nearest: " + list_of(near) + ")"));
-}
-
-const Library& function_library() {
-  static const Library library = [] {
-    Library definitions;
-    for (const FunctionInfo& info : kRegistry) {
-      definitions.push_back(definition_of(info, info.name));
-      for (const std::string& alias : info.aliases) {
-        definitions.push_back(definition_of(info, alias));
-      }
-    }
-    return definitions;
-  }();
-  return library;
-}
-
-FunctionSpec parse_function(std::string_view text) {
-  const size_t colon = text.find(':');
-  const FunctionInfo& info = find_function(text.substr(0, colon));
-  FunctionSpec spec{info.name, defaults_of(info), info.expression};
-  std::vector<bool> seen(info.parameters.size());
-  for (size_t end = colon; end != std::string_view::npos;) {
-    const size_t begin = end + 1;
-    end = text.find(',', begin);
-    set_parameter(info, spec, seen, text.substr(begin, end - begin));
-  }
-  check_together(info, spec.parameters);
-  return spec;
-}
-
-FunctionSpec custom_function(std::string_view name, std::string_view expression) {
-  if (!is_identifier(name)) {
-    throw Error("name '" + std::string(name.substr(0, 65)) +
-                "' is not an identifier (letters, digits and _, at most 64, no digit first)");
-  }
-  if (is_cpp_keyword(name)) {
-    throw Error("name '" + std::string(name) + "' is a keyword of C++; choose another one");
-  }
-  if (lookup(name) != nullptr) {
-    throw Error("name '" + std::string(name) + "' is a registered function; choose another one");
-  }
-  return {std::string(name), {}, Expression::parse(expression, {}, function_library()).text()};
-}
-
-Expression expression_of(const FunctionSpec& spec) {
-  return Expression::parse(spec.expression, spec.parameters);
 }
 
 }  // namespace fewbit::solver

@@ -11,10 +11,20 @@ namespace fewbit::solver {
 
 struct ParameterInfo {
   std::string name;
-  double initial;        ///< the default
-  double lo;             ///< smallest accepted value
-  double hi;             ///< largest accepted value
-  bool lo_open = false;  ///< lo itself is not accepted
+  double initial;               ///< the default
+  double lo;                    ///< smallest accepted value
+  double hi;                    ///< largest accepted value
+  bool lo_open = false;         ///< lo itself is not accepted
+  std::string torch_name = {};  ///< torch::nn's, where it differs
+};
+
+/// What libtorch's users call a function: only what does not follow from the registry's own names.
+struct TorchInfo {
+  std::string module = {};     ///< "GELU"; else the name in capitals, my_act: MyAct
+  std::string operation = {};  ///< "log_sigmoid" for aten::log_sigmoid; empty: libtorch has none
+  std::string choice = {};     ///< "approximate=tanh": which of the operation's functions it is
+  std::string written = {};    ///< what its users write where libtorch has none, of x
+  bool has_defaults = true;    ///< its parameters may be left out
 };
 
 /// One activation: a line of the registry.
@@ -24,6 +34,7 @@ struct FunctionInfo {
   std::vector<ParameterInfo> parameters;
   std::string expression;
   std::string source;  ///< where the definition comes from
+  TorchInfo torch = {};
 };
 
 /// The only list of built-in activations, in a fixed order.

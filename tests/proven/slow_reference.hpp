@@ -32,8 +32,8 @@ class SlowReference {
   double mass() const;
   /// The root of the integral of w times the square of what double precision does to f'.
   double noise() const;
-  /// The same of what long double and the storage of values as double do: where f' cancels, not even
-  /// the reference knows better.
+  /// The same of what long double and the storage of values as double do: where f' cancels, not
+  /// even the reference knows better.
   double own_noise() const;
   /// Largest minus smallest f' where w has mass.
   double range() const;
@@ -48,7 +48,7 @@ class SlowReference {
 
   std::vector<Node> nodes_;  ///< by x
   double worst_rounding_ = 0.0;
-  double own_noise_ = 0.0;  ///< its square
+  double own_noise_ = 0.0;      ///< its square
   std::vector<Node> by_value_;  ///< those with mass
 };
 

@@ -101,8 +101,8 @@ TEST(Calibrator, SavesTablesThatAnotherModelLoads) {
   torch::nn::Sequential other = model_of(3);
   Calibrator::load(*other, folder);
   for (const int64_t index : {1, 5}) {
-    const auto first = std::dynamic_pointer_cast<nn::FewBitModule>(model->ptr(index));
-    const auto second = std::dynamic_pointer_cast<nn::FewBitModule>(other->ptr(index));
+    const auto first = std::dynamic_pointer_cast<nn::ActivationModule>(model->ptr(index));
+    const auto second = std::dynamic_pointer_cast<nn::ActivationModule>(other->ptr(index));
     EXPECT_TRUE(at::equal(first->table().levels(), second->table().levels()));
     EXPECT_TRUE(at::equal(first->table().thresholds(), second->table().thresholds()));
   }

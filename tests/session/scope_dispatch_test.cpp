@@ -56,8 +56,8 @@ TEST(ScopeDispatch, NoCallOfAnOperationWithinAnotherCounts) {
 }
 
 TEST(ScopeDispatch, AutocastKnowsSoftplusAlone) {
-  for (const char* activation : session::kActivations) {
-    const std::string name = std::string("aten::") + activation;
+  for (const std::string& activation : session::activation_operations()) {
+    const std::string name = "aten::" + activation;
     EXPECT_FALSE(is_cast(name.c_str(), c10::DispatchKey::AutocastCPU)) << name;
     EXPECT_EQ(is_cast(name.c_str(), c10::DispatchKey::AutocastCUDA), name == "aten::softplus");
   }

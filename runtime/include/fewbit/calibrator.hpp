@@ -8,10 +8,13 @@
 
 #include <torch/nn/module.h>
 
-#include "fewbit/nn/few_bit_module.hpp"
 #include "fewbit/table.hpp"
 
 namespace fewbit {
+
+namespace nn {
+class ActivationModule;
+}
 
 namespace session {
 class ScopeSites;
@@ -92,10 +95,10 @@ class Calibrator {
  private:
   friend class ActivationScope;
   struct Site {
-    std::weak_ptr<nn::FewBitModule> module;
+    std::weak_ptr<nn::ActivationModule> module;
     std::shared_ptr<session::SiteStatistics> statistics;
   };
-  static std::shared_ptr<nn::FewBitModule> stop(const Site& site);
+  static std::shared_ptr<nn::ActivationModule> stop(const Site& site);
   std::optional<Table> fit_site(const std::string& name, const Table& before,
                                 const session::SiteStatistics& statistics);
   void fit_modules();

@@ -1,6 +1,7 @@
 #pragma once
 
 /// Everything a libtorch program needs to keep few bits per activation for its backward pass.
+#include "fewbit/activation.hpp"
 #include "fewbit/activation_scope.hpp"
 #include "fewbit/bits.hpp"
 #include "fewbit/calibrator.hpp"
