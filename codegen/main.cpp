@@ -11,6 +11,7 @@
 namespace {
 
 using fewbit::codegen::Difference;
+using fewbit::codegen::Ownership;
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -37,8 +38,8 @@ const char* describe(Difference::Kind kind) {
   }
 }
 
-int check(const Options& options, const fewbit::codegen::Files& files) {
-  const auto differences = fewbit::codegen::compare_folder(files, options.output);
+int check(const Options& options, const fewbit::codegen::Files& files, Ownership ownership) {
+  const auto differences = fewbit::codegen::compare_folder(files, options.output, ownership);
   if (differences.empty()) return 0;
   constexpr size_t kShown = 5;
   std::string names;
@@ -61,8 +62,11 @@ fewbit::codegen::Files files_for(const Options& options) {
 
 int run(const Options& options) {
   const auto files = files_for(options);
-  if (options.check) return check(options, files);
-  for (const auto& [kind, name] : fewbit::codegen::update_folder(files, options.output)) {
+  // A program's own functions share the folder that they are included from.
+  const Ownership ownership = options.torch.empty() ? Ownership::whole : Ownership::shared;
+  if (options.check) return check(options, files, ownership);
+  for (const auto& [kind, name] :
+       fewbit::codegen::update_folder(files, options.output, ownership)) {
     const bool is_stale = kind == Difference::Kind::stale;
     fmt::print("{} {}/{}\n", is_stale ? "removed" : "wrote", options.output, name);
   }

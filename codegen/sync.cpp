@@ -43,7 +43,8 @@ std::vector<std::string> stale_names(const Files& files, const std::string& fold
 
 }  // namespace
 
-std::vector<Difference> compare_folder(const Files& files, const std::string& folder) {
+std::vector<Difference> compare_folder(const Files& files, const std::string& folder,
+                                       Ownership ownership) {
   std::vector<Difference> differences;
   std::error_code status;
   for (const auto& [name, content] : files) {
@@ -54,7 +55,8 @@ std::vector<Difference> compare_folder(const Files& files, const std::string& fo
       differences.push_back({Difference::Kind::changed, name});
     }
   }
-  for (const std::string& part : folders_of(files)) {
+  const bool is_whole = ownership == Ownership::whole;
+  for (const std::string& part : is_whole ? folders_of(files) : std::set<std::string>()) {
     for (const std::string& name : stale_names(files, folder, part)) {
       differences.push_back({Difference::Kind::stale, name});
     }
@@ -64,8 +66,9 @@ std::vector<Difference> compare_folder(const Files& files, const std::string& fo
   return differences;
 }
 
-std::vector<Difference> update_folder(const Files& files, const std::string& folder) {
-  std::vector<Difference> differences = compare_folder(files, folder);
+std::vector<Difference> update_folder(const Files& files, const std::string& folder,
+                                      Ownership ownership) {
+  std::vector<Difference> differences = compare_folder(files, folder, ownership);
   for (const auto& [kind, name] : differences) {
     const std::string path = (fs::path(folder) / name).string();
     if (kind == Difference::Kind::stale) {

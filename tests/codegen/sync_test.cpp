@@ -75,6 +75,13 @@ TEST(Update, LooksForStaleFilesWhereItWritesItsOwn) {
   EXPECT_TRUE(fs::exists(folder / "other/old.hpp"));
 }
 
+TEST(Update, LeavesASharedFolderToOthers) {
+  const Folder folder("shared");
+  write_text_file(folder / "other.hpp", kFiles.at("a.hpp"));
+  update_folder(kFiles, folder.path(), Ownership::shared);
+  EXPECT_TRUE(fs::exists(folder / "other.hpp"));
+}
+
 TEST(Compare, NamesEveryKindOfDifference) {
   const Folder folder("compare");
   write_text_file(folder / "a.hpp", kFiles.at("a.hpp") + " ");
