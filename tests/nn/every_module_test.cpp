@@ -85,19 +85,17 @@ struct Names {
   }
 };
 
-/// For a list that ends with a comma.
-struct End {
-  static constexpr const char* kName = "End";
-};
+/// For a list whose items all begin with a comma.
+struct Begin {};
 template <class List>
-struct WithoutEnd;
+struct AfterBegin;
 template <class... Options>
-struct WithoutEnd<std::tuple<End, Options...>> {
+struct AfterBegin<std::tuple<Begin, Options...>> {
   using Types = testing::Types<Options...>;
 };
 
 #define FEWBIT_MODULE(Name) , nn::Name##Options
-using Modules = WithoutEnd<std::tuple<End
+using Modules = AfterBegin<std::tuple<Begin
 #include "generated/torch.inc"
                                       >>::Types;
 
