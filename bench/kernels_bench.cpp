@@ -14,12 +14,9 @@
 
 #include "bench/stream_copy.hpp"
 #include "generated/functions.hpp"
-#include "kernels/activation.hpp"
-#include "kernels/cpu/half.hpp"
-#include "kernels/cpu/half_values.hpp"
-#include "kernels/cpu/lines.hpp"
-#include "kernels/cpu/logistic.hpp"
-#include "kernels/cpu/segments.hpp"
+#include "kernels/activation/activation.hpp"
+#include "kernels/activation/cpu/function_kernels.hpp"
+#include "kernels/half.hpp"
 
 namespace fewbit::kernels {
 
@@ -117,11 +114,11 @@ void forward_case(benchmark::State& state, Case chosen, ElementType type) {
   compare(state, type, steps.bits, [&](Buffers& all) {
     const Range range{0, all.count, all.count};
     if (is_unbiased) {
-      forward_unbiased(activation, nullptr, steps, {1, 2}, type, all.x.data(), all.y.data(),
-                       all.codes.data(), range);
+      activation_forward_unbiased(activation, nullptr, steps, {1, 2}, type, all.x.data(),
+                                  all.y.data(), all.codes.data(), range);
     } else {
-      forward(activation, nullptr, steps, type, all.x.data(), all.y.data(), all.codes.data(),
-              range);
+      activation_forward(activation, nullptr, steps, type, all.x.data(), all.y.data(),
+                         all.codes.data(), range);
     }
   });
 }
@@ -129,17 +126,50 @@ void forward_case(benchmark::State& state, Case chosen, ElementType type) {
 void backward_case(benchmark::State& state, Case chosen, ElementType type) {
   const StepView steps = view_of(*chosen.table);
   compare(state, type, steps.bits, [&](Buffers& all) {
-    backward(steps, type, all.x.data(), all.codes.data(), all.y.data(), {0, all.count, all.count});
+    activation_backward(steps, type, all.x.data(), all.codes.data(), all.y.data(),
+                        {0, all.count, all.count});
   });
+}
+
+/// Values of floats by what was fitted to the function and by its own loop, in turn, on what the
+/// caches hold.
+void fitted_case(benchmark::State& state, const Activation& activation) {
+  constexpr int64_t kCount = 1 << 15;
+  constexpr int kPasses = 20;
+  FunctionKernels kernels = *activation.kernels;
+  kernels.fitted = []() -> const Fitted& {
+    static const Fitted none;
+    return none;
+  };
+  Activation plain = activation;
+  plain.kernels = &kernels;
+  Buffers& all = buffers();
+  fill_normal(ElementType::f32, all);
+  const auto best_of = [&](const Activation& subject) {
+    double best = 1e9;
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const Clock::time_point start = Clock::now();
+      activation_forward(subject, nullptr, {}, ElementType::f32, all.x.data(), all.y.data(),
+                         nullptr, {0, kCount, kCount});
+      best = std::min(best, seconds_since(start));
+    }
+    return best;
+  };
+  double fitted = 1e9;
+  double loop = 1e9;
+  for (auto _ : state) {
+    fitted = std::min(fitted, best_of(activation));
+    loop = std::min(loop, best_of(plain));
+  }
+  state.counters["ns"] = fitted / static_cast<double>(kCount) * 1e9;
+  state.counters["of_loop"] = loop / fitted;
 }
 
 /// What the first pass of a function waits for.
 void fit_case(benchmark::State& state, const Activation& activation) {
   const FunctionKernels& kernels = *activation.kernels;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(fit_lines(kernels.function));
-    benchmark::DoNotOptimize(fit_logistic(kernels.function));
-    benchmark::DoNotOptimize(fit_segments(kernels.function));
+    benchmark::DoNotOptimize(fit(kernels.function));
     for (const ElementType type : {ElementType::bf16, ElementType::f16}) {
       benchmark::DoNotOptimize(
           tabulate_halves(type, kernels.isa[kBaseline].slope, kernels.function));
@@ -161,6 +191,10 @@ void register_all() {
   for (const Activation& activation : activations()) {
     const std::string name = std::string("fit/") + activation.name;
     benchmark::RegisterBenchmark(name.c_str(), fit_case, activation)->Unit(benchmark::kMillisecond);
+    if (std::holds_alternative<std::monostate>(activation.kernels->fitted())) continue;
+    benchmark::RegisterBenchmark((std::string("fitted/") + activation.name).c_str(), fitted_case,
+                                 activation)
+        ->Unit(benchmark::kMillisecond);
   }
   const std::pair<const char*, ElementType> types[] = {{"f32", ElementType::f32},
                                                        {"bf16", ElementType::bf16},

@@ -41,27 +41,23 @@ if(TARGET fewbit_runtime)
     ${PROJECT_SOURCE_DIR}/runtime/include/fewbit ${PROJECT_SOURCE_DIR}/generated/include/fewbit
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   # What the kernels of a consumer's function are compiled from, beside the module that does it.
-  install(FILES
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/activation.hpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/philox.hpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/step_view.hpp
-    DESTINATION ${package_dir}/runtime/kernels)
-  install(FILES
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/registry.cpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/half_values.hpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/lines.hpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/logistic.hpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/segments.hpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/values.cpp
-    ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/values.hpp
-    DESTINATION ${package_dir}/runtime/kernels/cpu)
+  set(kernels ${PROJECT_SOURCE_DIR}/runtime/kernels)
+  set(installed ${package_dir}/runtime/kernels)
+  install(FILES ${kernels}/element_type.hpp ${kernels}/philox.hpp DESTINATION ${installed})
+  install(FILES ${kernels}/stream/code_stream.hpp DESTINATION ${installed}/stream)
+  install(FILES ${kernels}/activation/activation.hpp ${kernels}/activation/step_view.hpp
+    DESTINATION ${installed}/activation)
+  foreach(file registry.cpp values.cpp fitted.hpp function_kernels.hpp half_values.hpp lines.hpp
+      logistic.hpp segments.hpp values.hpp)
+    install(FILES ${kernels}/activation/cpu/${file} DESTINATION ${installed}/activation/cpu)
+  endforeach()
   if(FEWBIT_RUNTIME_CUDA)
     set(fewbit_cuda_of_build ${FEWBIT_TORCH_CUDA})
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/kernels/cuda
-      DESTINATION ${package_dir}/runtime/kernels
-      FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "registry.cpp")
-    install(FILES ${PROJECT_SOURCE_DIR}/runtime/kernels/cpu/half.hpp
-      DESTINATION ${package_dir}/runtime/kernels/cpu)
+    foreach(family activation stream)
+      install(DIRECTORY ${kernels}/${family}/cuda DESTINATION ${installed}/${family}
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "registry.cpp")
+    endforeach()
+    install(FILES ${kernels}/half.hpp DESTINATION ${installed})
   endif()
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FewbitTorch.cmake DESTINATION ${package_dir})
 endif()

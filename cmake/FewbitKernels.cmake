@@ -1,6 +1,6 @@
 # fewbit_function_kernels(RESULT NAME FOLDER [INCLUDES folder...] [DEFINITIONS definition...]
-#   [USES target...]): compiles the kernels of a registry of functions, FOLDER/kernels/cpu/registry.cpp
-# once and values.cpp for each instruction set, as object libraries NAME_registry, NAME_baseline and,
+#   [USES target...]): compiles the kernels of a registry of functions, FOLDER/kernels/activation/cpu/
+# registry.cpp once and values.cpp for each instruction set, as object libraries NAME_registry, NAME_baseline and,
 # on x86-64, NAME_avx2 and NAME_avx512; their names come back in RESULT. Without DEFINITIONS the
 # registry is generated/registry.inc, otherwise what FEWBIT_FUNCTIONS, FEWBIT_REGISTRY and
 # FEWBIT_REGISTRY_NAME say: the functions of a consumer (fewbit_add_activation with TORCH).
@@ -14,12 +14,12 @@ function(fewbit_function_kernels result name folder)
     set(Avx512_flags
       -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512)
   endif()
-  add_library(${name}_registry OBJECT ${folder}/kernels/cpu/registry.cpp)
+  add_library(${name}_registry OBJECT ${folder}/kernels/activation/cpu/registry.cpp)
   set(names ${name}_registry)
   foreach(set ${sets})
     string(TOLOWER ${set} suffix)
     set(values ${name}_${suffix})
-    add_library(${values} OBJECT ${folder}/kernels/cpu/values.cpp)
+    add_library(${values} OBJECT ${folder}/kernels/activation/cpu/values.cpp)
     target_compile_definitions(${values} PRIVATE FEWBIT_KERNELS=k${set}Kernels)
     # The same results on every machine, also in a project that is compiled with -ffast-math; and no
     # flags or errno to keep, without which the compiler does not vectorise the functions' loops. That
@@ -40,12 +40,12 @@ endfunction()
 
 # fewbit_cuda_function_kernels(RESULT NAME FOLDER SOURCES a.cu... [INCLUDES folder...]
 #   [DEFINITIONS definition...] [USES target...]): the same for CUDA, one object library NAME_cuda of
-# FOLDER/kernels/cuda/registry.cpp and of the functions' launchers, which codegen writes, one .cu for
+# FOLDER/kernels/activation/cuda/registry.cpp and of the functions' launchers, which codegen writes, one .cu for
 # each. The project has the language CUDA; who links the objects links a CUDA runtime.
 function(fewbit_cuda_function_kernels result name folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;INCLUDES;DEFINITIONS;USES" ${ARGN})
   set(library ${name}_cuda)
-  add_library(${library} OBJECT ${folder}/kernels/cuda/registry.cpp ${ARG_SOURCES})
+  add_library(${library} OBJECT ${folder}/kernels/activation/cuda/registry.cpp ${ARG_SOURCES})
   fewbit_cuda_options(${library})
   target_compile_definitions(${library} PRIVATE ${ARG_DEFINITIONS})
   target_include_directories(${library} PRIVATE ${folder} ${ARG_INCLUDES})

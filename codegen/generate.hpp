@@ -24,7 +24,8 @@ Files generate_files(const std::vector<solver::Table>& tables);
 /// A function of one's own for libtorch, with the table it starts with:
 ///   fewbit/nn/<name>.hpp   fewbit::<name>(x, bits) and the module fewbit::nn::<Name>
 ///   <name>/activation.cpp  their definitions and the registration with the runtime
-///   <name>/functions.hpp, registry.inc and what they include: for kernels/cpu/values.cpp and
+///   <name>/functions.hpp, registry.inc and what they include: for
+///   kernels/activation/cpu/values.cpp and
 ///                          registry.cpp
 ///   <name>/<name>.cu       the same for CUDA
 /// Throws Error for a function with parameters or a name that cannot be used so.

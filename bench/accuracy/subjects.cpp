@@ -9,7 +9,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "bench/libtorch_functions.hpp"
-#include "kernels/cpu/values.hpp"
+#include "kernels/activation/cpu/function_kernels.hpp"
 
 namespace fewbit::bench {
 
@@ -45,8 +45,8 @@ void run_code(const Activation& activation, const float* x, float* value, float*
 }
 
 void run_kernel(const Activation& activation, const float* x, float* value, float* slope) {
-  kernels::forward(activation, nullptr, {}, kernels::ElementType::f32, x, value, nullptr,
-                   {0, kCount, kCount});
+  kernels::activation_forward(activation, nullptr, {}, kernels::ElementType::f32, x, value, nullptr,
+                              {0, kCount, kCount});
   run_blocks(activation.kernels->isa[widest_isa()].slope, activation, x, slope);
 }
 

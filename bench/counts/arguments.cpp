@@ -3,7 +3,7 @@
 // 2^20 elements at aligned addresses. Prints JSON, an array of passes with the bytes in
 // hexadecimal.
 
-#include "kernels/cuda/arguments.hpp"
+#include "kernels/activation/cuda/arguments.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "functions.hpp"
-#include "kernels/cuda/activation.hpp"
+#include "kernels/activation/cuda/activation.hpp"
 #include "step_table.hpp"
 
 namespace {

@@ -14,7 +14,8 @@
 #include "bench/gpu/report.hpp"
 #include "bench/gpu/subjects.hpp"
 #include "bench/gpu/timer.hpp"
-#include "kernels/cpu/half.hpp"
+#include "kernels/half.hpp"
+#include "kernels/stream/code_stream.hpp"
 
 namespace fewbit::bench {
 
@@ -43,7 +44,12 @@ constexpr NamedType kTypes[] = {
 /// with a repetition of 2^16 normal numbers.
 struct Room {
   explicit Room(int64_t count)
-      : x(9 * count / 2), y(9 * count / 2), codes(kernels::code_bytes(count, 8)) {}
+      : x(9 * count / 2),
+        y(9 * count / 2),
+        codes(kernels::code_bytes(count, 8)),
+        seed(sizeof(uint64_t)) {
+    seed.upload({1, 0, 0, 0, 0, 0, 0, 0});
+  }
 
   void fill(ElementType type, int64_t count) {
     std::mt19937 random(1);
@@ -66,7 +72,9 @@ struct Room {
     check(cudaDeviceSynchronize(), "fill");
   }
 
-  Memory x, y, codes;
+  const uint64_t* seed_at() const { return reinterpret_cast<const uint64_t*>(seed.at()); }
+
+  Memory x, y, codes, seed;
 };
 
 class Measurement {
@@ -109,19 +117,19 @@ class Measurement {
     const uint8_t* x = room_.x.at();
     const double forward = timer_.seconds([&](cudaStream_t stream) {
       if (subject.is_unbiased) {
-        return kernels::cuda::forward_unbiased(*subject.function, nullptr, subject.steps, {1, 2},
-                                               type.type, x, room_.y.at(), room_.codes.at(), count,
-                                               stream);
+        return kernels::cuda::activation_forward_unbiased(
+            *subject.function, nullptr, subject.steps, {room_.seed_at(), 0}, type.type, x,
+            room_.y.at(), room_.codes.at(), count, stream);
       }
-      return kernels::cuda::forward(*subject.function, nullptr, subject.steps, type.type, x,
-                                    room_.y.at(), room_.codes.at(), count, stream);
+      return kernels::cuda::activation_forward(*subject.function, nullptr, subject.steps, type.type,
+                                               x, room_.y.at(), room_.codes.at(), count, stream);
     });
     add(subject, type, count, "forward", forward);
     // It depends on type and bits only: one function is enough, one whose codes vary.
     if (subject.is_unbiased || subject.function->name != options_.functions.front()) return;
     const double backward = timer_.seconds([&](cudaStream_t stream) {
-      return kernels::cuda::backward(subject.steps, type.type, x, room_.codes.at(), room_.y.at(),
-                                     count, stream);
+      return kernels::cuda::activation_backward(subject.steps, type.type, x, room_.codes.at(),
+                                                room_.y.at(), count, stream);
     });
     add(subject, type, count, "backward", backward);
   }

@@ -32,16 +32,16 @@ int fewbit_forward(const char* function, int bits, int type, const void* x, void
                    unsigned char* codes, long long count, void* stream) {
   const GpuSubject* subject = find(function, bits);
   if (subject == nullptr) return cudaErrorInvalidValue;
-  return fewbit::kernels::cuda::forward(*subject->function, nullptr, subject->steps,
-                                        static_cast<fewbit::kernels::ElementType>(type), x, y,
-                                        codes, count, static_cast<cudaStream_t>(stream));
+  return fewbit::kernels::cuda::activation_forward(
+      *subject->function, nullptr, subject->steps, static_cast<fewbit::kernels::ElementType>(type),
+      x, y, codes, count, static_cast<cudaStream_t>(stream));
 }
 
 int fewbit_backward(const char* function, int bits, int type, const void* dy,
                     const unsigned char* codes, void* dx, long long count, void* stream) {
   const GpuSubject* subject = find(function, bits);
   if (subject == nullptr) return cudaErrorInvalidValue;
-  return fewbit::kernels::cuda::backward(subject->steps,
-                                         static_cast<fewbit::kernels::ElementType>(type), dy, codes,
-                                         dx, count, static_cast<cudaStream_t>(stream));
+  return fewbit::kernels::cuda::activation_backward(
+      subject->steps, static_cast<fewbit::kernels::ElementType>(type), dy, codes, dx, count,
+      static_cast<cudaStream_t>(stream));
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "generated/step_table.hpp"
-#include "kernels/cuda/activation.hpp"
+#include "kernels/activation/cuda/activation.hpp"
 
 namespace fewbit::bench {
 

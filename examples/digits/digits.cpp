@@ -80,11 +80,10 @@ int64_t kept_bytes(const Batch& batch, const std::function<at::Tensor()>& forwar
   return meter.unique_bytes();
 }
 
-// Four bytes per element against codes and levels: one set for all layers, or fitted ones for each.
+// Four bytes per element against its code.
 int64_t saved_by_arithmetic(const std::vector<int64_t>& elements, const Choice& choice) {
   if (choice.bits == 0) return 0;
-  const int64_t levels = int64_t{sizeof(float)} << choice.bits;
-  int64_t saved = -levels * (choice.is_calibrated ? static_cast<int64_t>(elements.size()) : 1);
+  int64_t saved = 0;
   for (const int64_t count : elements) saved += count * 4 - code_bytes(count, choice.bits);
   return saved;
 }

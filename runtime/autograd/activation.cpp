@@ -55,7 +55,7 @@ void refuse_to_differentiate(const at::Tensor& dx, const at::Tensor& dy) {
               std::move(edges)));
 }
 
-/// Keeps the codes and the table's levels; x and y may go.
+/// Keeps the codes, and the table's levels as numbers; x and y may go.
 class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
  public:
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -67,7 +67,8 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
     {
       const at::AutoDispatchBelowADInplaceOrView guard;
       const auto strides = context->saved_data["strides"].toSymIntVector();
-      dx = ops::activation_backward(laid_out(dy, strides), saved[0], saved[1]);
+      const std::vector<double> levels = context->saved_data["levels"].toDoubleVector();
+      dx = ops::activation_backward(laid_out(dy, strides), saved[0], levels);
     }
     if (differentiated_again) refuse_to_differentiate(dx, dy);
     return {dx};
@@ -76,10 +77,7 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
 
 /// What Function::apply does for one input and one output, but also inside the transforms of
 /// functorch, which apply refuses for every function in C++: this one only calls operations.
-at::Tensor recorded(const at::Tensor& x, c10::string_view function, ops::Parameters parameters,
-                    const at::Tensor& thresholds, const at::Tensor& interval_codes,
-                    const at::Tensor& levels, bool even,
-                    const std::optional<at::Generator>& generator) {
+at::Tensor recorded(const at::Tensor& x, const ops::ActivationArguments& arguments) {
   using Node = torch::autograd::CppNode<FewBitActivation>;
   const std::shared_ptr<Node> node(new Node(), torch::autograd::deleteNode);
   node->set_ctx_grad_fn(node);
@@ -89,10 +87,10 @@ at::Tensor recorded(const at::Tensor& x, c10::string_view function, ops::Paramet
   at::Tensor y, codes;
   {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    std::tie(y, codes) = ops::activation_forward(x, std::string(function), parameters, thresholds,
-                                                 interval_codes, levels, even, generator);
+    std::tie(y, codes) = ops::activation_forward(x, arguments);
   }
-  node->ctx_.save_for_backward({codes, levels});
+  node->ctx_.save_for_backward({codes});
+  node->ctx_.saved_data["levels"] = arguments.table.levels.vec();
   node->ctx_.saved_data["strides"] = y.sym_strides();
   torch::autograd::set_history(y, node);
   node->output_info_.emplace_back(y);
@@ -100,33 +98,28 @@ at::Tensor recorded(const at::Tensor& x, c10::string_view function, ops::Paramet
   return y;
 }
 
-at::Tensor activation(const at::Tensor& x, c10::string_view function, ops::Parameters parameters,
-                      const at::Tensor& thresholds, const at::Tensor& interval_codes,
-                      const at::Tensor& levels, bool even,
-                      const std::optional<at::Generator>& generator) {
+at::Tensor activation(const at::Tensor& x, const ops::ActivationArguments& arguments) {
   TORCH_CHECK(!x._fw_grad(0).defined(), kName,
               ": forward-mode differentiation is not possible; use torch's own activation there");
   if (!at::GradMode::is_enabled() || !x.requires_grad()) {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    return ops::activation_value(x, std::string(function), parameters);
+    return ops::activation_value(x, arguments.function, arguments.parameters);
   }
-  return recorded(x, function, parameters, thresholds, interval_codes, levels, even, generator);
+  return recorded(x, arguments);
 }
 
-at::Tensor value_only(const at::Tensor& x, c10::string_view function, ops::Parameters parameters,
-                      const at::Tensor&, const at::Tensor&, const at::Tensor&, bool,
-                      const std::optional<at::Generator>&) {
-  return ops::activation_value(x, std::string(function), parameters);
+at::Tensor value_only(const at::Tensor& x, const ops::ActivationArguments& arguments) {
+  return ops::activation_value(x, arguments.function, arguments.parameters);
 }
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, Autograd, m) {
-  m.impl("activation", activation);
+  m.impl("activation", ops::unpacked<activation>);
 }
 
 TORCH_LIBRARY_IMPL(fewbit, CompositeExplicitAutograd, m) {
-  m.impl("activation", value_only);
+  m.impl("activation", ops::unpacked<value_only>);
 }
 
 }  // namespace fewbit::autograd

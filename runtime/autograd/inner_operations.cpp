@@ -31,32 +31,28 @@ void refuse_backward(const char* operation, const at::Tensor& y, const at::Tenso
                                       torch::autograd::collect_next_edges(x)));
 }
 
-std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, c10::string_view function,
-                                           ops::Parameters parameters, const at::Tensor& thresholds,
-                                           const at::Tensor& interval_codes,
-                                           const at::Tensor& levels, bool even,
-                                           const std::optional<at::Generator>& generator) {
+std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x,
+                                           const ops::ActivationArguments& arguments) {
   check_once(x);
   auto results = [&] {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    return ops::activation_forward(x, std::string(function), parameters, thresholds, interval_codes,
-                                   levels, even, generator);
+    return ops::activation_forward(x, arguments);
   }();
   refuse_backward("fewbit::activation_forward", std::get<0>(results), x);
   return results;
 }
 
-at::Tensor value(const at::Tensor& x, c10::string_view function, ops::Parameters parameters) {
+at::Tensor value(const at::Tensor& x, c10::string_view function, ops::Numbers parameters) {
   check_once(x);
   at::Tensor y = [&] {
     const at::AutoDispatchBelowADInplaceOrView guard;
-    return ops::activation_value(x, std::string(function), parameters);
+    return ops::activation_value(x, function, parameters);
   }();
   refuse_backward("fewbit::activation_value", y, x);
   return y;
 }
 
-at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, const at::Tensor& levels) {
+at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, ops::Numbers levels) {
   check_once(dy);
   at::Tensor dx = [&] {
     const at::AutoDispatchBelowADInplaceOrView guard;
@@ -69,7 +65,7 @@ at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, const at::Ten
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, Autograd, m) {
-  m.impl("activation_forward", forward);
+  m.impl("activation_forward", ops::unpacked<forward>);
   m.impl("activation_value", value);
   m.impl("activation_backward", backward);
 }

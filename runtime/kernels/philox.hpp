@@ -11,6 +11,12 @@ struct PhiloxState {
   uint64_t offset;
 };
 
+/// The same with the seed in a device's memory, so that drawing it makes no call wait.
+struct DevicePhilox {
+  const uint64_t* seed;
+  uint64_t offset;
+};
+
 struct PhiloxWords {
   uint32_t word[4];
 };

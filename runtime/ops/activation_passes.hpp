@@ -1,17 +1,15 @@
 #pragma once
 
 #include <tuple>
-#include <vector>
 
-#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
 
-#include "kernels/philox.hpp"
 #include "ops/activation.hpp"
-#include "ops/arguments.hpp"
 #include "ops/layout.hpp"
+#include "ops/table_arguments.hpp"
+#include "ops/tensor_arguments.hpp"
 
 // The operations as every device runs them: arguments checked, results allocated, and a device's
 // passes over the memory of dense tensors between.
@@ -26,55 +24,39 @@ struct Elements {
   int64_t count;
 };
 
-/// A function of the registry with parameter_count parameters.
-struct FunctionCall {
-  const kernels::Activation& function;
-  std::vector<double> parameters;
-};
-
-inline FunctionCall check_call(const char* operation, c10::string_view function,
-                               Parameters parameters) {
-  const kernels::Activation& known = check_function(operation, std::string(function));
-  return {known, check_parameters(operation, known, parameters)};
-}
-
 /// `Device` has kType and the static functions
 ///   forward(operation, FunctionCall, StepView, Elements, codes)   codes null: values only
-///   forward_unbiased(operation, FunctionCall, StepView, PhiloxState, Elements, codes)
+///   forward_unbiased(operation, FunctionCall, StepView, seed, Elements, codes)
+///                                                                 seed: in the device's memory
 ///   backward(operation, StepView, Elements, codes)
-///   draw(operation, generator)    one draw of the user's generator, the key of all of a call's
-///                                 random numbers
 template <class Device>
 struct Operations {
-  static std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, c10::string_view function,
-                                                    Parameters parameters,
-                                                    const at::Tensor& thresholds,
-                                                    const at::Tensor& interval_codes,
-                                                    const at::Tensor& levels, bool even,
-                                                    const std::optional<at::Generator>& generator) {
+  static std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x,
+                                                    const ActivationArguments& arguments) {
     constexpr const char* kName = "fewbit::activation_forward";
     check_device(kName, "x", x, Device::kType);
-    const FunctionCall call = check_call(kName, function, parameters);
+    const FunctionCall call = check_call(kName, arguments.function, arguments.parameters);
     const kernels::ElementType type = check_element_type(kName, x);
-    const kernels::StepView step =
-        check_step(kName, {thresholds, interval_codes, levels, even}, type);
+    const StepArrays steps(kName, arguments.table, type);
+    const kernels::StepView& view = steps.view();
     const c10::DeviceGuard guard(x.device());
     const at::Tensor in = dense(x);
     at::Tensor y = like(x);
     at::Tensor codes =
-        at::empty({kernels::code_bytes(in.numel(), step.bits)}, in.options().dtype(at::kByte));
+        at::empty({kernels::code_bytes(in.numel(), view.bits)}, in.options().dtype(at::kByte));
     const Elements elements = elements_of(type, in, y);
     auto* stream = codes.mutable_data_ptr<uint8_t>();
-    if (step.codes != nullptr) {
-      Device::forward(kName, call, step, elements, stream);
+    if (arguments.table.is_unbiased()) {
+      check_seed(kName, arguments.seed, x);
+      Device::forward_unbiased(kName, call, view, arguments.seed->const_data_ptr<int64_t>(),
+                               elements, stream);
     } else {
-      const kernels::PhiloxState random = Device::draw(kName, generator);
-      Device::forward_unbiased(kName, call, step, random, elements, stream);
+      Device::forward(kName, call, view, elements, stream);
     }
     return {y, codes};
   }
 
-  static at::Tensor value(const at::Tensor& x, c10::string_view function, Parameters parameters) {
+  static at::Tensor value(const at::Tensor& x, c10::string_view function, Numbers parameters) {
     constexpr const char* kName = "fewbit::activation_value";
     const FunctionCall call = check_call(kName, function, parameters);
     const kernels::ElementType type = check_element_type(kName, x);
@@ -85,17 +67,17 @@ struct Operations {
     return y;
   }
 
-  static at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes,
-                             const at::Tensor& levels) {
+  static at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
     constexpr const char* kName = "fewbit::activation_backward";
     check_device(kName, "dy", dy, Device::kType);
     const kernels::ElementType type = check_element_type(kName, dy);
-    const kernels::StepView step = check_levels(kName, levels, type);
-    check_codes(kName, codes, dy, step.bits);
+    const StepArrays steps(kName, levels, type);
+    check_codes(kName, codes, dy, steps.view().bits);
     const c10::DeviceGuard guard(dy.device());
     const at::Tensor in = dense(dy);
     at::Tensor dx = like(dy);
-    Device::backward(kName, step, elements_of(type, in, dx), codes.const_data_ptr<uint8_t>());
+    Device::backward(kName, steps.view(), elements_of(type, in, dx),
+                     codes.const_data_ptr<uint8_t>());
     return dx;
   }
 

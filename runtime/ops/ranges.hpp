@@ -2,7 +2,7 @@
 
 #include <c10/util/FunctionRef.h>
 
-#include "kernels/activation.hpp"
+#include "kernels/activation/activation.hpp"
 
 namespace fewbit::ops {
 

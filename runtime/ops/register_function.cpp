@@ -2,7 +2,7 @@
 
 #include <c10/util/Exception.h>
 
-#include "kernels/activation.hpp"
+#include "kernels/activation/activation.hpp"
 #include "tables/added.hpp"
 
 namespace fewbit {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iomanip>
-#include <sstream>
 
 #include <torch/csrc/autograd/function.h>
 
@@ -11,6 +9,7 @@
 #include "session/activation_call.hpp"
 #include "session/scope_sites.hpp"
 #include "session/scope_stack.hpp"
+#include "session/text_table.hpp"
 
 namespace fewbit {
 
@@ -131,16 +130,16 @@ std::vector<ActivationScope::Entry> ActivationScope::entries() const {
 }
 
 std::string ActivationScope::report() const {
-  std::ostringstream text;
-  text << std::left << std::setw(14) << "function" << std::right << std::setw(8) << "calls"
-       << std::setw(14) << "elements"
-       << "  outcome\n";
+  using session::TextTable;
+  TextTable table({{"function"},
+                   {"calls", TextTable::Side::right},
+                   {"elements", TextTable::Side::right},
+                   {"outcome"}});
   for (const Entry& entry : entries_) {
-    text << std::left << std::setw(14) << entry.function << std::right << std::setw(8)
-         << entry.calls << std::setw(14) << entry.elements << "  "
-         << (entry.replaced ? "few bits: " : "left alone: ") << entry.outcome << '\n';
+    table.add({entry.function, std::to_string(entry.calls), session::grouped(entry.elements),
+               (entry.replaced ? "few bits: " : "left alone: ") + entry.outcome});
   }
-  return text.str();
+  return table.text();
 }
 
 }  // namespace fewbit

@@ -2,14 +2,13 @@
 
 #include <cmath>
 #include <filesystem>
-#include <iomanip>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "fewbit/nn/activation_module.hpp"
 #include "search/search_table.hpp"
 #include "session/scope_sites.hpp"
 #include "session/site_statistics.hpp"
+#include "session/text_table.hpp"
 #include "tables/solved.hpp"
 
 namespace fewbit {
@@ -197,29 +196,33 @@ const std::vector<Calibrator::Fit>& Calibrator::fit() {
 }
 
 std::string Calibrator::report() const {
-  std::ostringstream text;
-  text << std::left << std::setw(24) << "site" << std::setw(12) << "function" << std::right
-       << std::setw(5) << "bits" << std::setw(12) << "elements" << std::setw(8) << "mean"
-       << std::setw(8) << "spread" << std::setw(8) << "within" << std::setw(22) << "squared error"
-       << std::setw(22) << "smoothed bias" << '\n';
+  using session::rounded;
+  using session::TextTable;
+  constexpr auto kRight = TextTable::Side::right;
+  TextTable table({{"site"},
+                   {"function"},
+                   {"bits", kRight},
+                   {"elements", kRight},
+                   {"mean", kRight},
+                   {"spread", kRight},
+                   {"within", kRight},
+                   {"squared error", kRight},
+                   {"smoothed bias", kRight}});
   for (const Fit& fit : fits_) {
-    text << std::left << std::setw(24) << fit.site << std::setw(12) << fit.function << std::right
-         << std::setw(5) << fit.bits << std::setw(12) << fit.elements << std::setprecision(3)
-         << std::setw(8) << fit.mean << std::setw(8) << fit.spread << std::setw(8) << fit.within;
-    const auto change = [&](double before, double after) {
-      std::ostringstream pair;
-      pair << std::setprecision(3) << before << " -> " << after;
-      text << std::setw(22) << pair.str();
-    };
+    std::vector<std::string> cells = {fit.site,
+                                      fit.function,
+                                      std::to_string(fit.bits),
+                                      session::grouped(fit.elements),
+                                      rounded(fit.mean),
+                                      rounded(fit.spread),
+                                      rounded(fit.within)};
     if (fit.note.empty()) {
-      change(fit.error_before, fit.error_after);
-      change(fit.bias_before, fit.bias_after);
-    } else {
-      text << "  " << fit.note;
+      cells.push_back(rounded(fit.error_before) + " -> " + rounded(fit.error_after));
+      cells.push_back(rounded(fit.bias_before) + " -> " + rounded(fit.bias_after));
     }
-    text << '\n';
+    table.add(std::move(cells), fit.note);
   }
-  return text.str();
+  return table.text();
 }
 
 void Calibrator::save(const std::string& folder) const {

@@ -47,12 +47,12 @@ std::vector<SavedTensor> SavedBytes::entries() const {
 }
 
 std::int64_t SavedBytes::unique_bytes_in_scope(Bits bits) const {
-  return session::Forecast(entries(), bits, *ledger_).bytes();
+  return session::Forecast(entries(), bits).bytes();
 }
 
 std::string SavedBytes::explain(Bits bits) const {
   const std::vector<SavedTensor> saved = entries();
-  return session::explain_saved(saved) + session::Forecast(saved, bits, *ledger_).text();
+  return session::explain_saved(saved) + session::Forecast(saved, bits).text();
 }
 
 void SavedBytes::reset() {

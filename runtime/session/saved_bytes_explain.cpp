@@ -11,13 +11,10 @@
 #include <c10/core/ScalarType.h>
 
 #include "session/saved_bytes_text.hpp"
+#include "session/text_table.hpp"
 
 namespace fewbit::session {
 namespace {
-
-// Columns: operation, calls, keeps, type, made by, bytes, only here, share.
-using Cells = std::array<std::string, 8>;
-constexpr std::array<bool, 8> kToTheRight{false, true, false, false, false, true, true, true};
 
 std::string percent(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return "-";
@@ -83,7 +80,7 @@ std::vector<Row> rows_of(const std::vector<SavedTensor>& entries,
   return rows;
 }
 
-Cells cells_of(const Row& row, std::int64_t total) {
+std::vector<std::string> cells_of(const Row& row, std::int64_t total) {
   const SavedTensor& saved = *row.example;
   const bool own = saved.maker_node == saved.node;
   return {short_name(saved.operation),
@@ -94,22 +91,6 @@ Cells cells_of(const Row& row, std::int64_t total) {
           grouped(row.bytes),
           grouped(row.only_here),
           percent(row.bytes, total)};
-}
-
-void print_table(std::ostream& out, const std::vector<Cells>& lines) {
-  std::array<std::size_t, std::tuple_size_v<Cells>> widths{};
-  for (const Cells& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  }
-  for (const Cells& line : lines) {
-    std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const std::string blanks(widths[i] - line[i].size(), ' ');
-      text += (i == 0 ? "" : "  ") + (kToTheRight[i] ? blanks + line[i] : line[i] + blanks);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out << text << '\n';
-  }
 }
 
 // What the reader must know before making one of the operations keep less.
@@ -170,12 +151,18 @@ std::string explain_saved(const std::vector<SavedTensor>& entries) {
       << (parameters.size() == 1 ? " that lives" : " that live") << " anyway\n";
   if (storages.empty()) return out.str();
 
-  std::vector<Cells> lines{
-      {"operation", "calls", "keeps", "type", "made by", "bytes", "only here", "share"}};
-  for (const Row& row : rows_of(entries, storages)) lines.push_back(cells_of(row, total));
-  lines.push_back({"all, each once", "", "", "", "", grouped(total), "", "100.0 %"});
-  out << '\n';
-  print_table(out, lines);
+  constexpr auto kRight = TextTable::Side::right;
+  TextTable table({{"operation"},
+                   {"calls", kRight},
+                   {"keeps"},
+                   {"type"},
+                   {"made by"},
+                   {"bytes", kRight},
+                   {"only here", kRight},
+                   {"share", kRight}});
+  for (const Row& row : rows_of(entries, storages)) table.add(cells_of(row, total));
+  table.add({"all, each once", "", "", "", "", grouped(total), "", "100.0 %"});
+  out << '\n' << table.text();
   print_sharing(out, storages);
   return out.str();
 }

@@ -10,6 +10,7 @@
 #include "ops/activation.hpp"
 #include "session/activation_call.hpp"
 #include "session/saved_bytes_text.hpp"
+#include "session/text_table.hpp"
 
 namespace fewbit::session {
 namespace {
@@ -48,8 +49,7 @@ std::string per_element(std::int64_t freed, std::int64_t all, const Table& table
 
 }  // namespace
 
-Forecast::Forecast(const std::vector<SavedTensor>& entries, Bits bits, const Ledger& ledger)
-    : bits_(bits), ledger_(ledger) {
+Forecast::Forecast(const std::vector<SavedTensor>& entries, Bits bits) : bits_(bits) {
   TORCH_CHECK(bits.count >= 1 && bits.count <= 8, "fewbit::SavedBytes: ", bits.count,
               " bits, accepted: 1 to 8");
   for (const SavedTensor& saved : entries) add(saved);
@@ -131,17 +131,13 @@ std::int64_t Forecast::bytes() const {
   for (const auto& [number, storage] : storages_) {
     if (!goes(number, kNoNode)) bytes += storage.bytes;
   }
-  std::set<const void*> levels;
   for (const auto& [node, call] : calls_) {
-    if (!call.replaced) continue;
-    bytes += ops::code_bytes(call.activation->elements, call.table->bits());
-    const Memory memory = memory_of(call.table->levels());
-    if (!ledger_.keeps(memory) && levels.insert(memory.address()).second) bytes += memory.bytes;
+    if (call.replaced) bytes += ops::code_bytes(call.activation->elements, call.table->bits());
   }
   return bytes;
 }
 
-// Without the levels, which are few and shared. Only where there is a table.
+// Only where there is a table.
 std::int64_t Forecast::saved_by(std::int64_t node, const Call& call) const {
   std::int64_t bytes = 0;
   for (const std::int64_t storage : call.kept) {

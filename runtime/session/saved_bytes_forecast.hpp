@@ -9,16 +9,15 @@
 
 #include "fewbit/saved_bytes.hpp"
 #include "fewbit/table.hpp"
-#include "session/saved_bytes_ledger.hpp"
 
 namespace fewbit::session {
 
 // What codes of so many bits would change of what is kept, by arithmetic alone: an activation that
-// is replaced keeps its codes and the levels of its table; all others keep what they do.
+// is replaced keeps its codes; all others keep what they do.
 class Forecast {
  public:
-  // The entries are those of the ledger, and outlive this.
-  Forecast(const std::vector<SavedTensor>& entries, Bits bits, const Ledger& ledger);
+  // The entries outlive this.
+  Forecast(const std::vector<SavedTensor>& entries, Bits bits);
 
   // Kept inside an ActivationScope without rules.
   std::int64_t bytes() const;
@@ -57,7 +56,6 @@ class Forecast {
   std::string replaced_text(const Call& call) const;
 
   Bits bits_;
-  const Ledger& ledger_;
   std::map<std::int64_t, Call> calls_;  // by node, which is the order of calling
   std::map<std::int64_t, Storage> storages_;
 };

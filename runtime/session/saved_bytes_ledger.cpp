@@ -153,13 +153,6 @@ void Ledger::drop_the_past() {
   }
 }
 
-bool Ledger::keeps(const Memory& memory) const {
-  const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(records_, [&](const auto& entry) {
-    return at_peak(entry) && entry.second.packed.memory.address() == memory.address();
-  });
-}
-
 std::vector<SavedTensor> Ledger::entries() const {
   const std::lock_guard lock(mutex_);
   std::map<NodeKey, std::int64_t> numbers{{NodeKey{}, 0}};

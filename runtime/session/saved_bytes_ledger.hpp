@@ -61,8 +61,6 @@ class Ledger {
 
   std::int64_t bytes(bool parameters) const;
   std::vector<SavedTensor> entries() const;
-  // Whether entries() has one in that memory.
-  bool keeps(const Memory& memory) const;
   // Records in the books, those that no answer needs any more among them.
   std::size_t size() const;
 

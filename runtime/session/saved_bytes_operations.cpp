@@ -76,7 +76,7 @@ std::shared_ptr<const SavedActivation> activation_of(const std::string& operatio
     if (arguments.size() != 8) return nullptr;  // an overload, which calls this one
     activation.function = arguments[1].toStringRef();
     activation.parameters = arguments[2].toDoubleVector();
-    const auto levels = static_cast<std::uint64_t>(arguments[5].toTensor().numel());
+    const auto levels = static_cast<std::uint64_t>(arguments[5].toListRef().size());
     activation.bits = static_cast<int>(std::bit_width(levels - 1));
   } else {
     const std::optional<ActivationCall> call = activation_call(operation, arguments);

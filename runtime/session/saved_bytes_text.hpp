@@ -7,9 +7,6 @@
 // How explain() writes things.
 namespace fewbit::session {
 
-// 1234567 as "1,234,567".
-std::string grouped(std::int64_t value);
-
 // "[32, 16]".
 std::string shape_text(const std::vector<std::int64_t>& shape);
 

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include <ATen/EmptyTensor.h>
-#include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
 
 #include "tables/step_functions.hpp"
 
@@ -41,32 +40,25 @@ void check_intervals(const TableData& data) {
               "fewbit::Table ", data.name, ": thresholds do not ascend");
 }
 
-/// Tables outlive the mode in which they are made: neither InferenceMode nor a transform of
-/// functorch, which come in through the dispatcher, may leave their mark.
-template <class T>
-at::Tensor tensor_of(const std::vector<T>& values, at::ScalarType type) {
-  const c10::InferenceMode no_inference(false);
-  at::Tensor tensor = at::detail::empty_cpu({static_cast<int64_t>(values.size())}, type);
-  std::copy(values.begin(), values.end(), tensor.mutable_data_ptr<T>());
-  return tensor;
-}
-
 std::vector<float> floats_of(const std::vector<double>& values) {
   std::vector<float> floats;
   for (const double value : values) floats.push_back(static_cast<float>(value));
   return floats;
 }
 
-/// For float and double; the 16-bit types compare as float does.
-Table::Tensors tensors_of(const StepFunction& steps, at::ScalarType type) {
-  std::vector<uint8_t> codes = steps.codes;
-  if (steps.nan_code != codes[0]) codes.push_back(steps.nan_code);
-  return {type == at::kDouble ? tensor_of(steps.thresholds, type)
-                              : tensor_of(floats_of(steps.thresholds), at::kFloat),
-          tensor_of(codes, at::kByte),
-          type == at::kDouble ? tensor_of(steps.levels, type)
-                              : tensor_of(floats_of(steps.levels), at::kFloat),
-          steps.even};
+Table::Steps steps_of(const StepFunction& steps) {
+  std::vector<int64_t> codes(steps.codes.begin(), steps.codes.end());
+  if (steps.nan_code != steps.codes[0]) codes.push_back(steps.nan_code);
+  return {steps.thresholds, std::move(codes), steps.levels, steps.even};
+}
+
+Table::Steps steps_of(const TableData& data) {
+  std::vector<int64_t> codes(data.interval_codes.begin(), data.interval_codes.end());
+  if (data.nan_code) codes.push_back(*data.nan_code);
+  return {{data.thresholds.begin(), data.thresholds.end()},
+          std::move(codes),
+          {data.levels.begin(), data.levels.end()},
+          data.even};
 }
 
 /// What floats take, as data.
@@ -86,19 +78,16 @@ Table::Table(TableData data) {
   State state;
   if (const auto steps = exact_steps(data, at::kFloat)) {
     for (const at::ScalarType type : {at::kDouble, at::kBFloat16, at::kHalf}) {
-      state.others[type] = tensors_of(*exact_steps(data, type), type);
+      state.others[type] = steps_of(*exact_steps(data, type));
     }
     set_steps(data, *steps);
   }
-  std::vector<uint8_t> codes = data.interval_codes;
-  if (data.nan_code) codes.push_back(*data.nan_code);
-  state.floats = {tensor_of(data.thresholds, at::kFloat), tensor_of(codes, at::kByte),
-                  tensor_of(data.levels, at::kFloat), data.even};
+  state.floats = steps_of(data);
   state.data = std::move(data);
   state_ = std::make_shared<const State>(std::move(state));
 }
 
-const Table::Tensors& Table::tensors(at::ScalarType type) const {
+const Table::Steps& Table::steps(at::ScalarType type) const {
   const auto own = state_->others.find(type);
   return own == state_->others.end() ? state_->floats : own->second;
 }

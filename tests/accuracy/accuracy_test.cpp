@@ -9,8 +9,7 @@
 
 #include "bench/accuracy/measure.hpp"
 #include "functions/registry.hpp"
-#include "kernels/cpu/logistic.hpp"
-#include "kernels/cpu/segments.hpp"
+#include "kernels/activation/cpu/function_kernels.hpp"
 #include "tests/kernels/support.hpp"
 
 namespace fewbit::bench {
@@ -31,10 +30,11 @@ void expect_no_worse(const Worst& ours, const Worst& theirs) {
       << theirs.units_at;
 }
 
-/// Whether the kernel is not the generated code.
+/// Whether the kernel is not the generated code, nor equal to it.
 bool is_fitted(const std::string& function) {
-  const kernels::FunctionKernels& kernels = *kernels::find_activation(function)->kernels;
-  return kernels.logistic().kind != kernels::LogisticKind::none || kernels.segments().degree != 0;
+  const kernels::Fitted& fitted = kernels::find_activation(function)->kernels->fitted();
+  return std::holds_alternative<kernels::Logistic>(fitted) ||
+         std::holds_alternative<kernels::SegmentTable>(fitted);
 }
 
 class EveryFunction : public testing::TestWithParam<std::string> {};

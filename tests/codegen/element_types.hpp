@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/cpu/half.hpp"
+#include "kernels/half.hpp"
 
 namespace fewbit::test {
 

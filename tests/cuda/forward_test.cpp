@@ -81,8 +81,9 @@ TEST(CudaForward, RoundsAtRandomAsTheCpuDoes) {
       const auto x = bytes_of(normal_inputs(kCount, 4), type);
       std::vector<uint8_t> y(x.size());
       std::vector<uint8_t> expected(static_cast<size_t>(code_bytes(kCount, steps.bits)));
-      kernels::forward_unbiased(*kernels::find_activation(named.function), nullptr, steps, {5, 6},
-                                type, x.data(), y.data(), expected.data(), {0, kCount, kCount});
+      kernels::activation_forward_unbiased(*kernels::find_activation(named.function), nullptr,
+                                           steps, {5, 6}, type, x.data(), y.data(), expected.data(),
+                                           {0, kCount, kCount});
       ASSERT_EQ(
           device_forward(function(named.function), steps, type, x, {.random = PhiloxState{5, 6}})
               .codes,

@@ -55,14 +55,16 @@ void expect_the_cpus_end(ElementType type, int thresholds) {
   Sparse codes(code_bytes(kCount, 3)), expected(code_bytes(kCount, 3));
   fill_the_end(x, type, 5);
   const Range range = {kBegin, kCount, kCount};
-  kernels::forward(*kernels::find_activation("relu"), nullptr, table.view(), type, x.data(),
-                   y.data(), expected.data(), range);
-  kernels::backward(table.view(), type, x.data(), expected.data(), expected_dx.data(), range);
+  kernels::activation_forward(*kernels::find_activation("relu"), nullptr, table.view(), type,
+                              x.data(), y.data(), expected.data(), range);
+  kernels::activation_backward(table.view(), type, x.data(), expected.data(), expected_dx.data(),
+                               range);
   with_the_last_blocks(type, [&] {
-    ASSERT_EQ(forward(*find_activation("relu"), nullptr, table.view(), type, x.data(), y.data(),
-                      codes.data(), kCount, nullptr),
+    ASSERT_EQ(activation_forward(*find_activation("relu"), nullptr, table.view(), type, x.data(),
+                                 y.data(), codes.data(), kCount, nullptr),
               cudaSuccess);
-    ASSERT_EQ(backward(table.view(), type, x.data(), expected.data(), dx.data(), kCount, nullptr),
+    ASSERT_EQ(activation_backward(table.view(), type, x.data(), expected.data(), dx.data(), kCount,
+                                  nullptr),
               cudaSuccess);
   });
   // Bisection of doubles runs a warp's tile, their values 256 elements a block.

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "kernels/cuda/activation.hpp"
+#include "kernels/activation/cuda/activation.hpp"
 #include "tests/kernels/inputs.hpp"
 #include "tests/kernels/support.hpp"
 
@@ -64,11 +64,13 @@ inline Forward device_forward(const Activation& activation, const StepView& step
   Guarded codes(static_cast<size_t>(code_bytes(count, steps.bits)), how.offset);
   Guarded& y = how.in_place ? in : out;
   uint8_t* const stream = how.keeps_codes ? codes.data() : nullptr;
+  const PhiloxState random = how.random.value_or(PhiloxState{});
   const cudaError_t status =
-      how.random ? forward_unbiased(activation, parameters, steps, *how.random, type, in.data(),
-                                    y.data(), stream, count, nullptr)
-                 : forward(activation, parameters, steps, type, in.data(), y.data(), stream, count,
-                           nullptr);
+      how.random ? activation_forward_unbiased(activation, parameters, steps,
+                                               {&random.seed, random.offset}, type, in.data(),
+                                               y.data(), stream, count, nullptr)
+                 : activation_forward(activation, parameters, steps, type, in.data(), y.data(),
+                                      stream, count, nullptr);
   EXPECT_EQ(status, cudaSuccess);
   EXPECT_TRUE(in.is_intact() && out.is_intact() && codes.is_intact());
   return {y.content(), codes.content()};
@@ -84,7 +86,7 @@ inline std::vector<uint8_t> device_backward(const StepView& steps, ElementType t
   Guarded out(dy.size(), offset);
   Guarded stream = guarded(codes, how.offset);
   Guarded& dx = how.in_place ? in : out;
-  EXPECT_EQ(backward(steps, type, in.data(), stream.data(), dx.data(), count, nullptr),
+  EXPECT_EQ(activation_backward(steps, type, in.data(), stream.data(), dx.data(), count, nullptr),
             cudaSuccess);
   EXPECT_TRUE(in.is_intact() && out.is_intact() && stream.is_intact());
   return dx.content();

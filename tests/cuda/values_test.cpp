@@ -2,7 +2,7 @@
 // activation.hpp promises.
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/half_plan.hpp"
+#include "kernels/activation/cpu/half_plan.hpp"
 #include "tests/cuda/support.hpp"
 #include "tests/support/allowed_error.hpp"
 

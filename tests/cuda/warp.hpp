@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/cuda/arguments.hpp"
-#include "kernels/cuda/stream.hpp"
+#include "kernels/activation/cuda/arguments.hpp"
+#include "kernels/stream/cuda/stream.hpp"
 #include "tests/kernels/support.hpp"
 
 /// The CUDA kernels' own functions run on the host, lane after lane, step after step: what a warp

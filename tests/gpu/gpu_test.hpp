@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/activation.hpp"
+#include "kernels/activation/cuda/activation.hpp"
 #include "tests/kernels/reference.hpp"
 #include "tests/support/device.hpp"
 
@@ -110,19 +111,38 @@ struct Pass {
   Bytes codes;
 };
 
+/// A number that kernels read on the device.
+class DeviceNumber {
+ public:
+  explicit DeviceNumber(uint64_t number) : memory_(sizeof number) { set(number); }
+
+  void set(uint64_t number) {
+    Bytes bytes(sizeof number);
+    std::memcpy(bytes.data(), &number, sizeof number);
+    memory_.upload(bytes);
+  }
+  const uint64_t* at() const { return reinterpret_cast<const uint64_t*>(memory_.at()); }
+
+ private:
+  Memory memory_;
+};
+
 /// forward, or forward_unbiased where `random` is given.
 inline Pass run_forward(const Activation& activation, const StepView& steps, ElementType type,
                         const Bytes& x, const PhiloxState* random = nullptr, Shifts shifts = {}) {
   const int64_t count = static_cast<int64_t>(x.size()) / element_bytes(type);
   const Guarded from(x, shifts.x), to(static_cast<int64_t>(x.size()), shifts.y),
       codes(code_bytes(count, steps.bits), shifts.codes);
+  const PhiloxState state = random != nullptr ? *random : PhiloxState{};
+  const DeviceNumber seed(state.seed);
   const Stream stream;
   // The guards were filled on another stream.
   check(cudaDeviceSynchronize(), "fill");
-  check(random != nullptr ? forward_unbiased(activation, nullptr, steps, *random, type, from.at(),
-                                             to.at(), codes.at(), count, stream)
-                          : forward(activation, nullptr, steps, type, from.at(), to.at(),
-                                    codes.at(), count, stream),
+  check(random != nullptr
+            ? activation_forward_unbiased(activation, nullptr, steps, {seed.at(), state.offset},
+                                          type, from.at(), to.at(), codes.at(), count, stream)
+            : activation_forward(activation, nullptr, steps, type, from.at(), to.at(), codes.at(),
+                                 count, stream),
         "forward");
   stream.wait();
   expect(from.content() == x, "x was changed");
@@ -136,7 +156,7 @@ inline Bytes run_backward(const StepView& steps, ElementType type, const Bytes& 
       kept(codes, shifts.codes);
   const Stream stream;
   check(cudaDeviceSynchronize(), "fill");
-  check(backward(steps, type, from.at(), kept.at(), to.at(), count, stream), "backward");
+  check(activation_backward(steps, type, from.at(), kept.at(), to.at(), count, stream), "backward");
   stream.wait();
   return to.content();
 }

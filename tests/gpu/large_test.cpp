@@ -56,16 +56,17 @@ void expect_large(ElementType type, const StepView& steps) {
   const Stream stream;
   check(repeat(period.at(), period.bytes(), from.at(), bytes, nullptr), "repeat");
   check(cudaDeviceSynchronize(), "repeat");
-  check(
-      forward(known("gelu"), nullptr, steps, type, from.at(), to.at(), codes.at(), kCount, stream),
-      "forward");
+  check(activation_forward(known("gelu"), nullptr, steps, type, from.at(), to.at(), codes.at(),
+                           kCount, stream),
+        "forward");
   stream.wait();
   expect(differences(pattern.y, to, bytes) == 0, type_name(type), "values differ");
   Bytes code_pattern = pattern.codes;
   code_pattern.resize(static_cast<size_t>(kPeriod / 8 * steps.bits));
   expect(differences(code_pattern, codes, kCount * steps.bits / 8) == 0, "codes differ");
   expect_tail(code_pattern, codes, steps.bits);
-  check(backward(steps, type, from.at(), codes.at(), to.at(), kCount, stream), "backward");
+  check(activation_backward(steps, type, from.at(), codes.at(), to.at(), kCount, stream),
+        "backward");
   stream.wait();
   expect(differences(gradients, to, bytes) == 0, type_name(type), "gradients differ");
 }

@@ -72,12 +72,12 @@ GPU_TEST(y_may_be_x_and_dx_may_be_dy, Cost::small) {
       const Memory both(x);
       const Memory codes(static_cast<int64_t>(apart.codes.size()));
       const Stream stream;
-      check(forward(known("gelu"), nullptr, table.view(), type, both.at(), both.at(), codes.at(),
-                    5000, stream),
+      check(activation_forward(known("gelu"), nullptr, table.view(), type, both.at(), both.at(),
+                               codes.at(), 5000, stream),
             "forward");
       expect(both.download() == apart.y && codes.download() == apart.codes, type_name(type),
              thresholds, "thresholds: forward in place differs");
-      check(backward(table.view(), type, both.at(), codes.at(), both.at(), 5000, stream),
+      check(activation_backward(table.view(), type, both.at(), codes.at(), both.at(), 5000, stream),
             "backward");
       expect(both.download() == run_backward(table.view(), type, apart.y, apart.codes),
              type_name(type), "backward in place differs");
@@ -93,8 +93,8 @@ GPU_TEST(tables_may_go_as_soon_as_a_launcher_returns, Cost::small) {
     const Memory from(x), to(from.bytes()), codes(static_cast<int64_t>(expected.codes.size()));
     const Stream stream;
     std::vector<double> parameters(8, 0.0);
-    check(forward(known("tanh"), parameters.data(), table.view(), ElementType::f32, from.at(),
-                  to.at(), codes.at(), 1 << 20, stream),
+    check(activation_forward(known("tanh"), parameters.data(), table.view(), ElementType::f32,
+                             from.at(), to.at(), codes.at(), 1 << 20, stream),
           "forward");
     std::fill(table.thresholds.begin(), table.thresholds.end(), 0.0f);
     std::fill(table.codes.begin(), table.codes.end(), uint8_t{0});

@@ -17,9 +17,10 @@ struct Round {
         dx(x.bytes()) {}
 
   void enqueue(cudaStream_t stream) const {
-    check(forward(known("silu"), nullptr, steps, type, x.at(), y.at(), codes.at(), count, stream),
+    check(activation_forward(known("silu"), nullptr, steps, type, x.at(), y.at(), codes.at(), count,
+                             stream),
           "forward");
-    check(backward(steps, type, y.at(), codes.at(), dx.at(), count, stream), "backward");
+    check(activation_backward(steps, type, y.at(), codes.at(), dx.at(), count, stream), "backward");
   }
 
   void expect_results(const Bytes& input, const char* what) const {
@@ -86,17 +87,19 @@ GPU_TEST(graphs_replay_on_new_inputs, Cost::small) {
   }
 }
 
-GPU_TEST(unbiased_passes_can_be_captured_with_their_random_state, Cost::small) {
+GPU_TEST(captured_unbiased_passes_read_their_seed_at_every_replay, Cost::small) {
   const StepView steps = view_of(generated::gelu::tables::unbiased_normal_b3);
   const Bytes input = bytes_of(normal_inputs(5000, 7), ElementType::f32);
   const PhiloxState random{3, 4};
+  DeviceNumber seed(0);
   const Memory x(input), y(x.bytes()), codes(code_bytes(5000, 3));
   const Stream stream;
   const Graph graph(stream, [&] {
-    check(forward_unbiased(known("gelu"), nullptr, steps, random, ElementType::f32, x.at(), y.at(),
-                           codes.at(), 5000, stream),
+    check(activation_forward_unbiased(known("gelu"), nullptr, steps, {seed.at(), random.offset},
+                                      ElementType::f32, x.at(), y.at(), codes.at(), 5000, stream),
           "forward");
   });
+  seed.set(random.seed);
   graph.replay(stream);
   stream.wait();
   const Pass expected = run_forward(known("gelu"), steps, ElementType::f32, input, &random);
@@ -127,10 +130,10 @@ GPU_TEST(two_streams_do_not_disturb_each_other, Cost::large) {
 GPU_TEST(passes_over_nothing_leave_no_error_behind, Cost::small) {
   const SyntheticTable table(3, 7, 6);
   const Memory x(4096), codes(4096);
-  check(forward(known("gelu"), nullptr, table.view(), ElementType::f32, x.at(), x.at(), codes.at(),
-                0, nullptr),
+  check(activation_forward(known("gelu"), nullptr, table.view(), ElementType::f32, x.at(), x.at(),
+                           codes.at(), 0, nullptr),
         "nothing to do");
-  check(backward(table.view(), ElementType::f32, x.at(), codes.at(), x.at(), 0, nullptr),
+  check(activation_backward(table.view(), ElementType::f32, x.at(), codes.at(), x.at(), 0, nullptr),
         "nothing to do");
   check(cudaDeviceSynchronize(), "kernels");
   check(cudaGetLastError(), "an error from before");

@@ -13,8 +13,8 @@ Bytes values(const Activation& activation, ElementType type, const Bytes& x,
   const Memory from(x);
   const Memory to(from.bytes());
   const Stream stream;
-  check(forward(activation, parameters, {}, type, from.at(), to.at(), nullptr,
-                from.bytes() / element_bytes(type), stream),
+  check(activation_forward(activation, parameters, {}, type, from.at(), to.at(), nullptr,
+                           from.bytes() / element_bytes(type), stream),
         "forward");
   stream.wait();
   return to.download();

@@ -52,7 +52,7 @@ loaded=$(find "$scratch/prefix" -name libfewbit_runtime.so -exec ldd {} +)
 [[ "$loaded" != *'not found'* ]] || fail "the library does not find: $loaded"
 
 # Where the package has CUDA: kernels for the consumer's functions in a project with that language.
-if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/cuda" ]; then
+if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/activation/cuda" ]; then
   cp -r "$consumer" "$scratch/cuda"
   step 'configure with CUDA' configure cuda -DWITH_CUDA=ON
   [[ "$output" != *'for the CPU only'* ]] || fail "CUDA is a language: $output"
@@ -90,7 +90,7 @@ refuse 'libtorch 2\.7\.0 in .*/old is too old: 2\.8' \
 libtorch "$scratch/newer" 2 99
 refuse 'built with libtorch .* cannot mix with libtorch 2\.99\.0 in .*/newer' \
   -DCOMPONENT=runtime -DFEWBIT_TORCH_ROOT="$scratch/newer"
-if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/cuda" ]; then
+if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/activation/cuda" ]; then
   version=$(sed -n 's/.*_built_with "\([0-9.]*\)".*/\1/p' "$scratch"/prefix/lib/cmake/fewbit/*-config.cmake)
   IFS=. read -r major minor _ <<<"$version"
   libtorch "$scratch/without_cuda" "$major" "$minor"

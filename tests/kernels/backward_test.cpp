@@ -61,8 +61,8 @@ TEST(Backward, InRangesAndInPlaceGivesTheSame) {
     const std::vector<uint8_t> expected = run_backward(table.view(), type, dy, pass.codes);
     const int64_t borders[] = {0, 2 * kBlock, 6 * kBlock, kCount};
     for (const int part : {2, 0, 1}) {
-      backward(table.view(), type, dy.data(), pass.codes.data(), dy.data(),
-               {borders[part], borders[part + 1], kCount});
+      activation_backward(table.view(), type, dy.data(), pass.codes.data(), dy.data(),
+                          {borders[part], borders[part + 1], kCount});
     }
     EXPECT_EQ(dy, expected);
   }

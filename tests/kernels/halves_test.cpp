@@ -6,7 +6,7 @@
 
 #include "expression/evaluate.hpp"
 #include "functions/registry.hpp"
-#include "kernels/cpu/half_values.hpp"
+#include "kernels/activation/cpu/function_kernels.hpp"
 #include "tests/kernels/inputs.hpp"
 #include "tests/kernels/support.hpp"
 #include "tests/support/allowed_error.hpp"

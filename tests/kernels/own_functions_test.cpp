@@ -4,11 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/fit.hpp"
-#include "kernels/cpu/half_values.hpp"
-#include "kernels/cpu/lines.hpp"
-#include "kernels/cpu/logistic.hpp"
-#include "kernels/cpu/segments.hpp"
+#include "kernels/activation/cpu/fit.hpp"
+#include "kernels/activation/cpu/function_kernels.hpp"
 #include "tests/kernels/inputs.hpp"
 #include "tests/kernels/support.hpp"
 
@@ -95,17 +92,9 @@ const FunctionKernels& kernels_of() {
   static const FunctionKernels kernels = {
       {kLoops, kLoops, kLoops},
       default_function<kIndex>(),
-      []() -> const Lines& {
-        static const Lines lines = fit_lines(default_function<kIndex>());
-        return lines;
-      },
-      []() -> const Logistic& {
-        static const Logistic logistic = fit_logistic(default_function<kIndex>());
-        return logistic;
-      },
-      []() -> const SegmentTable& {
-        static const SegmentTable segments = fit_segments(default_function<kIndex>());
-        return segments;
+      []() -> const Fitted& {
+        static const Fitted fitted = fit(default_function<kIndex>());
+        return fitted;
       },
       [](ElementType type) -> const HalfValues& {
         static const HalfValues bf16 =
@@ -127,24 +116,21 @@ const std::vector<Activation>& own_activations() {
   return all;
 }
 
-std::string fit_of(const FunctionKernels& kernels) {
-  if (kernels.lines().degree > 0) return "lines";
-  if (kernels.logistic().kind != LogisticKind::none) return "logistic";
-  return kernels.segments().degree > 0 ? "segments" : "";
+std::string fit_of(const Fitted& fitted) {
+  constexpr const char* kNames[] = {"", "lines", "logistic", "segments"};
+  return kNames[fitted.index()];
 }
 
 TEST(OwnFunctions, HaveAFitOnlyWhereItServesEveryX) {
   for (size_t i = 0; i < std::size(kOwn); ++i) {
-    EXPECT_EQ(fit_of(*own_activations()[i].kernels), kOwn[i].fit) << kOwn[i].name;
+    EXPECT_EQ(fit_of(own_activations()[i].kernels->fitted()), kOwn[i].fit) << kOwn[i].name;
   }
 }
 
 TEST(OwnFunctions, HaveNoFitWhereTheirKinksAreNotKnown) {
   DefaultFunction function = default_function<0>();
   function.kink_count = -1;
-  EXPECT_EQ(fit_lines(function).degree, 0);
-  EXPECT_EQ(fit_logistic(function).kind, LogisticKind::none);
-  EXPECT_EQ(fit_segments(function).degree, 0);
+  EXPECT_EQ(fit_of(fit(function)), "");
 }
 
 std::vector<double> inputs(const Own& own) {

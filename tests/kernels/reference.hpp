@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "generated/functions.hpp"
-#include "kernels/cpu/half.hpp"
-#include "kernels/step_view.hpp"
+#include "kernels/activation/step_view.hpp"
+#include "kernels/half.hpp"
+#include "kernels/stream/code_stream.hpp"
 
 /// Tables, inputs, and the definition of what kernels do with them, for any device.
 namespace fewbit::kernels {

@@ -105,8 +105,8 @@ TEST(CodeStream, NeedsNoAlignmentBeyondTheTypesAndWritesNothingBesideItsOwn) {
         std::vector<uint8_t> to(y_size + 128, 0xAB);
         std::vector<uint8_t> codes(code_size + 128, 0xAB);
         std::copy(x.begin(), x.end(), from.begin() + static_cast<std::ptrdiff_t>(shift));
-        forward(relu(), nullptr, table.view(), type, from.data() + shift, to.data() + shift,
-                codes.data() + shift - 1, {0, kCount, kCount});
+        activation_forward(relu(), nullptr, table.view(), type, from.data() + shift,
+                           to.data() + shift, codes.data() + shift - 1, {0, kCount, kCount});
         std::vector<uint8_t> wanted(to.size(), 0xAB);
         std::copy(expected.y.begin(), expected.y.end(),
                   wanted.begin() + static_cast<std::ptrdiff_t>(shift));
@@ -128,8 +128,8 @@ TEST(CodeStream, DoesNotDependOnTheSplitIntoRangesNorOnTheirOrder) {
   Forward split{std::vector<uint8_t>(x.size()), std::vector<uint8_t>(expected.codes.size(), 0xFF)};
   const int64_t borders[] = {0, kBlock, 2 * kBlock, 7 * kBlock, 10 * kBlock, kCount};
   for (const int part : {3, 0, 4, 2, 1}) {
-    forward(relu(), nullptr, table.view(), ElementType::f32, x.data(), split.y.data(),
-            split.codes.data(), {borders[part], borders[part + 1], kCount});
+    activation_forward(relu(), nullptr, table.view(), ElementType::f32, x.data(), split.y.data(),
+                       split.codes.data(), {borders[part], borders[part + 1], kCount});
   }
   EXPECT_EQ(split.y, expected.y);
   EXPECT_EQ(split.codes, expected.codes);
@@ -142,10 +142,11 @@ TEST(CodeStream, InPlaceAndValueOnlyPassesGiveTheSameValues) {
     const Activation& gelu = *find_activation("gelu");
     const Forward expected = run_forward(gelu, table.view(), type, x);
     std::vector<uint8_t> y(x.size());
-    forward(gelu, nullptr, {}, type, x.data(), y.data(), nullptr, {0, 3000, 3000});
+    activation_forward(gelu, nullptr, {}, type, x.data(), y.data(), nullptr, {0, 3000, 3000});
     EXPECT_EQ(y, expected.y);
     std::vector<uint8_t> codes(expected.codes.size());
-    forward(gelu, nullptr, table.view(), type, x.data(), x.data(), codes.data(), {0, 3000, 3000});
+    activation_forward(gelu, nullptr, table.view(), type, x.data(), x.data(), codes.data(),
+                       {0, 3000, 3000});
     EXPECT_EQ(x, expected.y);
     EXPECT_EQ(codes, expected.codes);
   }

@@ -7,7 +7,7 @@
 
 #include <hwy/targets.h>
 
-#include "kernels/activation.hpp"
+#include "kernels/activation/activation.hpp"
 #include "tests/kernels/reference.hpp"
 
 namespace fewbit::kernels {
@@ -24,8 +24,8 @@ inline Forward run_forward(const Activation& activation, const StepView& steps, 
   const int64_t count = static_cast<int64_t>(x.size()) / element_bytes(type);
   Forward result{std::vector<uint8_t>(x.size()),
                  std::vector<uint8_t>(static_cast<size_t>(code_bytes(count, steps.bits)), 0xFF)};
-  forward(activation, parameters, steps, type, x.data(), result.y.data(), result.codes.data(),
-          {0, count, count});
+  activation_forward(activation, parameters, steps, type, x.data(), result.y.data(),
+                     result.codes.data(), {0, count, count});
   return result;
 }
 
@@ -34,7 +34,7 @@ inline std::vector<uint8_t> run_backward(const StepView& steps, ElementType type
                                          const std::vector<uint8_t>& codes) {
   const int64_t count = static_cast<int64_t>(dy.size()) / element_bytes(type);
   std::vector<uint8_t> dx(dy.size());
-  backward(steps, type, dy.data(), codes.data(), dx.data(), {0, count, count});
+  activation_backward(steps, type, dy.data(), codes.data(), dx.data(), {0, count, count});
   return dx;
 }
 

@@ -22,8 +22,9 @@ Forward run_unbiased(const NamedTable& named, PhiloxState random, ElementType ty
   ends.push_back(count);
   int64_t begin = 0;
   for (const int64_t end : ends) {
-    forward_unbiased(*find_activation(named.function), nullptr, steps, random, type, x.data(),
-                     result.y.data(), result.codes.data(), {begin, end, count});
+    activation_forward_unbiased(*find_activation(named.function), nullptr, steps, random, type,
+                                x.data(), result.y.data(), result.codes.data(),
+                                {begin, end, count});
     begin = end;
   }
   return result;

@@ -33,7 +33,8 @@ TEST(ActivationForward, CodesNameTheLevelOfEveryElementForEveryBuiltinTable) {
     const auto [y, codes] = forward(x, table);
     for (int64_t i = 0; i < x.numel(); ++i) {
       const int code = test::code_at(codes, i, table.bits());
-      ASSERT_EQ(table.levels()[code].item<float>(), test::level_of(table, x[i].item<float>()))
+      ASSERT_EQ(table.data().levels[static_cast<size_t>(code)],
+                test::level_of(table, x[i].item<float>()))
           << table.function() << ' ' << table.name() << " at " << x[i].item<float>();
       if (i > 150) i += 7;
     }
@@ -71,10 +72,10 @@ TEST(ActivationBackward, MultipliesEveryGradientByItsLevel) {
     const at::Tensor dy = at::randn_like(x);
     const Table table = Table::standard("silu", Bits{3});
     const auto [y, codes] = forward(x, table);
-    const at::Tensor dx = ops::activation_backward(dy, codes, table.levels());
+    const at::Tensor dx = test::backward(dy, codes, table);
     at::Tensor levels = at::empty({x.numel()}, at::kFloat);
     for (int64_t i = 0; i < x.numel(); ++i) {
-      levels[i] = table.levels()[test::code_at(codes, i, 3)];
+      levels[i] = table.data().levels[static_cast<size_t>(test::code_at(codes, i, 3))];
     }
     const at::Tensor wanted =
         type == at::kDouble ? levels.to(type) * dy : (levels * dy.to(at::kFloat)).to(type);
@@ -101,7 +102,7 @@ TEST(Activation, OfMetaTensorsHasTheShapesOfRealOnes) {
   EXPECT_EQ(y.sizes(), at::IntArrayRef({3, 7, 5}));
   EXPECT_EQ(y.strides(), x.transpose(0, 2).strides());
   EXPECT_EQ(codes.numel(), 48);
-  EXPECT_EQ(ops::activation_backward(y, codes, table.levels()).sizes(), y.sizes());
+  EXPECT_EQ(test::backward(y, codes, table).sizes(), y.sizes());
 }
 
 TEST(Activation, UnderAutocastStaysIn16Bits) {
@@ -134,17 +135,15 @@ TEST(UnbiasedActivation, FollowsTheGeneratorAndIsTrueOnAverage) {
   EXPECT_LT(std::abs(error), 5 * sigma);
 }
 
-TEST(Operations, ThatMayDrawSaySo) {
-  const auto draws = [](const char* name, const char* overload) {
-    return c10::Dispatcher::singleton()
-        .findSchemaOrThrow(name, overload)
-        .hasTag(at::Tag::nondeterministic_seeded);
+TEST(UnbiasedActivation, IsAFunctionOfItsSeed) {
+  const Table table = Table::builtin("gelu", "unbiased_normal_b2");
+  const at::Tensor x = at::randn({5000});
+  const auto codes = [&](int64_t seed) {
+    const at::Tensor drawn = at::full({1}, seed, at::kLong);
+    return std::get<1>(ops::activation_forward(x, ops::arguments_of(table, at::kFloat, drawn)));
   };
-  EXPECT_TRUE(draws("fewbit::activation", ""));
-  EXPECT_TRUE(draws("fewbit::activation", "builtin"));
-  EXPECT_TRUE(draws("fewbit::activation_forward", ""));
-  EXPECT_FALSE(draws("fewbit::activation_value", ""));
-  EXPECT_FALSE(draws("fewbit::activation_backward", ""));
+  EXPECT_TRUE(at::equal(codes(7), codes(7)));
+  EXPECT_FALSE(at::equal(codes(7), codes(8)));
 }
 
 }  // namespace fewbit

@@ -7,9 +7,10 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <fewbit/nn/own_act.hpp>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
-#include "kernels/activation.hpp"
-#include "kernels/cuda/activation.hpp"
+#include "kernels/activation/activation.hpp"
+#include "kernels/activation/cuda/activation.hpp"
 #include "tables/builtin.hpp"
 #include "tests/ops/support.hpp"
 #include "tests/support/refusal.hpp"
@@ -113,8 +114,8 @@ TEST_F(CudaActivation, GivesTheCodesAndGradientsOfTheCpuInEveryType) {
       const auto [y_cpu, codes_cpu] = forward(x, table);
       EXPECT_EQ(y.scalar_type(), type);
       EXPECT_TRUE(at::equal(codes.cpu(), codes_cpu)) << type << ' ' << bits;
-      const at::Tensor dx = ops::activation_backward(x.to(at::kCUDA), codes, table.levels());
-      const at::Tensor dx_cpu = ops::activation_backward(x, codes_cpu, table.levels());
+      const at::Tensor dx = test::backward(x.to(at::kCUDA), codes, table);
+      const at::Tensor dx_cpu = test::backward(x, codes_cpu, table);
       EXPECT_TRUE(at::allclose(dx.cpu(), dx_cpu, 0, 0, true)) << type << ' ' << bits;
     }
   }
@@ -215,7 +216,7 @@ TEST_F(CudaActivation, CanBeCapturedIntoAGraph) {
   at::Tensor y, codes, dx;
   const auto run = [&] {
     std::tie(y, codes) = forward(x, table);
-    dx = ops::activation_backward(y, codes, table.levels());
+    dx = test::backward(y, codes, table);
   };
   const auto stream = c10::cuda::getStreamFromPool();
   run();  // loads the kernels
@@ -234,22 +235,30 @@ TEST_F(CudaActivation, CanBeCapturedIntoAGraph) {
     const auto [y_now, codes_now] = forward(x, table);
     EXPECT_TRUE(at::equal(y, y_now));
     EXPECT_TRUE(at::equal(codes, codes_now));
-    EXPECT_TRUE(at::equal(dx, ops::activation_backward(y_now, codes_now, table.levels())));
+    EXPECT_TRUE(at::equal(dx, test::backward(y_now, codes_now, table)));
   }
 }
 
-TEST_F(CudaActivation, OfTheUnbiasedFormIsRefusedWhileAGraphIsCaptured) {
+TEST_F(CudaActivation, OfTheUnbiasedFormDrawsAnewAtEveryReplay) {
   const Table table = Table::builtin("gelu", "unbiased_normal_b2");
-  const at::Tensor x = at::randn({100}, at::kCUDA);
+  const at::Tensor x = at::randn({70001}, at::kCUDA).requires_grad_();
+  const at::Tensor ones = at::ones_like(x);
   at::cuda::CUDAGraph graph;
+  at::Tensor dx;
+  const auto run = [&] { dx = torch::autograd::grad({activation(x, table)}, {x}, {ones})[0]; };
   const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+  run();  // loads the kernels
+  c10::cuda::device_synchronize();
   graph.capture_begin();
-  const std::string reason = refusal([&] { forward(x, table); });
-  x.add(1);  // an empty graph is warned of
+  run();
   graph.capture_end();
-  EXPECT_EQ(reason,
-            "fewbit::activation_forward: a table of the unbiased form cannot be used while a CUDA "
-            "graph is captured: its random numbers would be the same at every replay");
+  const auto replay = [&] {
+    graph.replay();
+    c10::cuda::device_synchronize();
+    return dx.clone();
+  };
+  const at::Tensor first = replay();
+  EXPECT_FALSE(at::equal(first, replay()));
 }
 
 TEST_F(CudaActivation, UnderAutocastStaysIn16Bits) {
@@ -277,16 +286,10 @@ TEST_F(CudaActivation, RefusesTensorsOfSeveralDevices) {
   const at::Tensor x = at::ones({100});
   const auto [y, kept] = forward(x, table);
   const at::Tensor codes = kept;
-  EXPECT_EQ(refusal([&] { ops::activation_backward(x.to(at::kCUDA), codes, table.levels()); }),
+  EXPECT_EQ(refusal([&] { test::backward(x.to(at::kCUDA), codes, table); }),
             "fewbit::activation_backward: codes is on cpu, but dy on cuda:0");
-  EXPECT_EQ(refusal([&] { ops::activation_backward(x, codes.to(at::kCUDA), table.levels()); }),
+  EXPECT_EQ(refusal([&] { test::backward(x, codes.to(at::kCUDA), table); }),
             "fewbit::activation_backward: dy is on cpu, but another argument on cuda");
-  EXPECT_EQ(refusal([&] {
-              ops::activation_backward(x.to(at::kCUDA), codes.to(at::kCUDA),
-                                       table.levels().to(at::kCUDA));
-            }),
-            "fewbit::activation_backward: levels is a 1-d tensor of Float on cuda:0, accepted: "
-            "contiguous 1-d Float on the CPU");
 }
 
 }  // namespace fewbit

@@ -30,8 +30,7 @@ TEST(Refusal, OfTypesAndLayoutsWithoutAKernel) {
   const auto seen = [](const at::Tensor& x) {
     const auto [y, codes] = test::forward(at::ones({3}), table());
     EXPECT_NE(refusal([&] { test::forward(x, table()); }), "accepted");
-    EXPECT_NE(refusal([&, c = codes] { ops::activation_backward(x, c, table().levels()); }),
-              "accepted");
+    EXPECT_NE(refusal([&, c = codes] { test::backward(x, c, table()); }), "accepted");
     return refusal([&] { gelu(x, Bits{3}); });
   };
   for (const at::ScalarType type : {at::kLong, at::kBool, at::kComplexFloat, at::kFloat8_e4m3fn}) {
@@ -43,30 +42,42 @@ TEST(Refusal, OfTypesAndLayoutsWithoutAKernel) {
 
 TEST(Refusal, OfDevicesThatDoNotBelongTogether) {
   const auto [y, stream] = test::forward(at::ones({100}), table());
-  const at::Tensor codes = stream, x = at::ones({100}), levels = table().levels();
-  const auto backward = [](const at::Tensor& dy, const at::Tensor& c, const at::Tensor& l) {
-    return refusal([&] { ops::activation_backward(dy, c, l); });
-  };
-  EXPECT_EQ(backward(x, codes.to(at::kMeta), levels),
+  const at::Tensor codes = stream, x = at::ones({100});
+  EXPECT_EQ(refusal([&] { test::backward(x, codes.to(at::kMeta), table()); }),
             "fewbit::activation_backward: dy is on cpu, but another argument on meta");
-  EXPECT_EQ(backward(x, codes, levels.to(at::kMeta)),
-            "fewbit::activation_backward: dy is on cpu, but another argument on meta");
-  EXPECT_EQ(backward(x.to(at::kMeta), codes, levels),
+  EXPECT_EQ(refusal([&] { test::backward(x.to(at::kMeta), codes, table()); }),
             "fewbit::activation_backward: codes is on cpu, but dy on meta");
-  EXPECT_EQ(refusal([&] {
-              ops::activation_forward(x, "gelu", {}, table().thresholds().to(at::kMeta),
-                                      table().interval_codes(), levels, false, {});
-            }),
-            "fewbit::activation_forward: x is on cpu, but another argument on meta");
+}
+
+TEST(Refusal, OfSeedsThatAreMissingOrNone) {
+  const Table unbiased = Table::builtin("gelu", "unbiased_normal_b2");
+  const auto with = [&](const std::optional<at::Tensor>& seed) {
+    return refusal([&] {
+      ops::activation_forward(at::ones({4}), ops::arguments_of(unbiased, at::kFloat, seed));
+    });
+  };
+  EXPECT_EQ(with(at::zeros({1}, at::kLong)), "accepted");
+  EXPECT_EQ(with({}),
+            "fewbit::activation_forward: a table of the unbiased form takes a seed, one int64 on "
+            "cpu");
+  EXPECT_EQ(with(at::zeros({2}, at::kLong)),
+            "fewbit::activation_forward: seed is 2 elements of Long, accepted: one Long");
+  EXPECT_EQ(with(at::zeros({1})),
+            "fewbit::activation_forward: seed is 1 elements of Float, accepted: one Long");
+}
+
+std::string refusal_of(const std::vector<double>& thresholds, const std::vector<int64_t>& codes,
+                       const std::vector<double>& levels) {
+  return refusal([&] {
+    ops::activation_forward(at::ones({9}), {"gelu", {}, {thresholds, codes, levels, false}, {}});
+  });
 }
 
 TEST(Refusal, OfMoreThresholdsThanKernelsKeep) {
-  const auto of = [](int64_t count) {
-    const at::Tensor codes = at::zeros({count + 1}, at::kByte);
-    return refusal([&] {
-      ops::activation_forward(at::ones({9}), "gelu", {}, at::linspace(-1, 1, count), codes,
-                              at::ones({2}), false, {});
-    });
+  const auto of = [](size_t count) {
+    std::vector<double> thresholds(count);
+    for (size_t i = 0; i < count; ++i) thresholds[i] = static_cast<double>(i);
+    return refusal_of(thresholds, std::vector<int64_t>(count + 1), {1.0, 1.0});
   };
   EXPECT_EQ(of(1023), "accepted");
   EXPECT_EQ(of(1024),
@@ -75,12 +86,10 @@ TEST(Refusal, OfMoreThresholdsThanKernelsKeep) {
 
 TEST(Refusal, OfCodesOfTheWrongLengthAlsoWithoutData) {
   const at::Tensor dy = at::ones({100}, at::kMeta);
-  EXPECT_EQ(refusal([&] {
-              ops::activation_backward(dy, at::ones({32}, dy.options().dtype(at::kByte)),
-                                       table().levels());
-            }),
-            "fewbit::activation_backward: codes has 32 bytes, accepted: 48, which 100 codes of 3 "
-            "bits take");
+  EXPECT_EQ(
+      refusal([&] { test::backward(dy, at::ones({32}, dy.options().dtype(at::kByte)), table()); }),
+      "fewbit::activation_backward: codes has 32 bytes, accepted: 48, which 100 codes of 3 "
+      "bits take");
 }
 
 TEST(Refusal, OfBuiltinTablesOfAnotherFunctionByName) {
@@ -100,37 +109,24 @@ TEST(Refusal, OfBitsOutOfRange) {
 
 TEST(Refusal, OfCodesOfTheWrongLength) {
   const auto [y, codes] = test::forward(at::ones({100}), table());
-  EXPECT_EQ(refusal([&, c = codes] {
-              ops::activation_backward(at::ones({101 + 64}), c, table().levels());
-            }),
+  EXPECT_EQ(refusal([&, c = codes] { test::backward(at::ones({101 + 64}), c, table()); }),
             "fewbit::activation_backward: codes has 48 bytes, accepted: 64, which 165 codes of 3 "
             "bits take");
-  EXPECT_EQ(refusal([&, c = codes] {
-              ops::activation_backward(at::ones({100}), c.to(at::kInt), table().levels());
-            }),
+  EXPECT_EQ(refusal([&, c = codes] { test::backward(at::ones({100}), c.to(at::kInt), table()); }),
             "fewbit::activation_backward: codes is a 1-d tensor of Int, accepted: contiguous 1-d "
             "uint8");
 }
 
 TEST(Refusal, OfTablesThatAreNone) {
-  const at::Tensor x = at::ones({4});
-  const auto with = [&](const at::Tensor& thresholds, const at::Tensor& codes,
-                        const at::Tensor& levels) {
-    return refusal(
-        [&] { ops::activation_forward(x, "gelu", {}, thresholds, codes, levels, false, {}); });
-  };
-  const at::Tensor two = at::tensor({0, 1}, at::kByte);
-  const at::Tensor levels = at::tensor({0.0f, 1.0f});
-  EXPECT_EQ(with(at::tensor({0.0f, 1.0f}), two, levels),
-            "fewbit::activation_forward: interval_codes has 2 elements, accepted: 3, one more than "
+  EXPECT_EQ(refusal_of({0.0, 1.0}, {0, 1}, {0.0, 1.0}),
+            "fewbit::activation_forward: codes has 2 elements, accepted: 3, one more than "
             "thresholds, or 4 with the code of a NaN");
-  EXPECT_EQ(with(at::tensor({0.0f}), at::tensor({0, 2}, at::kByte), levels),
-            "fewbit::activation_forward: interval_codes names a level beyond the 2 of levels");
-  EXPECT_EQ(with(at::tensor({0.0f}), two, at::tensor({1.0f})),
+  EXPECT_EQ(refusal_of({0.0}, {0, 2}, {0.0, 1.0}),
+            "fewbit::activation_forward: codes names level 2, accepted: 0 to 1");
+  EXPECT_EQ(refusal_of({0.0}, {0, -1}, {0.0, 1.0}),
+            "fewbit::activation_forward: codes names level -1, accepted: 0 to 1");
+  EXPECT_EQ(refusal_of({0.0}, {0, 1}, {1.0}),
             "fewbit::activation_forward: levels has 1 elements, accepted: 2 to 256");
-  EXPECT_EQ(with(at::tensor({0.0}, at::kDouble), two, levels),
-            "fewbit::activation_forward: thresholds is a 1-d tensor of Double on cpu, accepted: "
-            "contiguous 1-d Float on the CPU");
 }
 
 TEST(Refusal, OfUnknownFunctionsAndWrongParameters) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-#include "kernels/activation.hpp"
+#include "kernels/activation/activation.hpp"
 #include "tests/ops/support.hpp"
 
 namespace fewbit {

@@ -31,14 +31,17 @@ inline float level_of(const Table& table, float x) {
 }
 
 inline std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x, const Table& table) {
-  return ops::activation_forward(x, table.function(), table.parameters(), table.thresholds(),
-                                 table.interval_codes(), table.levels(), table.is_even(), {});
+  return ops::activation_forward(x, ops::arguments_of(table, x.scalar_type()));
+}
+
+inline at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, const Table& table) {
+  return ops::activation_backward(dy, codes, table.steps(dy.scalar_type()).levels);
 }
 
 inline at::Tensor activation_by_name(const at::Tensor& x, c10::string_view function,
                                      c10::string_view table) {
   using Signature = at::Tensor(const at::Tensor&, c10::string_view, c10::string_view,
-                               const std::optional<at::Generator>&);
+                               const std::optional<at::Tensor>&);
   return c10::Dispatcher::singleton()
       .findSchemaOrThrow("fewbit::activation", "builtin")
       .typed<Signature>()

@@ -28,19 +28,19 @@ std::shared_ptr<torch::jit::CompilationUnit> compile(const std::string& source) 
 
 }  // namespace
 
-TEST(TorchScript, CallsTheOperationWithATablesTensors) {
+TEST(TorchScript, CallsTheOperationWithATablesNumbers) {
   const Table table = Table::standard("silu", Bits{3});
   const auto unit = compile(R"(
-def call(x, thresholds, codes, levels):
+def call(x, thresholds: List[float], codes: List[int], levels: List[float]):
     return fewbit.activation(x, "silu", [1.0], thresholds, codes, levels)
 )");
   at::Tensor expected = at::randn({500}).requires_grad_();
   silu(expected, Bits{3}).sum().backward();
   for (int run = 0; run < 4; ++run) {  // the first profiles, later ones are optimised
     at::Tensor x = expected.detach().clone().requires_grad_();
+    const Table::Steps& steps = table.steps(at::kFloat);
     const at::Tensor y =
-        unit->run_method("call", x, table.thresholds(), table.interval_codes(), table.levels())
-            .toTensor();
+        unit->run_method("call", x, steps.thresholds, steps.codes, steps.levels).toTensor();
     y.sum().backward();
     EXPECT_TRUE(at::equal(x.grad(), expected.grad())) << run;
   }

@@ -191,7 +191,7 @@ TEST(ActivationScope, ShrinksAnUnchangedTransformerLayer) {
   const int64_t exact = bytes();
   const ActivationScope scope({.bits = 3});
   const int64_t elements = 10 * 4 * 128;
-  EXPECT_EQ(exact - bytes(), elements * 4 - elements * 3 / 8 - 8 * 4);
+  EXPECT_EQ(exact - bytes(), elements * 4 - elements * 3 / 8);
 }
 
 }  // namespace fewbit

@@ -103,8 +103,8 @@ TEST(Calibrator, SavesTablesThatAnotherModelLoads) {
   for (const int64_t index : {1, 5}) {
     const auto first = std::dynamic_pointer_cast<nn::ActivationModule>(model->ptr(index));
     const auto second = std::dynamic_pointer_cast<nn::ActivationModule>(other->ptr(index));
-    EXPECT_TRUE(at::equal(first->table().levels(), second->table().levels()));
-    EXPECT_TRUE(at::equal(first->table().thresholds(), second->table().thresholds()));
+    EXPECT_EQ(first->table().data().levels, second->table().data().levels);
+    EXPECT_EQ(first->table().data().thresholds, second->table().data().thresholds);
   }
   EXPECT_THROW(Calibrator::load(*other, folder + "/none"), c10::Error);
 }

@@ -57,7 +57,7 @@ all, each once                                                 5,120            
 
 activations:
   silu [32, 16] Float: keeps its input, 2,048 bytes; AddmmBackward0 keeps its output anyway, 2,048 bytes: 3 bits save 1,856 of 4,096 bytes (29 of 64 bits per element); rebuilding the output from the input in backward would save 2,048, exactly
-with ActivationScope at 3 bits this forward would keep 3,296 bytes instead of 5,120
+with ActivationScope at 3 bits this forward would keep 3,264 bytes instead of 5,120
 )");
 }
 

@@ -15,9 +15,11 @@ namespace {
 
 /// f(x) whose gradient is the table's step function, by torch's own operations.
 at::Tensor by_step_function(const at::Tensor& x, const Table& table) {
-  const at::Tensor interval = at::bucketize(x.detach(), table.thresholds());
-  const at::Tensor slope =
-      table.levels().index({table.interval_codes().index({interval}).to(at::kLong)});
+  const Table::Steps& steps = table.steps(x.scalar_type());
+  const at::Tensor interval =
+      at::bucketize(x.detach(), at::tensor(steps.thresholds, x.options().requires_grad(false)));
+  const at::Tensor code = at::tensor(steps.codes, at::kLong).index({interval});
+  const at::Tensor slope = at::tensor(steps.levels, x.options().requires_grad(false)).index({code});
   const at::Tensor value = activation(x.detach(), table);
   return value + slope * (x - x.detach());
 }

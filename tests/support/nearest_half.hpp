@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/cpu/half.hpp"
+#include "kernels/half.hpp"
 
 namespace fewbit::kernels {
 

@@ -122,8 +122,8 @@ class SavedBytes {
   std::vector<SavedTensor> entries() const;
   // Bytes that would have been kept at the same moment inside an ActivationScope of so many bits
   // without rules: unique_bytes() without what the activations keep that it replaces, with their
-  // codes and one set of levels for every table. To the byte where autocast changes no type of an
-  // activation's input (it does so for softplus alone).
+  // codes. To the byte where autocast changes no type of an activation's input (it does so for
+  // softplus alone).
   std::int64_t unique_bytes_in_scope(Bits bits = {3}) const;
   // A table by operation with totals, which storages are kept by several operations, and for every
   // activation what codes of so many bits would save of what it and its output's users keep, also

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include "fewbit/bits.hpp"
 
@@ -70,24 +70,20 @@ class Table {
   bool is_unbiased() const { return state_->data.interval_codes.empty(); }
   const TableData& data() const { return state_->data; }
 
-  /// The same as the operations take it, on the CPU.
-  struct Tensors {
-    at::Tensor thresholds;      ///< float32 [m - 1]
-    at::Tensor interval_codes;  ///< uint8 [m], or [m + 1], the last of a NaN
-    at::Tensor levels;          ///< float32 [k]
+  /// The same as the operations take it for x of one type.
+  struct Steps {
+    std::vector<double> thresholds;
+    std::vector<int64_t> codes;  ///< of the intervals, and a NaN's where it has another
+    std::vector<double> levels;
     bool even;
   };
-  /// For x of a type; for double thresholds and levels may be float64.
-  const Tensors& tensors(at::ScalarType type) const;
-  const at::Tensor& thresholds() const { return state_->floats.thresholds; }
-  const at::Tensor& interval_codes() const { return state_->floats.interval_codes; }
-  const at::Tensor& levels() const { return state_->floats.levels; }
+  const Steps& steps(at::ScalarType type) const;
 
  private:
   struct State {
     TableData data;
-    Tensors floats;
-    std::map<at::ScalarType, Tensors> others;  ///< where a type has its own
+    Steps floats;
+    std::map<at::ScalarType, Steps> others;  ///< where a type has its own
   };
 
   std::shared_ptr<const State> state_;

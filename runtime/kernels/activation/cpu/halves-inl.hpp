@@ -1,0 +1,225 @@
+// 16-bit elements by integers: values by a table of all of them, codes by comparing bit patterns,
+// both in turn on a few elements, so that loads and arithmetic overlap. Included once per
+// instruction set.
+#if defined(FEWBIT_HALVES_INL) == defined(HWY_TARGET_TOGGLE)
+#if defined(FEWBIT_HALVES_INL)
+#undef FEWBIT_HALVES_INL
+#else
+#define FEWBIT_HALVES_INL
+#endif
+
+#include <cstring>
+
+#include <hwy/highway.h>
+
+#include "kernels/activation/cpu/half_plan.hpp"
+#include "kernels/activation/cpu/stages.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace fewbit::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// What is worked on together.
+inline constexpr int64_t kHalves = 32;
+
+/// Values, and codes one a byte unless there is nothing to encode, for a block. y may be x.
+using HalfStage = void(const HalfPlan& plan, const uint16_t* value, const void* x, void* y,
+                       uint8_t* codes);
+
+struct NoCodes {
+  HWY_INLINE explicit NoCodes(const HalfPlan&) {}
+  HWY_INLINE void operator()(const uint16_t*, uint8_t*) const {}
+};
+
+/// The first code plus the change of code at every threshold passed.
+class CodesBySum {
+ public:
+  HWY_INLINE explicit CodesBySum(const HalfPlan& plan) : plan_(plan) {}
+
+  HWY_INLINE void operator()(const uint16_t* x, uint8_t* codes) const {
+    const hn::CappedTag<int16_t, kHalves> d;
+    const hn::Rebind<uint8_t, decltype(d)> db;
+    const auto magnitude = hn::Set(d, 0x7FFF);
+    const auto offset = hn::Set(d, plan_.lane_offset());
+    const auto keep = hn::Set(d, plan_.even ? int16_t{0x7FFF} : int16_t{-1});
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t i = 0; i < kHalves; i += lanes) {
+      const auto v = hn::And(hn::LoadU(d, reinterpret_cast<const int16_t*>(x) + i), keep);
+      const auto flip = hn::And(hn::BroadcastSignBit(v), magnitude);
+      const auto lane = hn::Add(hn::Xor(v, flip), offset);
+      auto code = hn::Set(d, plan_.first);
+      for (int t = 0; t < plan_.count; ++t) {
+        const auto passed = hn::Gt(lane, hn::Set(d, plan_.threshold[t]));
+        code = hn::Add(code, hn::IfThenElseZero(passed, hn::Set(d, plan_.change[t])));
+      }
+      if (plan_.nan_change != 0) {
+        const auto is_nan = hn::Gt(hn::And(v, magnitude), hn::Set(d, plan_.infinity));
+        code = hn::Add(code, hn::IfThenElseZero(is_nan, hn::Set(d, plan_.nan_change)));
+      }
+      hn::StoreU(hn::DemoteTo(db, code), db, codes + i);
+    }
+  }
+
+ private:
+  const HalfPlan& plan_;
+};
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// One bit: the first code, flipped by every threshold passed at which the code changes, and for a
+/// NaN where that has the other code. Writes the stream itself.
+inline void encode_one_bit_of_halves(const HalfPlan& plan, const void* x, uint8_t* stream) {
+  const __m512i magnitude = _mm512_set1_epi16(0x7FFF);
+  const __m512i offset = _mm512_set1_epi16(plan.lane_offset());
+  const __m512i keep = _mm512_set1_epi16(plan.even ? 0x7FFF : -1);
+  const __m512i infinity = _mm512_set1_epi16(plan.infinity);
+  for (int64_t i = 0; i < kBlock; i += kHalves) {
+    const __m512i v =
+        _mm512_and_si512(_mm512_loadu_si512(static_cast<const uint16_t*>(x) + i), keep);
+    const __m512i flip = _mm512_and_si512(_mm512_srai_epi16(v, 15), magnitude);
+    const __m512i lane = _mm512_add_epi16(_mm512_xor_si512(v, flip), offset);
+    uint32_t bits = plan.first ? ~uint32_t{0} : 0;
+    for (int t = 0; t < plan.count; ++t) {
+      if (plan.change[t] == 0) continue;
+      bits ^= _mm512_cmpgt_epi16_mask(lane, _mm512_set1_epi16(plan.threshold[t]));
+    }
+    if (plan.nan_change != 0) {
+      bits ^= _mm512_cmpgt_epi16_mask(_mm512_and_si512(v, magnitude), infinity);
+    }
+    std::memcpy(stream + i / 8, &bits, sizeof bits);
+  }
+}
+
+/// The steps of the element's cell of a grid, by permutations of two registers.
+template <int kPerCell, int kCodeShift, bool kEven>
+class CodesByGrid {
+ public:
+  HWY_INLINE explicit CodesByGrid(const HalfPlan& plan)
+      : base_(_mm512_set1_epi16(static_cast<int16_t>(2 * plan.grid.base))),
+        last_(
+            _mm512_set1_epi16(static_cast<int16_t>((2 * HalfGrid::kCells << plan.grid.shift) - 1))),
+        shift_(_mm_cvtsi32_si128(plan.grid.shift + 1)),
+        infinity_(_mm512_set1_epi16(plan.infinity)),
+        codes_{_mm512_load_si512(plan.grid.codes),
+               _mm512_load_si512(plan.grid.codes + HalfGrid::kCells)} {
+    for (int j = 0; j < kPerCell; ++j) {
+      threshold_[j][0] = _mm512_load_si512(plan.grid.threshold[j]);
+      threshold_[j][1] = _mm512_load_si512(plan.grid.threshold[j] + HalfGrid::kCells);
+    }
+  }
+
+  HWY_INLINE void operator()(const uint16_t* x, uint8_t* codes) const {
+    __m512i v = _mm512_loadu_si512(x);
+    const __m512i doubled = _mm512_slli_epi16(v, 1);  // no sign
+    if constexpr (kEven) v = _mm512_srli_epi16(doubled, 1);
+    const __m512i beyond = _mm512_min_epu16(_mm512_subs_epu16(doubled, base_), last_);
+    __m512i cell = _mm512_srl_epi16(beyond, shift_);
+    __mmask32 lower = _mm512_cmpgt_epi16_mask(v, infinity_);  // NaN
+    if constexpr (!kEven) lower |= _mm512_movepi16_mask(v);
+    const __m512i side = _mm512_set1_epi16(HalfGrid::kCells);
+    cell = _mm512_mask_add_epi16(cell, lower, cell, side);
+    __m512i found = _mm512_permutex2var_epi16(codes_[0], cell, codes_[1]);
+    for (int j = 0; j < kPerCell; ++j) {
+      const __m512i t = _mm512_permutex2var_epi16(threshold_[j][0], cell, threshold_[j][1]);
+      const __mmask32 passed = _mm512_cmpgt_epi16_mask(v, t);
+      found = _mm512_mask_srli_epi16(found, passed, found, kCodeShift);
+    }
+    if constexpr (kCodeShift == 4) found = _mm512_and_si512(found, _mm512_set1_epi16(15));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes), _mm512_cvtepi16_epi8(found));
+  }
+
+ private:
+  __m512i base_;
+  __m512i last_;
+  __m128i shift_;
+  __m512i infinity_;
+  __m512i codes_[2];
+  __m512i threshold_[kPerCell][2];
+};
+#endif
+
+/// Four values at once, past the caches or not.
+template <bool kPastCache>
+HWY_INLINE void put_word(uint64_t word, uint16_t* to) {
+#if HWY_ARCH_X86_64
+  if constexpr (kPastCache) {
+    _mm_stream_si64(reinterpret_cast<long long*>(to), static_cast<long long>(word));
+    return;
+  }
+#endif
+  std::memcpy(to, &word, sizeof word);
+}
+
+template <class Codes, bool kPastCache>
+void transform_halves(const HalfPlan& plan, const uint16_t* value, const void* x, void* y,
+                      uint8_t* codes) {
+  const Codes encode(plan);
+  const auto* from = static_cast<const uint16_t*>(x);
+  auto* to = static_cast<uint16_t*>(y);
+  for (int64_t i = 0; i < kBlock; i += kHalves) {
+    encode(from + i, codes + i);
+    for (int64_t k = i; k < i + kHalves; k += 4) {
+      const uint64_t low = value[from[k]] | uint64_t{value[from[k + 1]]} << 16;
+      const uint64_t high = value[from[k + 2]] | uint64_t{value[from[k + 3]]} << 16;
+      put_word<kPastCache>(low | high << 32, to + k);
+    }
+  }
+}
+
+/// Codes alone: one a byte, or the stream of one-bit codes.
+using HalfCodesStage = void(const HalfPlan& plan, const void* x, uint8_t* to);
+
+template <class Codes>
+void encode_halves(const HalfPlan& plan, const void* x, uint8_t* codes) {
+  const Codes encode(plan);
+  for (int64_t i = 0; i < kBlock; i += kHalves) {
+    encode(static_cast<const uint16_t*>(x) + i, codes + i);
+  }
+}
+
+/// pick<Codes>() for the way to find codes that is fastest for the plan.
+template <class Pick>
+auto with_codes([[maybe_unused]] const HalfPlan& plan, const Pick& pick) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  constexpr int kFew = 2;
+  if (plan.count > kFew && plan.grid.per_cell > 0) {
+    const auto pick_cells = [&]<bool kEven>() {
+      if (plan.grid.code_shift == 8) return pick.template operator()<CodesByGrid<1, 8, kEven>>();
+      if (plan.grid.per_cell == 1) return pick.template operator()<CodesByGrid<1, 4, kEven>>();
+      if (plan.grid.per_cell == 2) return pick.template operator()<CodesByGrid<2, 4, kEven>>();
+      return pick.template operator()<CodesByGrid<3, 4, kEven>>();
+    };
+    return plan.even ? pick_cells.template operator()<true>()
+                     : pick_cells.template operator()<false>();
+  }
+#endif
+  return pick.template operator()<CodesBySum>();
+}
+
+template <bool kPastCache>
+HalfStage* half_values_stage() {
+  return transform_halves<NoCodes, kPastCache>;
+}
+
+template <bool kPastCache>
+HalfStage* half_stage(const HalfPlan& plan) {
+  return with_codes(
+      plan, []<class Codes>() -> HalfStage* { return transform_halves<Codes, kPastCache>; });
+}
+
+inline HalfCodesStage* half_codes_stage(const HalfPlan& plan) {
+  return with_codes(plan, []<class Codes>() -> HalfCodesStage* { return encode_halves<Codes>; });
+}
+
+/// Null where the instruction set has none.
+inline HalfCodesStage* half_one_bit_stage() {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return encode_one_bit_of_halves;
+#else
+  return nullptr;
+#endif
+}
+
+}  // namespace fewbit::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,84 @@
+// Codes to and from the bit stream. Included once per instruction set.
+#if defined(FEWBIT_BITS_INL) == defined(HWY_TARGET_TOGGLE)
+#if defined(FEWBIT_BITS_INL)
+#undef FEWBIT_BITS_INL
+#else
+#define FEWBIT_BITS_INL
+#endif
+
+#include <bit>
+#include <cstring>
+
+#include "kernels/stream/cpu/elements-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace fewbit::kernels::HWY_NAMESPACE {
+
+static_assert(std::endian::native == std::endian::little);
+
+/// Bytes of the stream that a block owns, and of a buffer for them that stages may touch.
+constexpr int64_t block_bytes(int bits) {
+  return kBlock / 8 * bits;
+}
+inline constexpr int64_t kBitsBuffer = kBlock + 16;
+
+/// Eight codes, one a byte, moved together: `bits` each from the lowest on.
+inline uint64_t gather_bits(uint64_t word, int bits) {
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86_64
+  return _pext_u64(word, 0x0101010101010101u * ((1u << bits) - 1));
+#else
+  const uint64_t byte = (uint64_t{1} << bits) - 1;
+  const uint64_t pair = (uint64_t{1} << 2 * bits) - 1;
+  const uint64_t quad = (uint64_t{1} << 4 * bits) - 1;
+  word = (word & 0x0001000100010001u * byte) |
+         (word >> (8 - bits) & 0x0001000100010001u * (byte << bits));
+  word = (word & 0x0000000100000001u * pair) |
+         (word >> (16 - 2 * bits) & 0x0000000100000001u * (pair << 2 * bits));
+  return (word & quad) | (word >> (32 - 4 * bits) & quad << 4 * bits);
+#endif
+}
+
+/// Packs `count` codes, a multiple of eight. Writes up to 7 bytes beyond their own, which whatever
+/// follows them overwrites.
+HWY_INLINE void pack(const uint8_t* codes, int64_t count, int bits, uint8_t* stream) {
+  for (int64_t i = 0; i < count; i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, codes + i, 8);
+    word = gather_bits(word, bits);
+    std::memcpy(stream, &word, 8);
+    stream += bits;
+  }
+}
+
+/// Where the codes of 16 elements lie within 16 bytes from their first: for each the two bytes that
+/// hold it (and two zero bytes), and the shift that brings it down.
+struct UnpackPlan {
+  HWY_ALIGN uint8_t byte[64];
+  HWY_ALIGN uint32_t shift[16];
+  uint32_t mask;
+
+  explicit UnpackPlan(int bits) : mask((1u << bits) - 1) {
+    for (int i = 0; i < 16; ++i) {
+      const int first = i * bits / 8;
+      const uint8_t second = static_cast<uint8_t>(first + 1 < 16 ? first + 1 : 0x80);
+      byte[4 * i] = static_cast<uint8_t>(first);
+      byte[4 * i + 1] = second;
+      byte[4 * i + 2] = byte[4 * i + 3] = 0x80;
+      shift[i] = static_cast<uint32_t>(i * bits % 8);
+    }
+  }
+};
+
+/// The codes of the lanes from `lane` on, out of the 16 bytes that the group starts with.
+HWY_INLINE hn::Vec<IntTag> unpack(const UnpackPlan& plan, const uint8_t* group, size_t lane) {
+  const UnsignedTag du;
+  const hn::Repartition<uint8_t, UnsignedTag> db;
+  const auto bytes =
+      hn::TableLookupBytesOr0(hn::LoadDup128(db, group), hn::Load(db, plan.byte + 4 * lane));
+  const auto words = hn::Shr(hn::BitCast(du, bytes), hn::Load(du, plan.shift + lane));
+  return hn::BitCast(IntTag(), hn::And(words, hn::Set(du, plan.mask)));
+}
+
+}  // namespace fewbit::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

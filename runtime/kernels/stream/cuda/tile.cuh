@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "kernels/stream/cuda/stream.hpp"
+
+/// What a warp reads and writes of its tile.
+namespace fewbit::kernels::cuda {
+
+inline constexpr int kWarps = 8;
+inline constexpr int kThreads = kWarps * kLanes;
+
+/// So many blocks share a multiprocessor: half of its threads, with 64 registers each.
+inline constexpr int kBlocks = 4;
+
+inline unsigned grid_of(int64_t count) {
+  constexpr int64_t kPerBlock = int64_t{kWarps} * kTile;
+  return static_cast<unsigned>((count + kPerBlock - 1) / kPerBlock);
+}
+
+/// The tile of a warp: `count` elements from `begin` on, fewer than kTile at the end of a pass and
+/// none beyond it.
+struct Tile {
+  int lane;
+  int count;
+  int64_t begin;
+
+  __device__ explicit Tile(int64_t total)
+      : lane(static_cast<int>(threadIdx.x % kLanes)),
+        begin((int64_t{blockIdx.x} * kWarps + threadIdx.x / kLanes) * kTile) {
+    const int64_t rest = total - begin;
+    count = rest >= kTile ? kTile : rest > 0 ? static_cast<int>(rest) : 0;
+  }
+};
+
+template <class... Parameter, class... Argument>
+cudaError_t launch(void (*kernel)(Parameter...), int64_t blocks, cudaStream_t stream,
+                   const Argument&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(kThreads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+template <ElementType kType>
+__device__ const Vector* vectors_of(const void* from, const Tile& tile) {
+  return static_cast<const Vector*>(from) + tile.begin / kPerVector<kType> + tile.lane;
+}
+
+template <ElementType kType>
+__device__ Vector* vectors_of(void* to, const Tile& tile) {
+  return static_cast<Vector*>(to) + tile.begin / kPerVector<kType> + tile.lane;
+}
+
+/// Makes the stream of a tile's quads and writes it: by vectors where the tile is whole and the
+/// stream aligned, else by bytes, with the zeros at the end of the stream.
+__device__ inline void store_codes(const Tile& tile, int bits, bool is_whole, TileCodes& codes,
+                                   uint8_t* stream) {
+  __syncwarp();
+  uint32_t quad[kQuads];
+  get_quads(tile.lane, codes, quad);
+  __syncwarp();
+  put_words(tile.lane, bits, quad, codes);
+  __syncwarp();
+  uint8_t* const to = stream + tile.begin / 8 * bits;
+  if (is_whole) {
+    const auto* vectors = reinterpret_cast<const Vector*>(codes.word);
+    FEWBIT_KEEP_LOOP
+    for (int i = tile.lane; i < kTile / 128 * bits; i += kLanes) {
+      reinterpret_cast<Vector*>(to)[i] = vectors[i];
+    }
+  } else {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(codes.word);
+    const int count = static_cast<int>(code_bytes(tile.count, bits));
+    FEWBIT_KEEP_LOOP
+    for (int i = tile.lane; i < count; i += kLanes) to[i] = bytes[i];
+  }
+}
+
+}  // namespace fewbit::kernels::cuda

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/ArrayRef.h>
+#include <c10/util/string_view.h>
+
+namespace fewbit::ops {
+
+using Numbers = at::ArrayRef<double>;
+
+/// A table among the arguments of an operation.
+struct TableArguments {
+  Numbers thresholds;
+  at::IntArrayRef codes;  ///< one more than thresholds, or two with a NaN's; none if unbiased
+  Numbers levels;
+  bool even;
+
+  bool is_unbiased() const { return thresholds.empty() && codes.empty(); }
+};
+
+/// What activation and activation_forward take beside x. Points at what the caller keeps.
+struct ActivationArguments {
+  c10::string_view function;
+  Numbers parameters;
+  TableArguments table;
+  std::optional<at::Tensor> seed;
+};
+
+/// The same as the dispatcher passes it.
+template <class Result>
+using ActivationSignature = Result(const at::Tensor& x, c10::string_view function,
+                                   Numbers parameters, Numbers thresholds, at::IntArrayRef codes,
+                                   Numbers levels, bool even,
+                                   const std::optional<at::Tensor>& seed);
+
+/// kFunction(x, arguments), as a kernel of that signature.
+template <auto* kFunction>
+auto unpacked(const at::Tensor& x, c10::string_view function, Numbers parameters,
+              Numbers thresholds, at::IntArrayRef codes, Numbers levels, bool even,
+              const std::optional<at::Tensor>& seed) {
+  return kFunction(x, {function, parameters, {thresholds, codes, levels, even}, seed});
+}
+
+/// operation(x, arguments).
+template <class Operation>
+auto packed(const Operation& operation, const at::Tensor& x, const ActivationArguments& arguments) {
+  const TableArguments& table = arguments.table;
+  return operation.call(x, arguments.function, arguments.parameters, table.thresholds, table.codes,
+                        table.levels, table.even, arguments.seed);
+}
+
+}  // namespace fewbit::ops
