@@ -12,8 +12,19 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 find_program(FEWBIT_CCACHE ccache)
-if(FEWBIT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${FEWBIT_CCACHE})
+if(FEWBIT_CCACHE)
+  # Paths below the project count as relative, so that trees and clones share what was compiled, and
+  # precompiled headers by what is in them. A file of ccache's own name, which clang's tools know.
+  set(FEWBIT_LAUNCHER ${PROJECT_BINARY_DIR}/ccache)
+  file(CONFIGURE OUTPUT ${FEWBIT_LAUNCHER} CONTENT "#!/bin/sh
+export CCACHE_BASEDIR='@PROJECT_SOURCE_DIR@' CCACHE_NOHASHDIR=1
+export CCACHE_SLOPPINESS=pch_defines,time_macros
+exec '@FEWBIT_CCACHE@' \"$@\"
+" @ONLY)
+  file(CHMOD ${FEWBIT_LAUNCHER} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${FEWBIT_LAUNCHER})
+  endif()
 endif()
 
 option(FEWBIT_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
@@ -80,6 +91,7 @@ function(fewbit_runtime_library name)
   target_compile_features(fewbit_${name} PUBLIC cxx_std_20)
   target_link_libraries(fewbit_${name}
     PUBLIC ${ARG_USES} PRIVATE fewbit_build fewbit_torch_build)
+  fewbit_precompile(fewbit_${name} fewbit_runtime_headers)
 endfunction()
 
 # fewbit_test(NAME SOURCES a_test.cpp ... USES target ...): binary NAME_test, its cases one by one
@@ -90,6 +102,9 @@ function(fewbit_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name}_test PRIVATE FEWBIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name}_test PRIVATE ${ARG_USES} GTest::gtest_main fewbit_build)
+  if("fewbit::runtime" IN_LIST ARG_USES)
+    fewbit_precompile(${name}_test fewbit_program_headers)
+  endif()
   gtest_discover_tests(${name}_test
     TEST_PREFIX "${FEWBIT_TEST_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
@@ -102,6 +117,9 @@ function(fewbit_bench name)
   target_include_directories(${name}_bench PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name}_bench PRIVATE FEWBIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name}_bench PRIVATE ${ARG_USES} benchmark::benchmark fewbit_build)
+  if("fewbit::runtime" IN_LIST ARG_USES)
+    fewbit_precompile(${name}_bench fewbit_program_headers)
+  endif()
   set_target_properties(${name}_bench PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endfunction()
