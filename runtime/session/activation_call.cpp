@@ -75,10 +75,6 @@ std::vector<std::string> activation_operations() {
   return names;
 }
 
-bool is_in_place(std::string_view operation) {
-  return operation.ends_with('_') && !operation.ends_with("__");
-}
-
 std::optional<ActivationCall> activation_call(std::string_view operation, Arguments arguments) {
   if (!operation.starts_with(kLibrary)) return std::nullopt;
   std::string_view name = operation.substr(kLibrary.size());

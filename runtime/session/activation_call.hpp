@@ -10,6 +10,7 @@
 
 #include "fewbit/bits.hpp"
 #include "fewbit/table.hpp"
+#include "session/interception.hpp"
 
 namespace fewbit::session {
 
@@ -24,13 +25,8 @@ struct ActivationCall {
   const char* obstacle = nullptr;  ///< why the registry has no function for it, null where it has
 };
 
-using Arguments = c10::ArrayRef<const c10::IValue>;
-
 /// Nothing for an operation that is none of them. `operation` with "aten::".
 std::optional<ActivationCall> activation_call(std::string_view operation, Arguments arguments);
-
-/// "gelu_" and the like.
-bool is_in_place(std::string_view operation);
 
 /// Why a scope leaves a call of the function with this input alone whatever its rules say; null
 /// where it does not.

@@ -31,8 +31,8 @@ echo '#include <torch/torch.h>' >>"$scratch/copy/solver/base/text.cpp"
 expect_fault layers 'base/text.cpp:[0-9]+: only autograd, nn, ops, session, tables may include torch/'
 
 fresh_copy
-echo '#include "session/scope_key.hpp"' >>"$scratch/copy/runtime/ops/arguments.cpp"
-expect_fault layers 'runtime/ops/arguments.cpp:[0-9]+: ops may not include session'
+echo '#include "session/interception.hpp"' >>"$scratch/copy/runtime/ops/library.cpp"
+expect_fault layers 'runtime/ops/library.cpp:[0-9]+: ops may not include session'
 
 fresh_copy
 echo '# fewbit::search' >>"$scratch/copy/codegen/CMakeLists.txt"

@@ -1,13 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
-
-#include <ATen/core/Tensor.h>
 
 #include "fewbit/bits.hpp"
 #include "fewbit/table.hpp"
@@ -17,8 +13,8 @@ namespace fewbit {
 class Calibrator;
 
 namespace session {
-class ScopeSites;
-class ScopeStack;
+class ActivationPolicy;
+class PolicyStack;
 }  // namespace session
 
 struct ActivationScopeOptions {
@@ -74,29 +70,10 @@ class ActivationScope {
   /// The innermost scope of this thread, or null.
   static ActivationScope* current();
 
-  /// What to do with one call; for the operations' kernels.
-  std::optional<Table> table_for(const at::Tensor& x, const std::string& function,
-                                 const std::vector<double>& parameters);
-  void note_left_alone(const at::Tensor& x, const std::string& function, const char* reason);
-
  private:
-  struct Rule {
-    std::optional<int> bits;
-    std::optional<Table> table;
-    bool leave_alone = false;
-  };
-  Rule& rule_for(const std::string& function);
-  std::optional<Table> choose(const std::string& function, const std::vector<double>& parameters,
-                              std::string& reason) const;
-  void note(const at::Tensor& x, const std::string& function, std::string outcome, bool replaced);
-
-  ActivationScopeOptions options_;
-  std::map<std::string, Rule> rules_;
-  std::vector<Entry> entries_;
-  std::shared_ptr<session::ScopeStack> stack_;  ///< of the thread that opened it
-  std::shared_ptr<session::ScopeSites> sites_;  ///< null without a calibrator
-  size_t visited_ = 0;                          ///< of them
-  int exceptions_;                              ///< under way when the scope began
+  std::shared_ptr<session::PolicyStack> stack_;  ///< of the thread that opened it
+  std::unique_ptr<session::ActivationPolicy> policy_;
+  int exceptions_;  ///< under way when the scope began
 };
 
 }  // namespace fewbit
