@@ -80,15 +80,14 @@ void check_table(const RandomProblem& drawn, const Table& table) {
                           error, table.lower_bound, best, unit);
   // The printed error has what rounding of f' may have hidden on top.
   const double noise = 30.0 * slow.noise();
-  const bool unbiased = table.problem.form == Form::unbiased;
-  const double swing = std::sqrt(slow.mass()) * (table.levels.back() - table.levels.front());
-  const double hidden = unbiased ? noise * swing : noise * (2.0 * std::sqrt(error) + noise);
+  const double hidden =
+      table.problem.form == Form::unbiased
+          ? noise * std::sqrt(slow.mass()) * (table.levels.back() - table.levels.front())
+          : noise * (2.0 * std::sqrt(error) + noise);
   // So has rounding of x under a narrow weight.
   const double far = std::max(std::abs(domain.lo), std::abs(domain.hi));
   const double moved = 32.0 * 2e-16 * far / weight->scale() * unit;
-  // A table takes what does not depend on x as rounded to double once.
-  const double once = unbiased ? slow.noise() * swing : noise * noise;
-  const double off = 1e-5 * error + 1e-10 * unit + once;
+  const double off = 1e-5 * error + 1e-10 * unit + noise * noise;
   RC_ASSERT(table.error >= error - off);
   RC_ASSERT(table.error <= 1.01 * error + off + 64.0 * hidden + moved);
   RC_ASSERT(table.lower_bound <= table.error);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "expression/evaluate.hpp"
@@ -56,15 +55,16 @@ SlowReference::SlowReference(const solver::Problem& problem, const solver::Domai
     for (size_t j = 0; j < kAbscissae.size(); ++j) {
       const double x = middle + half * kAbscissae[j];
       if (x <= points[i] || x >= points[i + 1]) continue;  // no double lies between
-      const long double value = f.evaluate(solver::Jet<long double>{x, 1.0L, 0.0L}).first;
+      const auto jet = f.evaluate(solver::Jet<long double>{x, 1.0L, 0.0L});
       const double rounded = f.evaluate(solver::Jet<double>{x, 1.0, 0.0}).first;
+      // What does not depend on x is rounded to double once, by definition.
+      const long double value = jet.second == 0.0L ? rounded : jet.first;
       worst_rounding_ = std::max({worst_rounding_, 2e-16 * std::abs(rounded),
                                   static_cast<double>(std::abs(value - rounded))});
       const double mass = half * kWeights[j] * weight->density(x);
-      const double own = static_cast<double>(std::abs(value - rounded)) / kFinerThanDouble +
-                         std::numeric_limits<double>::epsilon() * std::abs(rounded);
+      const double own = static_cast<double>(std::abs(value - rounded)) / kFinerThanDouble;
       own_noise_ += mass * own * own;
-      nodes_.push_back({x, static_cast<double>(value), mass});
+      nodes_.push_back({x, value, mass});
       if (mass > 0.0) by_value_.push_back(nodes_.back());
     }
   }
@@ -79,7 +79,8 @@ double SlowReference::mass() const {
 }
 
 double SlowReference::range() const {
-  return by_value_.empty() ? 0.0 : by_value_.back().value - by_value_.front().value;
+  if (by_value_.empty()) return 0.0;
+  return static_cast<double>(by_value_.back().value - by_value_.front().value);
 }
 
 double SlowReference::noise() const {
@@ -94,16 +95,16 @@ double SlowReference::error(const solver::Table& table) const {
   const std::vector<double>& levels = table.levels;
   long double sum = 0.0L;
   for (const Node& node : nodes_) {
-    double square = 0.0;
+    long double square = 0.0L;
     if (table.problem.form == solver::Form::unbiased) {
-      const double v = std::clamp(node.value, levels.front(), levels.back());
+      const long double v = std::clamp<long double>(node.value, levels.front(), levels.back());
       const auto above = std::upper_bound(levels.begin() + 1, levels.end() - 1, v);
       square = (v - *(above - 1)) * (*above - v);
     } else {
       const double level = levels[static_cast<size_t>(table.codes[table.interval_of(node.x)])];
       square = (node.value - level) * (node.value - level);
     }
-    sum += static_cast<long double>(node.mass) * square;
+    sum += node.mass * square;
   }
   return static_cast<double>(sum);
 }
@@ -121,7 +122,7 @@ double SlowReference::descend(std::vector<double> levels) const {
       while (near + 1 < levels.size() && node.value > 0.5 * (levels[near] + levels[near + 1])) {
         ++near;
       }
-      const long double off = static_cast<long double>(node.value) - levels[near];
+      const long double off = node.value - levels[near];
       mass[near] += node.mass;
       first[near] += node.mass * off;
       error += node.mass * off * off;
@@ -145,13 +146,14 @@ double SlowReference::lloyd(int count) const {
   for (const Node& node : by_value_) {
     while (by_mass.size() < k &&
            passed >= all * (static_cast<double>(by_mass.size()) + 0.5) / count) {
-      by_mass.push_back(node.value);
+      by_mass.push_back(static_cast<double>(node.value));
     }
     passed += node.mass;
   }
-  by_mass.resize(k, by_value_.back().value);
+  by_mass.resize(k, static_cast<double>(by_value_.back().value));
   for (size_t i = 0; i < k; ++i) {
-    by_range.push_back(by_value_.front().value + range() * (static_cast<double>(i) + 0.5) / count);
+    by_range.push_back(static_cast<double>(by_value_.front().value) +
+                       range() * (static_cast<double>(i) + 0.5) / count);
   }
   std::vector<double> mixed;
   for (size_t i = 0; i < k; ++i) mixed.push_back(i % 2 == 0 ? by_mass[i] : by_range[i]);

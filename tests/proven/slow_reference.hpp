@@ -32,8 +32,7 @@ class SlowReference {
   double mass() const;
   /// The root of the integral of w times the square of what double precision does to f'.
   double noise() const;
-  /// The same of what long double and the storage of values as double do: where f' cancels, not
-  /// even the reference knows better.
+  /// The same of what long double does: where f' cancels, not even the reference knows better.
   double own_noise() const;
   /// Largest minus smallest f' where w has mass.
   double range() const;
@@ -41,7 +40,7 @@ class SlowReference {
  private:
   struct Node {
     double x;
-    double value;
+    long double value;
     double mass;
   };
   double descend(std::vector<double> levels) const;
