@@ -13,12 +13,11 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
-#include <c10/core/Allocator.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include "bench/measure.hpp"
 #include "fewbit/fewbit.hpp"
 #include "session/site_statistics.hpp"
+#include "tests/support/peak_bytes.hpp"
 
 namespace fewbit::bench {
 
@@ -105,28 +104,10 @@ double best_forward_seconds(nn::GELU& module, const at::Tensor& x, int repeats) 
   return best;
 }
 
-/// The most bytes that this thread's tensors hold at a time beyond those at the beginning.
-class PeakBytes : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void*, int64_t bytes, size_t, size_t, c10::Device) override {
-    now_ += bytes;
-    peak_ = std::max(peak_, now_);
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-  int64_t peak() const { return peak_; }
-
- private:
-  int64_t now_ = 0;
-  int64_t peak_ = 0;
-};
-
 int64_t peak_bytes_of_watching(const at::Tensor& x) {
   session::SiteStatistics statistics;
   statistics.observe(x);  // what stays is there now
-  const auto peak = std::make_shared<PeakBytes>();
-  const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, peak);
-  statistics.observe(x);
-  return peak->peak();
+  return test::peak_bytes_of([&] { statistics.observe(x); });
 }
 
 void print_watching(int repeats) {

@@ -1,9 +1,10 @@
 # fewbit_function_kernels(RESULT NAME FOLDER [INCLUDES folder...] [DEFINITIONS definition...]
-#   [USES target...]): compiles the kernels of a registry of functions, FOLDER/kernels/activation/cpu/
-# registry.cpp once and values.cpp for each instruction set, as object libraries NAME_registry, NAME_baseline and,
-# on x86-64, NAME_avx2 and NAME_avx512; their names come back in RESULT. Without DEFINITIONS the
-# registry is generated/registry.inc, otherwise what FEWBIT_FUNCTIONS, FEWBIT_REGISTRY and
-# FEWBIT_REGISTRY_NAME say: the functions of a consumer (fewbit_add_activation with TORCH).
+#   [USES target...]): compiles the kernels of a registry of functions in
+# FOLDER/kernels/activation/cpu, registry.cpp once and values.cpp for each instruction set, as object
+# libraries NAME_registry, NAME_baseline and, on x86-64, NAME_avx2 and NAME_avx512; their names come
+# back in RESULT. Without DEFINITIONS the registry is generated/registry.inc, otherwise what
+# FEWBIT_FUNCTIONS, FEWBIT_REGISTRY and FEWBIT_REGISTRY_NAME say: the functions of a consumer
+# (fewbit_add_activation with TORCH).
 function(fewbit_function_kernels result name folder)
   cmake_parse_arguments(ARG "" "" "INCLUDES;DEFINITIONS;USES" ${ARGN})
   set(sets Baseline)
@@ -40,8 +41,8 @@ endfunction()
 
 # fewbit_cuda_function_kernels(RESULT NAME FOLDER SOURCES a.cu... [INCLUDES folder...]
 #   [DEFINITIONS definition...] [USES target...]): the same for CUDA, one object library NAME_cuda of
-# FOLDER/kernels/activation/cuda/registry.cpp and of the functions' launchers, which codegen writes, one .cu for
-# each. The project has the language CUDA; who links the objects links a CUDA runtime.
+# FOLDER/kernels/activation/cuda/registry.cpp and of the functions' launchers, which codegen writes,
+# one .cu for each. The project has the language CUDA; who links the objects links a CUDA runtime.
 function(fewbit_cuda_function_kernels result name folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;INCLUDES;DEFINITIONS;USES" ${ARGN})
   set(library ${name}_cuda)

@@ -92,14 +92,6 @@ std::string table_text(const Table& table) {
   return text + table_struct(table, stem);
 }
 
-solver::Expression expression_of(const FunctionInfo& info) {
-  solver::FunctionSpec spec{info.name, {}, info.expression};
-  for (const auto& parameter : info.parameters) {
-    spec.parameters.emplace_back(parameter.name, parameter.initial);
-  }
-  return solver::expression_of(spec);
-}
-
 /// Where the pieces of f meet, all over the floats: "FEWBIT_KINKS(f, count, x...)", a negative
 /// count where they are too many or cannot be told.
 std::string kinks_line(const FunctionInfo& info) {
@@ -107,7 +99,7 @@ std::string kinks_line(const FunctionInfo& info) {
   constexpr auto kEnd = static_cast<double>(std::numeric_limits<float>::max());
   const std::string start = "FEWBIT_KINKS(" + info.name + ", ";
   try {
-    const auto pieces = solver::split_at_kinks(expression_of(info), -kEnd, kEnd);
+    const auto pieces = solver::split_at_kinks(solver::expression_of(info), -kEnd, kEnd);
     if (pieces.size() > kMost + 1) return start + "-1)\n";
     std::string line = start + std::to_string(pieces.size() - 1);
     for (size_t i = 1; i < pieces.size(); ++i) line += ", " + double_literal(pieces[i].lo);
@@ -157,7 +149,7 @@ std::string function_header(const FunctionInfo& info, const std::vector<Table>& 
     if (table.problem.function.name == info.name) text += table_text(table);
   }
   if (!text.empty()) text = "\nnamespace tables {\n" + text + "\n}  // namespace tables\n";
-  const FunctionCode code = write_function(expression_of(info), Parameters::arguments);
+  const FunctionCode code = write_function(solver::expression_of(info), Parameters::arguments);
   return render("function.in",
                 {{"ORIGIN", origin},
                  {"NAME", info.name},

@@ -29,11 +29,7 @@ std::string in_capitals(const std::string& function) {
 
 bool has_step_derivative(const FunctionInfo& info) {
   constexpr double kEnd = 1e3;  // beyond every kink of the registry
-  solver::FunctionSpec spec{info.name, {}, info.expression};
-  for (const auto& parameter : info.parameters) {
-    spec.parameters.emplace_back(parameter.name, parameter.initial);
-  }
-  return solver::Derivative(expression_of(spec), -kEnd, kEnd).is_step_function();
+  return solver::Derivative(expression_of(info), -kEnd, kEnd).is_step_function();
 }
 
 TorchFunction torch_function(const FunctionInfo& info) {

@@ -151,4 +151,8 @@ Expression expression_of(const FunctionSpec& spec) {
   return Expression::parse(spec.expression, spec.parameters);
 }
 
+Expression expression_of(const FunctionInfo& info) {
+  return Expression::parse(info.expression, defaults_of(info));
+}
+
 }  // namespace fewbit::solver

@@ -56,7 +56,8 @@ FunctionSpec parse_function(std::string_view text);
 /// their bodies stand in the text of the result.
 FunctionSpec custom_function(std::string_view name, std::string_view expression);
 
-/// The expression of `spec` with its parameters' values.
+/// The expression of `spec` with its parameters' values, and of a line with its defaults.
 Expression expression_of(const FunctionSpec& spec);
+Expression expression_of(const FunctionInfo& info);
 
 }  // namespace fewbit::solver

@@ -84,30 +84,6 @@ TEST(Modules, PrintNameParametersBitsAndTable) {
   EXPECT_EQ(printed(nn::ReLU()), "fewbit::nn::ReLU(bits=1, table=levels_uniform_b1)");
 }
 
-TEST(Modules, AddNothingToTheStateOfAModel) {
-  const auto model = [] {
-    return torch::nn::Sequential(torch::nn::Linear(4, 8), nn::GELU(nn::GELUOptions().bits(2)),
-                                 torch::nn::Linear(8, 2));
-  };
-  torch::nn::Sequential first = model();
-  EXPECT_EQ(first->named_parameters().keys(),
-            (std::vector<std::string>{"0.weight", "0.bias", "2.weight", "2.bias"}));
-  EXPECT_TRUE(first->buffers().empty());
-  std::stringstream file;
-  torch::save(first, file);
-  torch::nn::Sequential second = model();
-  torch::load(second, file);
-  const at::Tensor x = at::randn({3, 4});
-  EXPECT_TRUE(at::equal(first->forward(x), second->forward(x)));
-}
-
-TEST(Modules, CloneKeepsOptionsAndTable) {
-  nn::GELU act(nn::GELUOptions().table(Table::builtin("gelu", "levels_mixture_b2")));
-  const auto copy = std::dynamic_pointer_cast<nn::GELUImpl>(act->clone());
-  ASSERT_TRUE(copy);
-  EXPECT_EQ(copy->table().name(), "levels_mixture_b2");
-}
-
 TEST(Modules, ACloneIsNotObserved) {
   struct Counter : nn::InputObserver {
     int calls = 0;

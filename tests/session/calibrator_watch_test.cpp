@@ -6,42 +6,23 @@
 #include <thread>
 
 #include <ATen/ATen.h>
-#include <c10/core/Allocator.h>
 #include <c10/core/InferenceMode.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/container/sequential.h>
 
 #include "fewbit/fewbit.hpp"
 #include "session/site_statistics.hpp"
+#include "tests/support/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace fewbit {
 
 namespace {
 
-/// The most bytes that this thread's tensors hold at a time beyond those at the beginning.
-class PeakBytes : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void*, int64_t bytes, size_t, size_t, c10::Device) override {
-    now_ += bytes;
-    peak_ = std::max(peak_, now_);
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-  int64_t peak() const { return peak_; }
-
- private:
-  int64_t now_ = 0;
-  int64_t peak_ = 0;
-};
-
 int64_t bytes_to_observe(const at::Tensor& x) {
   session::SiteStatistics statistics;
   statistics.observe(x);  // what stays is there now
-  const auto peak = std::make_shared<PeakBytes>();
-  const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, peak);
-  statistics.observe(x);
-  return peak->peak();
+  return test::peak_bytes_of([&] { statistics.observe(x); });
 }
 
 /// The mean squared error of a table's derivative on the inputs themselves.
