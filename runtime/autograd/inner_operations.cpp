@@ -2,33 +2,27 @@
 // it does where they are called alone, and in transforms of functorch within one another: the outer
 // one differentiates what the inner one calls. Left to themselves they would pass for constants.
 
-#include <torch/csrc/autograd/functions/basic_ops.h>
-#include <torch/csrc/autograd/functions/utils.h>
 #include <torch/library.h>
 
+#include "autograd/once_differentiable.hpp"
 #include "ops/activation.hpp"
 
 namespace fewbit::autograd {
 
 namespace {
 
-constexpr const char* kAdvice = "; fewbit::activation has a gradient, by backward and once";
-
 void check_once(const at::Tensor& x) {
-  TORCH_CHECK(!x._fw_grad(0).defined(),
-              "fewbit::activation: forward-mode differentiation is not possible; use torch's own "
-              "activation there");
-  TORCH_CHECK(!x.requires_grad() || !x.key_set().has(c10::DispatchKey::FuncTorchGradWrapper),
-              "fewbit::activation: double backward is not possible, here by a transform within "
-              "another; use torch's own activation there");
+  constexpr const char* kName = "fewbit::activation";
+  refuse_forward_mode(kName, x);
+  TORCH_CHECK(!x.requires_grad() || !x.key_set().has(c10::DispatchKey::FuncTorchGradWrapper), kName,
+              ": double backward is not possible, here by a transform within another; use torch's "
+              "own activation there");
 }
 
-/// y can be used, but not differentiated.
-void refuse_backward(const char* operation, const at::Tensor& y, const at::Tensor& x) {
-  if (!torch::autograd::compute_requires_grad(x)) return;
-  torch::autograd::set_history(y, std::make_shared<torch::autograd::Error>(
-                                      std::string(operation) + " has no gradient" + kAdvice,
-                                      torch::autograd::collect_next_edges(x)));
+void refuse(const char* operation, const at::Tensor& y, const at::Tensor& x) {
+  refuse_gradient(y, x,
+                  std::string(operation) +
+                      " has no gradient; fewbit::activation has one, by backward and once");
 }
 
 std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x,
@@ -38,7 +32,7 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x,
     const at::AutoDispatchBelowADInplaceOrView guard;
     return ops::activation_forward(x, arguments);
   }();
-  refuse_backward("fewbit::activation_forward", std::get<0>(results), x);
+  refuse("fewbit::activation_forward", std::get<0>(results), x);
   return results;
 }
 
@@ -48,7 +42,7 @@ at::Tensor value(const at::Tensor& x, c10::string_view function, ops::Numbers pa
     const at::AutoDispatchBelowADInplaceOrView guard;
     return ops::activation_value(x, function, parameters);
   }();
-  refuse_backward("fewbit::activation_value", y, x);
+  refuse("fewbit::activation_value", y, x);
   return y;
 }
 
@@ -58,7 +52,7 @@ at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, ops::Numbers 
     const at::AutoDispatchBelowADInplaceOrView guard;
     return ops::activation_backward(dy, codes, levels);
   }();
-  refuse_backward("fewbit::activation_backward", dx, dy);
+  refuse("fewbit::activation_backward", dx, dy);
   return dx;
 }
 

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/functions/utils.h>
+
+/// What the gradients of operations share that keep codes: they run once, by backward.
+namespace fewbit::autograd {
+
+/// Throws c10::Error for forward-mode differentiation, of which codes know nothing.
+void refuse_forward_mode(const char* operation, const at::Tensor& x);
+
+/// Whether autograd asks for x's gradient, so that a call has to be recorded.
+bool needs_gradient(const at::Tensor& x);
+
+/// The gradient as the tensor lay that it belongs to, by that tensor's strides: codes follow
+/// memory, and expanded or permuted gradients are copied. By operations that a batch of gradients
+/// goes through, none of them in place.
+at::Tensor laid_out(const at::Tensor& gradient, c10::SymIntArrayRef strides);
+
+/// `result` may be used, but whoever differentiates it by `input` gets the error.
+void refuse_gradient(const at::Tensor& result, const at::Tensor& input, std::string error);
+
+/// The same for a backward pass that runs now, whose result is differentiated neither by the
+/// gradient that it got nor by the input of its node.
+void refuse_double_backward(const at::Tensor& result, const at::Tensor& gradient,
+                            std::string error);
+
+/// y = forward(context) below autograd, with a node of Function's backward. What
+/// torch::autograd::Function::apply does for one input and one output, but also inside the
+/// transforms of functorch, which apply refuses for every function in C++: `forward` calls nothing
+/// but operations.
+template <class Function, class Forward>
+at::Tensor recorded(const at::Tensor& x, const Forward& forward) {
+  using Node = torch::autograd::CppNode<Function>;
+  const std::shared_ptr<Node> node(new Node(), torch::autograd::deleteNode);
+  node->set_ctx_grad_fn(node);
+  node->set_next_edges(torch::autograd::collect_next_edges(x));
+  node->is_variable_input_ = {true};
+  node->input_info_.emplace_back(x);
+  const at::Tensor y = [&] {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    return forward(node->ctx_);
+  }();
+  torch::autograd::set_history(y, node);
+  node->output_info_.emplace_back(y);
+  node->save_variables_to_ctx();
+  return y;
+}
+
+}  // namespace fewbit::autograd
