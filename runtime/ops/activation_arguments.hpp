@@ -35,6 +35,10 @@ using ActivationSignature = Result(const at::Tensor& x, c10::string_view functio
                                    Numbers levels, bool even,
                                    const std::optional<at::Tensor>& seed);
 
+/// Places in that list.
+inline constexpr size_t kFunctionArgument = 1;
+inline constexpr size_t kLevelsArgument = 5;
+
 /// kFunction(x, arguments), as a kernel of that signature.
 template <auto* kFunction>
 auto unpacked(const at::Tensor& x, c10::string_view function, Numbers parameters,

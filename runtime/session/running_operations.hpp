@@ -1,23 +1,54 @@
 #pragma once
 
-#include <memory>
-#include <vector>
+#include <cstdint>
+#include <string>
+#include <tuple>
 
-#include "session/saved_bytes_ledger.hpp"
+#include <ATen/core/Tensor.h>
+#include <c10/util/intrusive_ptr.h>
 
+#include "fewbit/saved_bytes.hpp"
+
+// Who saves a tensor: autograd does not say so to the hooks.
 namespace fewbit::session {
 
-// The watches that are open in the calling thread, one ledger each, oldest first. While there are
-// any, libtorch reports every operation of the thread (RecordFunction), which tells who saves what:
-// autograd itself does not say so to the hooks.
-void open_watch(const std::shared_ptr<Ledger>& ledger);
-void close_watch(const Ledger* ledger) noexcept;
-const std::vector<std::shared_ptr<Ledger>>& open_watches() noexcept;
+// A node of the autograd graph, by thread and sequence number; {0, 0} is none.
+struct NodeKey {
+  std::uint64_t thread = 0;
+  std::uint64_t sequence = 0;
+  bool operator==(const NodeKey&) const = default;
+  bool operator<(const NodeKey& other) const {
+    return std::tie(thread, sequence) < std::tie(other.thread, other.sequence);
+  }
+};
 
-// The sizes of a tensor; of a nested one the first and -1.
-std::vector<std::int64_t> shape_of(const at::Tensor& tensor);
+// Memory of a tensor: its storage, or the tensor itself where it has none (sparse, opaque). The
+// weak reference keeps the address from being used again, not the data.
+struct Memory {
+  const void* address() const { return owner._unsafe_get_target(); }
 
-// What is known of a tensor that the calling thread saves right now.
-Packed describe(const at::Tensor& tensor);
+  using Owner = c10::weak_intrusive_ptr<c10::intrusive_ptr_target>;
+  Owner owner = Owner::reclaim(nullptr);
+  std::int64_t bytes = 0;
+};
+
+Memory memory_of(const at::Tensor& tensor);
+
+// What is known of a tensor when it is saved.
+struct Saving {
+  SavedTensor facts;  // without numbers and flags
+  NodeKey node;
+  NodeKey maker;
+  Memory memory;
+};
+
+// Follows the calling thread's operations, as libtorch reports them (RecordFunction), from start to
+// stop. Names of nodes go to the listener as they become known, some after their node has saved.
+using NameListener = void (*)(NodeKey node, const std::string& name);
+void start_following_operations(NameListener listener);
+void stop_following_operations() noexcept;
+
+// Of a tensor that the calling thread, which follows its operations, saves right now.
+Saving describe_saving(const at::Tensor& tensor);
 
 }  // namespace fewbit::session

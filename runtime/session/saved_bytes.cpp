@@ -1,24 +1,15 @@
 #include "fewbit/saved_bytes.hpp"
 
-#include "session/saved_bytes_engine.hpp"
 #include "session/saved_bytes_explain.hpp"
 #include "session/saved_bytes_forecast.hpp"
 #include "session/saved_bytes_ledger.hpp"
-#include "session/saved_bytes_operations.hpp"
 
 namespace fewbit {
 
-// What a watch holds besides its ledger.
-class SavedBytes::Watch::Use : public session::MeteringEngineUse {};
+SavedBytes::Watch::Watch(const std::shared_ptr<session::Ledger>& ledger)
+    : use_(std::make_unique<session::SavedTensorUse>("fewbit::SavedBytes::watch", ledger)) {}
 
-SavedBytes::Watch::Watch(std::shared_ptr<session::Ledger> ledger)
-    : ledger_(std::move(ledger)), use_(std::make_unique<Use>()) {
-  session::open_watch(ledger_);
-}
-
-SavedBytes::Watch::~Watch() {
-  session::close_watch(ledger_.get());
-}
+SavedBytes::Watch::~Watch() = default;
 
 SavedBytes::SavedBytes() : ledger_(std::make_shared<session::Ledger>()) {}
 

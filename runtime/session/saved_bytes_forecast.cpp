@@ -4,26 +4,17 @@
 #include <array>
 #include <sstream>
 
-#include <c10/core/ScalarType.h>
 #include <c10/util/Exception.h>
 
 #include "ops/activation.hpp"
-#include "session/activation_call.hpp"
 #include "session/saved_bytes_text.hpp"
 #include "session/text_table.hpp"
 
 namespace fewbit::session {
 namespace {
 
-constexpr std::int64_t kNoNode = -1;
-
 std::string bytes_text(std::int64_t bytes) {
   return grouped(bytes) + " bytes";
-}
-
-std::string bits_text(const Table& table) {
-  const int bits = table.bits();
-  return std::to_string(bits) + (bits == 1 ? " bit saves " : " bits save ");
 }
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
@@ -34,16 +25,11 @@ std::string keep_text(const std::vector<std::string>& names) {
   return joined(names) + (names.size() == 1 ? " keeps" : " keep");
 }
 
-std::string head_text(const SavedActivation& activation) {
-  return activation.function + " " + shape_text(activation.shape) + " " +
-         c10::toString(activation.dtype);
-}
-
 // " (13 of 32 bits per element)", where these are whole numbers.
-std::string per_element(std::int64_t freed, std::int64_t all, const Table& table,
+std::string per_element(std::int64_t freed, std::int64_t all, std::int64_t bits,
                         std::int64_t elements) {
   if (elements == 0 || freed * 8 % elements != 0 || all * 8 % elements != 0) return "";
-  return " (" + std::to_string(freed * 8 / elements - table.bits()) + " of " +
+  return " (" + std::to_string(freed * 8 / elements - bits) + " of " +
          std::to_string(all * 8 / elements) + " bits per element)";
 }
 
@@ -53,12 +39,12 @@ Forecast::Forecast(const std::vector<SavedTensor>& entries, Bits bits) : bits_(b
   TORCH_CHECK(bits.count >= 1 && bits.count <= 8, "fewbit::SavedBytes: ", bits.count,
               " bits, accepted: 1 to 8");
   for (const SavedTensor& saved : entries) add(saved);
-  for (auto& [node, call] : calls_) choose_table(call);
-  // An activation's output, kept as it came out.
+  for (auto& [node, call] : calls_) call.replacement = call.call->replacement(bits, call.kept);
+  // A call's output, kept as it came out.
   for (const SavedTensor& saved : entries) {
     const auto maker = calls_.find(saved.maker_node);
     if (saved.parameter || maker == calls_.end() || saved.node == saved.maker_node) continue;
-    if (maker->second.kept.contains(saved.storage) || goes(saved.storage, kNoNode)) continue;
+    if (maker->second.kept.contains(saved.storage) || goes(saved.storage)) continue;
     maker->second.output.insert(saved.storage);
   }
 }
@@ -69,21 +55,13 @@ void Forecast::add(const SavedTensor& saved) {
     storage.bytes = saved.bytes;
     storage.keepers.emplace(saved.node, short_name(saved.operation));
   }
-  if (saved.activation == nullptr) return;
+  if (saved.call == nullptr) return;
   Call& call = calls_[saved.node];
-  call.activation = saved.activation.get();
+  call.call = saved.call.get();
   if (!saved.parameter) call.kept.insert(saved.storage);
   call.keeps_output = call.keeps_output || saved.is_output;
   // What it made itself beside its output, such as log_sigmoid's exponentials, has no other maker.
   call.keeps_input = call.keeps_input || (!saved.is_output && saved.maker_node != saved.node);
-}
-
-void Forecast::choose_table(Call& call) const {
-  const SavedActivation& activation = *call.activation;
-  if (!activation.replaceable) return;
-  std::string reason;
-  call.table = standard_or_reason(activation.function, bits_, activation.parameters, reason);
-  call.replaced = call.table && !needs_rule(activation.function);
 }
 
 std::int64_t Forecast::sum(const Storages& storages) const {
@@ -92,15 +70,18 @@ std::int64_t Forecast::sum(const Storages& storages) const {
   return bytes;
 }
 
-bool Forecast::replaced(std::int64_t node) const {
+// The node keeps the storage no more, unasked.
+bool Forecast::freed(std::int64_t storage, std::int64_t node) const {
   const auto call = calls_.find(node);
-  return call != calls_.end() && call->second.replaced;
+  return call != calls_.end() && call->second.replaced() &&
+         call->second.replacement->frees.contains(storage);
 }
 
-// Nobody keeps the storage once `node` and all that a scope replaces keep codes.
-bool Forecast::goes(std::int64_t storage, std::int64_t node) const {
+// Nobody keeps the storage once all is replaced that is so unasked, and `also`.
+bool Forecast::goes(std::int64_t storage, const Call* also) const {
   return std::ranges::all_of(storages_.at(storage).keepers, [&](const auto& keeper) {
-    return keeper.first == node || replaced(keeper.first);
+    const auto call = calls_.find(keeper.first);
+    return freed(storage, keeper.first) || (call != calls_.end() && &call->second == also);
   });
 }
 
@@ -120,7 +101,7 @@ std::vector<std::string> Forecast::users(const Call& call) const {
   std::vector<std::string> names;
   for (const std::int64_t storage : call.output) {
     for (const auto& [keeper, name] : storages_.at(storage).keepers) {
-      if (!replaced(keeper)) add_once(names, name);
+      if (!freed(storage, keeper)) add_once(names, name);
     }
   }
   return names;
@@ -129,28 +110,27 @@ std::vector<std::string> Forecast::users(const Call& call) const {
 std::int64_t Forecast::bytes() const {
   std::int64_t bytes = 0;
   for (const auto& [number, storage] : storages_) {
-    if (!goes(number, kNoNode)) bytes += storage.bytes;
+    if (!goes(number)) bytes += storage.bytes;
   }
   for (const auto& [node, call] : calls_) {
-    if (call.replaced) bytes += ops::code_bytes(call.activation->elements, call.table->bits());
+    if (call.replaced()) bytes += call.replacement->keeps_bytes;
   }
   return bytes;
 }
 
-// Only where there is a table.
-std::int64_t Forecast::saved_by(std::int64_t node, const Call& call) const {
+// By its replacement.
+std::int64_t Forecast::saved_by(const Call& call) const {
   std::int64_t bytes = 0;
-  for (const std::int64_t storage : call.kept) {
-    if (goes(storage, node)) bytes += storages_.at(storage).bytes;
+  for (const std::int64_t storage : call.replacement->frees) {
+    if (goes(storage, &call)) bytes += storages_.at(storage).bytes;
   }
-  return bytes - ops::code_bytes(call.activation->elements, call.table->bits());
+  return bytes - call.replacement->keeps_bytes;
 }
 
 std::string Forecast::kept_text(std::int64_t node, const Call& call) const {
-  const SavedActivation& activation = *call.activation;
   std::string text = "keeps ";
   text += call.keeps_output     ? "its output"
-          : activation.in_place ? "a copy of its input"
+          : call.call->in_place ? "a copy of its input"
                                 : "its input";
   if (call.kept.size() > 1) text += " and what it computed of it";
   if (call.kept.empty()) return text + ", which lives anyway";
@@ -162,27 +142,22 @@ std::string Forecast::kept_text(std::int64_t node, const Call& call) const {
          bytes_text(sum(call.output));
 }
 
-std::string Forecast::gain_text(std::int64_t node, const Call& call) const {
-  const SavedActivation& activation = *call.activation;
-  const std::int64_t all = sum(call.kept) + sum(call.output);
+std::string Forecast::gain_text(const Call& call) const {
   std::string text;
   std::int64_t saved = 0;
-  if (call.table) {
-    saved = saved_by(node, call);
-    const std::int64_t codes = ops::code_bytes(activation.elements, call.table->bits());
+  if (const auto& replacement = call.replacement) {
+    const std::int64_t all = sum(call.kept) + sum(call.output);
+    saved = saved_by(call);
     if (saved > 0) {
-      text = ": " + bits_text(*call.table) + grouped(saved) + " of " + bytes_text(all) +
-             per_element(saved + codes, all, *call.table, activation.elements);
-      if (call.table->data().error == 0.0) text += ", exactly";
-      if (!call.replaced) {
-        text += ", in a scope by rule(\"" + activation.function + "\", Bits{" +
-                std::to_string(call.table->bits()) + "})";
-      }
+      text = ": " + replacement->text + " " + grouped(saved) + " of " + bytes_text(all) +
+             per_element(saved + replacement->keeps_bytes, all, replacement->element_bits,
+                         call.call->elements);
+      if (replacement->exact) text += ", exactly";
+      if (!replacement->request.empty()) text += ", " + replacement->request;
     } else {
       text = ": nothing to gain";
-      if (call.replaced && saved < 0) {
-        text += ", codes would add " + bytes_text(-saved) + ": leave_alone(\"" +
-                activation.function + "\")";
+      if (call.replaced() && saved < 0) {
+        text += ", codes would add " + bytes_text(-saved) + ": " + replacement->refusal;
       }
     }
   }
@@ -194,34 +169,29 @@ std::string Forecast::gain_text(std::int64_t node, const Call& call) const {
   return text;
 }
 
-// Of this library: codes are there already.
-std::string Forecast::replaced_text(const Call& call) const {
-  const SavedActivation& activation = *call.activation;
-  const std::int64_t codes = ops::code_bytes(activation.elements, activation.bits);
-  std::string text = "keeps " + std::to_string(activation.bits) +
-                     (activation.bits == 1 ? " bit" : " bits") + " per element, " +
-                     bytes_text(codes);
+// Codes are there already.
+std::string Forecast::coded_text(const Call& call) const {
+  const int bits = *call.call->coded_bits;
+  const std::int64_t codes = ops::code_bytes(call.call->elements, bits);
+  std::string text = "keeps " + bits_text(bits) + " per element, " + bytes_text(codes);
   if (call.output.empty()) return text;
   text += "; " + keep_text(users(call)) + " its output anyway, " + bytes_text(sum(call.output));
-  const auto input =
-      activation.elements * static_cast<std::int64_t>(c10::elementSize(activation.dtype));
+  const std::int64_t input = call.call->input_bytes;
   const std::int64_t less = codes + sum(call.output) - input;
   if (less <= 0) return text;
-  return text + "; keeping the input alone, " + bytes_text(input) +
-         ", and rebuilding the output from it in backward would save " + grouped(less) +
-         ", exactly";
+  return text + "; keeping the input alone, " + bytes_text(input) + ", and rebuilding the output " +
+         "from it in backward would save " + grouped(less) + ", exactly";
 }
 
 std::string Forecast::text() const {
   if (calls_.empty()) return "";
   std::vector<std::pair<std::array<std::string, 2>, int>> lines;  // head and rest, how often
-  bool any_torchs = false;
+  bool all_coded = true;
   for (const auto& [node, call] : calls_) {
-    const bool ours = call.activation->bits > 0;
-    any_torchs = any_torchs || !ours;
+    const bool coded = call.call->coded_bits.has_value();
+    all_coded = all_coded && coded;
     const std::array<std::string, 2> line{
-        head_text(*call.activation),
-        ours ? replaced_text(call) : kept_text(node, call) + gain_text(node, call)};
+        call.call->text, coded ? coded_text(call) : kept_text(node, call) + gain_text(call)};
     const auto known = std::ranges::find(lines, line, &decltype(lines)::value_type::first);
     if (known == lines.end()) {
       lines.emplace_back(line, 1);
@@ -236,12 +206,11 @@ std::string Forecast::text() const {
     if (times > 1) out << ", " << times << " calls, each";
     out << ": " << line[1] << '\n';
   }
-  if (!any_torchs) return out.str();
+  if (all_coded) return out.str();
   std::int64_t now = 0;
   for (const auto& [number, storage] : storages_) now += storage.bytes;
-  out << "with ActivationScope at " << bits_.count << (bits_.count == 1 ? " bit" : " bits")
-      << " this forward would keep " << bytes_text(bytes()) << " instead of " << grouped(now)
-      << '\n';
+  out << "with ActivationScope at " << bits_text(bits_.count) << " this forward would keep "
+      << bytes_text(bytes()) << " instead of " << grouped(now) << '\n';
   return out.str();
 }
 

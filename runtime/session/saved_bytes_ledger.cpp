@@ -2,34 +2,27 @@
 
 #include <algorithm>
 #include <set>
-
-#include <ATen/core/Tensor.h>
+#include <utility>
 
 namespace fewbit::session {
 namespace {
 
-// Bytes of a tensor without storage: what its parts hold, or its elements where it has no parts.
-std::int64_t bytes_without_storage(const at::Tensor& tensor) {
-  const auto size = [](const at::Tensor& part) {
-    return static_cast<std::int64_t>(part.storage().nbytes());
-  };
-  if (tensor.layout() == at::kSparse) return size(tensor._indices()) + size(tensor._values());
-  if (tensor.layout() == at::kSparseCsr) {
-    return size(tensor.crow_indices()) + size(tensor.col_indices()) + size(tensor.values());
+class KeptRecord final : public Keeping {
+ public:
+  KeptRecord(std::weak_ptr<Ledger> ledger, std::uint64_t record)
+      : ledger_(std::move(ledger)), record_(record) {}
+  KeptRecord(const KeptRecord&) = delete;
+  KeptRecord& operator=(const KeptRecord&) = delete;
+  ~KeptRecord() override {
+    if (const auto alive = ledger_.lock()) alive->release(record_);
   }
-  return tensor.numel() * static_cast<std::int64_t>(tensor.element_size());
-}
+
+ private:
+  std::weak_ptr<Ledger> ledger_;
+  std::uint64_t record_;
+};
 
 }  // namespace
-
-Memory memory_of(const at::Tensor& tensor) {
-  if (tensor.has_storage()) {
-    const at::Storage& storage = tensor.storage();
-    return {storage.getWeakStorageImpl(), static_cast<std::int64_t>(storage.nbytes())};
-  }
-  using Weak = c10::weak_intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>;
-  return {Weak(tensor.getIntrusivePtr()), bytes_without_storage(tensor)};
-}
 
 Ledger::Storage& Ledger::storage_of(const Memory& memory) {
   const auto [place, is_new] = storages_.try_emplace(memory.address());
@@ -41,7 +34,7 @@ Ledger::Storage& Ledger::storage_of(const Memory& memory) {
 }
 
 const Ledger::Storage& Ledger::known(const Record& record) const {
-  return storages_.at(record.packed.memory.address());
+  return storages_.at(record.saving.memory.address());
 }
 
 // A storage may turn out to be a parameter's after it was counted, as by `p.detach()` saved first.
@@ -52,19 +45,23 @@ void Ledger::mark_parameter(Storage& storage) {
   peak_bytes_ = bytes_at_peak(false);
 }
 
-std::uint64_t Ledger::pack(Packed packed) {
+std::unique_ptr<Keeping> Ledger::keep(const Saving& saving) {
+  return std::make_unique<KeptRecord>(weak_from_this(), pack(saving));
+}
+
+std::uint64_t Ledger::pack(Saving saving) {
   const std::lock_guard lock(mutex_);
-  Storage& storage = storage_of(packed.memory);
-  if (packed.facts.parameter) mark_parameter(storage);
+  Storage& storage = storage_of(saving.memory);
+  if (saving.facts.parameter) mark_parameter(storage);
   ++storage.records;
   if (storage.alive++ == 0 && !storage.parameter) kept_bytes_ += storage.memory.bytes;
 
-  Node& node = nodes_[packed.node];
+  Node& node = nodes_[saving.node];
   ++node.records;
-  if (node.name.empty()) node.name = packed.facts.operation;
+  if (node.name.empty()) node.name = saving.facts.operation;
 
   const std::uint64_t number = ++now_;
-  records_.emplace_hint(records_.end(), number, Record{std::move(packed)});
+  records_.emplace_hint(records_.end(), number, Record{std::move(saving)});
   if (kept_bytes_ >= peak_bytes_) {
     peak_bytes_ = kept_bytes_;
     peak_ = now_;
@@ -77,7 +74,7 @@ void Ledger::release(std::uint64_t record) {
   const std::lock_guard lock(mutex_);
   const auto place = records_.find(record);
   if (place == records_.end()) return;  // reset() came between
-  Storage& storage = storages_.at(place->second.packed.memory.address());
+  Storage& storage = storages_.at(place->second.saving.memory.address());
   if (--storage.alive == 0 && !storage.parameter) kept_bytes_ -= storage.memory.bytes;
   place->second.released_at = ++now_;
   ++released_;
@@ -136,10 +133,10 @@ std::size_t Ledger::size() const {
 }
 
 Ledger::Records::iterator Ledger::drop(Records::iterator record) {
-  const Packed& packed = record->second.packed;
-  const auto storage = storages_.find(packed.memory.address());
+  const Saving& saving = record->second.saving;
+  const auto storage = storages_.find(saving.memory.address());
   if (--storage->second.records == 0 && !storage->second.set_apart) storages_.erase(storage);
-  const auto node = nodes_.find(packed.node);
+  const auto node = nodes_.find(saving.node);
   if (--node->second.records == 0) nodes_.erase(node);
   if (record->second.released_at != kAlive) --released_;
   return records_.erase(record);
@@ -163,13 +160,13 @@ std::vector<SavedTensor> Ledger::entries() const {
   std::vector<SavedTensor> result;
   for (const auto& entry : records_) {
     if (!at_peak(entry)) continue;
-    const Packed& packed = entry.second.packed;
+    const Saving& saving = entry.second.saving;
     const Storage& storage = known(entry.second);
-    SavedTensor& saved = result.emplace_back(packed.facts);
-    saved.operation = nodes_.at(packed.node).name;
-    saved.node = number(packed.node);
-    if (packed.maker == packed.node) saved.maker = saved.operation;
-    saved.maker_node = number(packed.maker);
+    SavedTensor& saved = result.emplace_back(saving.facts);
+    saved.operation = nodes_.at(saving.node).name;
+    saved.node = number(saving.node);
+    if (saving.maker == saving.node) saved.maker = saved.operation;
+    saved.maker_node = number(saving.maker);
     saved.storage = storage.number;
     saved.bytes = storage.memory.bytes;
     saved.parameter = storage.parameter;

@@ -2,60 +2,30 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include <c10/util/intrusive_ptr.h>
-
-#include "fewbit/saved_bytes.hpp"
+#include "session/saved_tensors.hpp"
 
 namespace fewbit::session {
-
-// A node of the autograd graph, by thread and sequence number; {0, 0} is none.
-struct NodeKey {
-  std::uint64_t thread = 0;
-  std::uint64_t sequence = 0;
-  bool operator==(const NodeKey&) const = default;
-  bool operator<(const NodeKey& other) const {
-    return std::tie(thread, sequence) < std::tie(other.thread, other.sequence);
-  }
-};
-
-// Memory of a tensor: its storage, or the tensor itself where it has none (sparse, opaque). The
-// weak reference keeps the address from being used again, not the data.
-struct Memory {
-  const void* address() const { return owner._unsafe_get_target(); }
-
-  using Owner = c10::weak_intrusive_ptr<c10::intrusive_ptr_target>;
-  Owner owner = Owner::reclaim(nullptr);
-  std::int64_t bytes = 0;
-};
-
-Memory memory_of(const at::Tensor& tensor);
-
-// What is known when a tensor is packed.
-struct Packed {
-  SavedTensor facts;  // without numbers and flags
-  NodeKey node;
-  NodeKey maker;
-  Memory memory;
-};
 
 // The books of one meter: what is kept, since when and until when. Thread-safe.
 //
 // Time counts pack and release events. The moment of the greatest sum is one number, `peak_`, and
 // what was kept then are the records with packed_at <= peak_ < released_at. Records that can no
 // longer be part of an answer are dropped, so that a meter over a training loop stays small.
-class Ledger {
+class Ledger final : public SavedTensorUser, public std::enable_shared_from_this<Ledger> {
  public:
+  // Releases the record at its end, where the ledger lives that long.
+  std::unique_ptr<Keeping> keep(const Saving& saving) override;
+  // Nothing for a node that keeps nothing.
+  void name_node(NodeKey node, const std::string& name) override;
+
   // Returns the record's number for release().
-  std::uint64_t pack(Packed packed);
+  std::uint64_t pack(Saving saving);
   void release(std::uint64_t record);
-  // Names a node that keeps something; nothing for others.
-  void name_node(NodeKey node, const std::string& name);
   void set_apart(const Memory& memory);
   void reset();
 
@@ -68,7 +38,7 @@ class Ledger {
   static constexpr std::uint64_t kAlive = ~std::uint64_t{0};
 
   struct Record {
-    Packed packed;
+    Saving saving;
     std::uint64_t released_at = kAlive;
   };
   struct Storage {

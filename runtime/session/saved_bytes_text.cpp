@@ -4,6 +4,11 @@
 
 namespace fewbit::session {
 
+std::vector<std::int64_t> shape_of(const at::Tensor& tensor) {
+  if (tensor.is_nested()) return {tensor.size(0), -1};
+  return tensor.sizes().vec();
+}
+
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -20,6 +25,10 @@ std::string short_name(std::string node) {
     if (noise.ends_with('<') && node.ends_with('>')) node.pop_back();
   }
   return node;
+}
+
+std::string bits_text(int bits) {
+  return std::to_string(bits) + (bits == 1 ? " bit" : " bits");
 }
 
 std::string joined(const std::vector<std::string>& names) {

@@ -1,21 +1,22 @@
 // libtorch asks the default engine for the hooks of every tensor it saves; its own engine has none.
-// Ours has them while a watch is open in the asking thread, and hands every backward pass on to
-// libtorch's engine, so that worker threads and queues stay where they are.
-#include "session/saved_bytes_engine.hpp"
+// Ours has them while the asking thread has users, and hands every backward pass on to libtorch's
+// engine, so that worker threads and queues stay where they are.
+#include "session/saved_tensors.hpp"
 
+#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include <ATen/SavedTensorHooks.h>
+#include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Type.h>
 #include <torch/csrc/autograd/engine.h>
 
-#include "session/saved_bytes_operations.hpp"
+#include "session/saved_bytes_text.hpp"
 
 namespace fewbit::session {
 namespace {
@@ -23,49 +24,96 @@ namespace {
 using torch::autograd::Engine;
 using torch::autograd::SavedVariableHooks;
 
-class KeepHooks final : public SavedVariableHooks {
+using Users = std::vector<std::shared_ptr<SavedTensorUser>>;
+
+// Oldest first; one that is open twice stands there twice.
+Users& users() {
+  static thread_local Users users;
+  return users;
+}
+
+// In the order of opening, each once.
+template <class Visit>
+void for_each_user(const Visit& visit) {
+  const Users& all = users();
+  for (auto user = all.begin(); user != all.end(); ++user) {
+    if (std::find(all.begin(), user, *user) == user) visit(**user);
+  }
+}
+
+void name_node(NodeKey node, const std::string& name) {
+  for_each_user([&](SavedTensorUser& user) { user.name_node(node, name); });
+}
+
+// The tensor itself.
+class Unchanged final : public Kept {
  public:
-  KeepHooks() = default;
-  KeepHooks(const KeepHooks&) = delete;
-  KeepHooks& operator=(const KeepHooks&) = delete;
+  // An operation that holds its own output would hold itself: without the graph, as autograd does.
+  explicit Unchanged(const at::Tensor& tensor)
+      : tensor_(tensor.is_leaf() ? tensor : at::Tensor(tensor.tensor_data())),
+        version_(tensor._version()) {}
 
-  ~KeepHooks() override {
-    for (const auto& [ledger, record] : records_) {
-      if (const auto alive = ledger.lock()) alive->release(record);
-    }
-  }
-
-  void call_pack_hook(const at::Tensor& tensor) override {
-    version_ = tensor._version();
-    const auto& ledgers = open_watches();
-    const Packed packed = describe(tensor);
-    for (std::size_t i = 0; i < ledgers.size(); ++i) {
-      bool again = false;  // one meter, watched twice
-      for (std::size_t j = 0; j < i; ++j) again = again || ledgers[j] == ledgers[i];
-      if (!again) records_.emplace_back(ledgers[i], ledgers[i]->pack(packed));
-    }
-    // An operation that holds its own output would hold itself: without the graph, as autograd
-    // does.
-    kept_ = tensor.is_leaf() ? tensor : at::Tensor(tensor.tensor_data());
-  }
-
-  at::Tensor call_unpack_hook() override {
-    TORCH_CHECK(kept_._version() == version_,
+  at::Tensor restored() const override {
+    TORCH_CHECK(tensor_._version() == version_,
                 "one of the variables needed for gradient computation has been modified by an "
                 "inplace operation: ",
-                kept_.toString(), " ", at::IntArrayRef(shape_of(kept_)), " is at version ",
-                kept_._version(), "; expected version ", version_,
-                " (saved under fewbit::SavedBytes)");
-    return kept_;
+                tensor_.toString(), " ", shape_text(shape_of(tensor_)), " is at version ",
+                tensor_._version(), "; expected version ", version_,
+                " (saved where fewbit follows saved tensors)");
+    return tensor_;
   }
 
+  at::TensorList tensors() const override { return tensor_; }
+
  private:
-  at::Tensor kept_;
-  std::int64_t version_ = 0;
-  std::vector<std::pair<std::weak_ptr<Ledger>, std::uint64_t>> records_;
+  at::Tensor tensor_;
+  std::int64_t version_;
 };
 
-class MeteringEngine final : public Engine {
+// One part of what replaces a tensor, saved by the same call.
+Saving part_of(const Saving& whole, const at::Tensor& part) {
+  Saving saving = whole;
+  saving.memory = memory_of(part);
+  saving.maker = saving.node;
+  saving.facts.maker = saving.facts.operation;
+  saving.facts.shape = shape_of(part);
+  saving.facts.dtype = part.scalar_type();
+  saving.facts.device = part.device();
+  saving.facts.parameter = false;
+  saving.facts.is_output = false;
+  return saving;
+}
+
+class Hooks final : public SavedVariableHooks {
+ public:
+  void call_pack_hook(const at::Tensor& tensor) override {
+    const Saving saving = describe_saving(tensor);
+    kept_ = replacement(tensor, saving);
+    const bool replaced = kept_ != nullptr;
+    if (!replaced) kept_ = std::make_unique<Unchanged>(tensor);
+    for (const at::Tensor& part : kept_->tensors()) {
+      const Saving kept = replaced ? part_of(saving, part) : saving;
+      for_each_user([&](SavedTensorUser& user) { keepings_.push_back(user.keep(kept)); });
+    }
+  }
+
+  at::Tensor call_unpack_hook() override { return kept_->restored(); }
+
+ private:
+  static std::unique_ptr<const Kept> replacement(const at::Tensor& tensor, const Saving& saving) {
+    const at::NoGradGuard no_grad;
+    const Users all = users();  // these may run operations
+    for (auto user = all.rbegin(); user != all.rend(); ++user) {
+      if (auto kept = (*user)->replace(tensor, saving)) return kept;
+    }
+    return nullptr;
+  }
+
+  std::unique_ptr<const Kept> kept_;
+  std::vector<std::unique_ptr<Keeping>> keepings_;
+};
+
+class SavedTensorEngine final : public Engine {
  public:
   torch::autograd::variable_list execute(const torch::autograd::edge_list& roots,
                                          const torch::autograd::variable_list& inputs,
@@ -84,53 +132,73 @@ class MeteringEngine final : public Engine {
   }
 
   std::unique_ptr<SavedVariableHooks> get_default_saved_variable_hooks() override {
-    if (open_watches().empty()) return nullptr;
-    return std::make_unique<KeepHooks>();
+    if (users().empty()) return nullptr;
+    return std::make_unique<Hooks>();
   }
 };
 
-Engine& metering_engine() {
-  static MeteringEngine* const engine = new MeteringEngine;  // engines outlive static destructors
+Engine& our_engine() {
+  static SavedTensorEngine* const engine =
+      new SavedTensorEngine;  // engines outlive static destructors
   return *engine;
 }
 
-struct Uses {
-  std::mutex mutex;
-  std::size_t count = 0;
+// The place of libtorch's engine, as long as any thread has users.
+class EnginePlace {
+ public:
+  void take(const char* who) {
+    const std::lock_guard lock(mutex_);
+    Engine& engine = Engine::get_default_engine();
+    if (&engine != &our_engine()) {
+      const std::type_info& type = typeid(engine);
+      TORCH_CHECK(type == typeid(Engine), who, ": this process runs the engine ",
+                  c10::demangle(type.name()),
+                  ", not libtorch's own; fewbit would have to replace it and does not. In Python, "
+                  "torch.autograd.graph.saved_tensors_hooks shows what is saved.");
+      torch::autograd::set_default_engine_stub(&our_engine);
+    }
+    ++uses_;
+  }
+
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (--uses_ > 0) return;
+    // Python's may have come meanwhile.
+    if (&Engine::get_default_engine() == &our_engine()) {
+      torch::autograd::set_default_engine_stub(&Engine::get_base_engine);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t uses_ = 0;
 };
 
-Uses& uses() {
-  static Uses uses;
-  return uses;
+EnginePlace& engine_place() {
+  static EnginePlace place;
+  return place;
 }
 
 }  // namespace
 
-MeteringEngineUse::MeteringEngineUse() {
-  TORCH_CHECK(at::SavedTensorDefaultHooks::is_enabled(),
-              "fewbit::SavedBytes::watch: hooks on saved tensors are disabled here, and the meter "
-              "works by them: ",
+SavedTensorUse::SavedTensorUse(const char* who, std::shared_ptr<SavedTensorUser> user)
+    : user_(std::move(user)) {
+  TORCH_CHECK(at::SavedTensorDefaultHooks::is_enabled(), who,
+              ": hooks on saved tensors are disabled here, and it works by them: ",
               at::SavedTensorDefaultHooks::get_disabled_error_message().value_or(""));
-  const std::lock_guard lock(uses().mutex);
-  Engine& engine = Engine::get_default_engine();
-  if (&engine != &metering_engine()) {
-    const std::type_info& type = typeid(engine);
-    TORCH_CHECK(type == typeid(Engine), "fewbit::SavedBytes::watch: this process runs the engine ",
-                c10::demangle(type.name()),
-                ", not libtorch's own; the meter would have to replace it and does not. In Python, "
-                "torch.autograd.graph.saved_tensors_hooks shows what is saved.");
-    torch::autograd::set_default_engine_stub(&metering_engine);
-  }
-  ++uses().count;
+  engine_place().take(who);
+  if (users().empty()) start_following_operations(&name_node);
+  users().push_back(user_);
 }
 
-MeteringEngineUse::~MeteringEngineUse() {
-  const std::lock_guard lock(uses().mutex);
-  if (--uses().count > 0) return;
-  // Python's may have come meanwhile.
-  if (&Engine::get_default_engine() == &metering_engine()) {
-    torch::autograd::set_default_engine_stub(&Engine::get_base_engine);
+SavedTensorUse::~SavedTensorUse() {
+  Users& open = users();
+  const auto last = std::find(open.rbegin(), open.rend(), user_);
+  if (last != open.rend()) {
+    open.erase(std::next(last).base());
+    if (open.empty()) stop_following_operations();
   }
+  engine_place().leave();
 }
 
 }  // namespace fewbit::session

@@ -1,16 +1,61 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "session/running_operations.hpp"
+
 namespace fewbit::session {
 
-// Holds the metering engine in the place of libtorch's own for as long as one of them lives, in any
-// thread. Throws c10::Error where the process runs another engine, such as Python's, or where hooks
-// on saved tensors are disabled in this thread.
-class MeteringEngineUse {
+// What is kept in the place of a saved tensor.
+class Kept {
  public:
-  MeteringEngineUse();
-  ~MeteringEngineUse();
-  MeteringEngineUse(const MeteringEngineUse&) = delete;
-  MeteringEngineUse& operator=(const MeteringEngineUse&) = delete;
+  virtual ~Kept() = default;
+  // The tensor again; in any thread, as often as backward asks.
+  virtual at::Tensor restored() const = 0;
+  // All that is held.
+  virtual at::TensorList tensors() const = 0;
+};
+
+// Lives as long as what a user was told of is kept.
+class Keeping {
+ public:
+  virtual ~Keeping() = default;
+};
+
+// Somebody whom the tensors concern that autograd saves in a thread. Of the calling thread's users
+// the latest that replaces a tensor does so; then all are told what is kept.
+class SavedTensorUser {
+ public:
+  virtual ~SavedTensorUser() = default;
+  // In the place of the tensor; null: not by this user. Runs without gradients and unwatched.
+  virtual std::unique_ptr<const Kept> replace(const at::Tensor& /*tensor*/,
+                                              const Saving& /*saving*/) {
+    return nullptr;
+  }
+  // One tensor that is kept: the saved one, or a part of what replaces it.
+  virtual std::unique_ptr<Keeping> keep(const Saving& saving) = 0;
+  // The name of a node that may have saved something is known.
+  virtual void name_node(NodeKey /*node*/, const std::string& /*name*/) {}
+};
+
+// Open in the thread that makes it; a user that is open several times there counts once. Hooks of
+// libtorch's engine stand behind it, and hold that engine's place in all threads while there are
+// users. A tensor that is not replaced is unpacked as the same memory under another handle, and
+// refused where it was changed in place meanwhile; replaced ones are what they were when saved.
+class SavedTensorUse {
+ public:
+  // Throws c10::Error naming `who` where the process runs another engine, such as Python's, or
+  // where hooks on saved tensors are disabled in this thread.
+  SavedTensorUse(const char* who, std::shared_ptr<SavedTensorUser> user);
+  ~SavedTensorUse();
+  SavedTensorUse(const SavedTensorUse&) = delete;
+  SavedTensorUse& operator=(const SavedTensorUse&) = delete;
+
+ private:
+  std::shared_ptr<SavedTensorUser> user_;
 };
 
 }  // namespace fewbit::session

@@ -13,21 +13,9 @@ namespace fewbit {
 
 namespace session {
 class Ledger;
-}
-
-// A call of an activation function that keeps something: torch's own, or one of this library's.
-struct SavedActivation {
-  std::string function;             // its name in the registry, "gelu"
-  std::vector<double> parameters;   // of the function, in declared order
-  std::vector<std::int64_t> shape;  // of its input, as in SavedTensor
-  std::int64_t elements = 0;
-  at::ScalarType dtype = at::kFloat;
-  bool in_place = false;
-  // Of a code where it is one of this library's, 0 where it is torch's own.
-  int bits = 0;
-  // A scope could replace this call: torch's own, of a type, device and layout that we have.
-  bool replaceable = false;
-};
+class SavedCall;
+class SavedTensorUse;
+}  // namespace session
 
 // One tensor that one operation keeps for its backward pass.
 struct SavedTensor {
@@ -54,8 +42,8 @@ struct SavedTensor {
   bool shared = false;
   // It is the result of the operation that keeps it.
   bool is_output = false;
-  // The call that keeps it, where it is an activation's; else null.
-  std::shared_ptr<const SavedActivation> activation;
+  // The call that keeps it, where the library knows how it could keep less; else null.
+  std::shared_ptr<const session::SavedCall> call;
 
   // Makers that are no node: a leaf that requires a gradient; anything else that has none (the
   // batch, labels, frozen weights, buffers, masks drawn before they are used).
@@ -95,10 +83,8 @@ class SavedBytes {
 
    private:
     friend class SavedBytes;
-    class Use;
-    explicit Watch(std::shared_ptr<session::Ledger> ledger);
-    std::shared_ptr<session::Ledger> ledger_;
-    std::unique_ptr<Use> use_;
+    explicit Watch(const std::shared_ptr<session::Ledger>& ledger);
+    std::unique_ptr<session::SavedTensorUse> use_;
   };
 
   SavedBytes();
