@@ -89,13 +89,16 @@ TEST(SixteenBitInputs, GetTheNearestValueForEveryCurvedFunction) {
       const std::vector<double> exact =
           elements(run_forward(activation, none, ElementType::f64, bytes_of(x, ElementType::f64)).y,
                    ElementType::f64);
-      const std::vector<uint8_t> y = run_forward(activation, none, type, every_half()).y;
-      for (int64_t i = 0; i < 65536; ++i) {
-        const double wide = exact[static_cast<size_t>(i)];
-        if (std::isnan(wide) || std::isinf(wide)) continue;
-        ASSERT_EQ(element(y, type, i), value_of(nearest_half(type, wide), type))
-            << activation.name << '(' << x[static_cast<size_t>(i)] << ") " << type_name(type);
-      }
+      for_each_target([&](int64_t target) {
+        const std::vector<uint8_t> y = run_forward(activation, none, type, every_half()).y;
+        for (int64_t i = 0; i < 65536; ++i) {
+          const double wide = exact[static_cast<size_t>(i)];
+          if (std::isnan(wide) || std::isinf(wide)) continue;
+          ASSERT_EQ(element(y, type, i), value_of(nearest_half(type, wide), type))
+              << activation.name << '(' << x[static_cast<size_t>(i)] << ") " << type_name(type)
+              << ' ' << hwy::TargetName(target);
+        }
+      });
     }
   }
   EXPECT_EQ(curved, 2 * 16);  // all but the eight that are made of straight lines

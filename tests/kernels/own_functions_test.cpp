@@ -86,23 +86,40 @@ DefaultFunction default_function() {
 }
 
 template <size_t kIndex>
+const Fitted& fitted() {
+  static const Fitted fitted = fit(default_function<kIndex>());
+  return fitted;
+}
+
+template <size_t kIndex>
+const HalfValues& halves(ElementType type) {
+  const auto tabulate = [](ElementType of) {
+    return tabulate_halves(of, run_slope<kIndex>, default_function<kIndex>());
+  };
+  static const HalfValues bf16 = tabulate(ElementType::bf16);
+  static const HalfValues f16 = tabulate(ElementType::f16);
+  return type == ElementType::bf16 ? bf16 : f16;
+}
+
+template <size_t kIndex>
+const ExactHalves& exact_halves(ElementType type, EvaluateFit* evaluate) {
+  const auto find = [evaluate](ElementType of) {
+    return find_exact_halves(of, halves<kIndex>(of), fitted<kIndex>(), evaluate);
+  };
+  static const ExactHalves bf16 = find(ElementType::bf16);
+  static const ExactHalves f16 = find(ElementType::f16);
+  return type == ElementType::bf16 ? bf16 : f16;
+}
+
+template <size_t kIndex>
 const FunctionKernels& kernels_of() {
   static constexpr ValueKernels kLoops = {run_loop<kIndex, float>, run_slope<kIndex>,
                                           run_loop<kIndex, double>};
-  static const FunctionKernels kernels = {
-      {kLoops, kLoops, kLoops},
-      default_function<kIndex>(),
-      []() -> const Fitted& {
-        static const Fitted fitted = fit(default_function<kIndex>());
-        return fitted;
-      },
-      [](ElementType type) -> const HalfValues& {
-        static const HalfValues bf16 =
-            tabulate_halves(ElementType::bf16, kLoops.slope, default_function<kIndex>());
-        static const HalfValues f16 =
-            tabulate_halves(ElementType::f16, kLoops.slope, default_function<kIndex>());
-        return type == ElementType::bf16 ? bf16 : f16;
-      }};
+  static const FunctionKernels kernels = {{kLoops, kLoops, kLoops},
+                                          default_function<kIndex>(),
+                                          fitted<kIndex>,
+                                          halves<kIndex>,
+                                          exact_halves<kIndex>};
   return kernels;
 }
 

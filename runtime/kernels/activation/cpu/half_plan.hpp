@@ -55,6 +55,7 @@ class HalfPlan {
  public:
   static constexpr int kMaxThresholds = 48;
 
+  int bits = 0;  ///< of a code
   bool even = false;
   int16_t infinity = 0;  ///< its bits
   int count = -1;        ///< of thresholds; negative: too many for this plan
@@ -68,7 +69,7 @@ class HalfPlan {
   HalfPlan() = default;
 
   HalfPlan(const StepView& steps, ElementType type)
-      : even(steps.even), infinity(type == ElementType::bf16 ? 0x7F80 : 0x7C00) {
+      : bits(steps.bits), even(steps.even), infinity(type == ElementType::bf16 ? 0x7F80 : 0x7C00) {
     if (steps.threshold_count > kMaxThresholds || steps.threshold_count == 0) return;
     count = steps.threshold_count;
     first = steps.codes[0];

@@ -66,4 +66,35 @@ HalfValues tabulate_halves(ElementType type, ValueKernel<float>* slope,
   return tabulate(type, slope, function);
 }
 
+ExactHalves find_exact_halves(ElementType type, const HalfValues& table, const Fitted& fit,
+                              EvaluateFit* evaluate) {
+  if (std::holds_alternative<std::monostate>(fit) || table.y.empty()) return {};
+  std::vector<float> x(kCount);
+  std::vector<float> y(kCount);
+  for (int i = 0; i < kCount; ++i) {
+    x[static_cast<size_t>(i)] = float_from_half(type, static_cast<uint16_t>(i));
+  }
+  evaluate(fit, x.data(), y.data(), kCount);
+  const auto is_exact = [&](int bits) {
+    const float value = float_from_half(type, table.y[static_cast<size_t>(bits)]);
+    const float fitted = y[static_cast<size_t>(bits)];
+    return std::isnan(value) ? std::isnan(fitted)
+                             : half_from_float(type, fitted) == table.y[static_cast<size_t>(bits)];
+  };
+  ExactHalves exact;
+  int exceptions = 0;
+  for (int bits = 0; bits < kCount; ++bits) {
+    exact.last = static_cast<uint16_t>(bits);
+    if (is_exact(bits)) continue;
+    if (x[static_cast<size_t>(bits)] < ExactHalves::kReach) {
+      --exact.last;
+      break;
+    }
+    if (exceptions == ExactHalves::kMaxExceptions) return {};
+    exact.exception[exceptions++] = static_cast<uint16_t>(bits);
+  }
+  exact.exception_count = exceptions;
+  return exact;
+}
+
 }  // namespace fewbit::kernels

@@ -13,7 +13,9 @@
 #include <hwy/highway.h>
 
 #include "kernels/activation/cpu/half_plan.hpp"
+#include "kernels/activation/cpu/half_values.hpp"
 #include "kernels/activation/cpu/stages.hpp"
+#include "kernels/stream/cpu/bits-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
@@ -150,6 +152,41 @@ HWY_INLINE void put_word(uint64_t word, uint16_t* to) {
   std::memcpy(to, &word, sizeof word);
 }
 
+/// The values of kHalves elements.
+template <bool kPastCache>
+HWY_INLINE void look_up(const uint16_t* value, const uint16_t* from, uint16_t* to) {
+  for (int64_t k = 0; k < kHalves; k += 4) {
+    const uint64_t low = value[from[k]] | uint64_t{value[from[k + 1]]} << 16;
+    const uint64_t high = value[from[k + 2]] | uint64_t{value[from[k + 3]]} << 16;
+    put_word<kPastCache>(low | high << 32, to + k);
+  }
+}
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// Whether the fit gives the values of kHalves elements.
+class AreExact {
+ public:
+  HWY_INLINE explicit AreExact(const ExactHalves& exact)
+      : last_(_mm512_set1_epi16(static_cast<int16_t>(exact.last))), count_(exact.exception_count) {
+    for (int i = 0; i < count_; ++i) {
+      exception_[i] = _mm512_set1_epi16(static_cast<int16_t>(exact.exception[i]));
+    }
+  }
+
+  HWY_INLINE bool operator()(const uint16_t* from) const {
+    const __m512i x = _mm512_loadu_si512(from);
+    __mmask32 are_not = _mm512_cmpgt_epu16_mask(x, last_);
+    for (int i = 0; i < count_; ++i) are_not |= _mm512_cmpeq_epi16_mask(x, exception_[i]);
+    return are_not == 0;
+  }
+
+ private:
+  __m512i last_;
+  int count_;
+  __m512i exception_[ExactHalves::kMaxExceptions];
+};
+#endif
+
 template <class Codes, bool kPastCache>
 void transform_halves(const HalfPlan& plan, const uint16_t* value, const void* x, void* y,
                       uint8_t* codes) {
@@ -158,22 +195,21 @@ void transform_halves(const HalfPlan& plan, const uint16_t* value, const void* x
   auto* to = static_cast<uint16_t*>(y);
   for (int64_t i = 0; i < kBlock; i += kHalves) {
     encode(from + i, codes + i);
-    for (int64_t k = i; k < i + kHalves; k += 4) {
-      const uint64_t low = value[from[k]] | uint64_t{value[from[k + 1]]} << 16;
-      const uint64_t high = value[from[k + 2]] | uint64_t{value[from[k + 3]]} << 16;
-      put_word<kPastCache>(low | high << 32, to + k);
-    }
+    look_up<kPastCache>(value, from + i, to + i);
   }
 }
 
-/// Codes alone: one a byte, or the stream of one-bit codes.
-using HalfCodesStage = void(const HalfPlan& plan, const void* x, uint8_t* to);
+/// The stream of a block's codes.
+using HalfCodesStage = void(const HalfPlan& plan, const void* x, uint8_t* stream);
 
 template <class Codes>
-void encode_halves(const HalfPlan& plan, const void* x, uint8_t* codes) {
+void encode_halves(const HalfPlan& plan, const void* x, uint8_t* stream) {
   const Codes encode(plan);
+  HWY_ALIGN uint8_t codes[kHalves];
   for (int64_t i = 0; i < kBlock; i += kHalves) {
-    encode(static_cast<const uint16_t*>(x) + i, codes + i);
+    encode(static_cast<const uint16_t*>(x) + i, codes);
+    pack(codes, kHalves, plan.bits, stream);
+    stream += kHalves / 8 * plan.bits;
   }
 }
 
@@ -208,16 +244,10 @@ HalfStage* half_stage(const HalfPlan& plan) {
 }
 
 inline HalfCodesStage* half_codes_stage(const HalfPlan& plan) {
-  return with_codes(plan, []<class Codes>() -> HalfCodesStage* { return encode_halves<Codes>; });
-}
-
-/// Null where the instruction set has none.
-inline HalfCodesStage* half_one_bit_stage() {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return encode_one_bit_of_halves;
-#else
-  return nullptr;
+  if (plan.bits == 1) return encode_one_bit_of_halves;
 #endif
+  return with_codes(plan, []<class Codes>() -> HalfCodesStage* { return encode_halves<Codes>; });
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

@@ -86,6 +86,19 @@ const HalfValues& halves(ElementType type) {
                                    : halves<kIndex, ElementType::f16>();
 }
 
+template <size_t kIndex, ElementType kType>
+const ExactHalves& exact_halves(EvaluateFit* evaluate) {
+  static const ExactHalves exact =
+      find_exact_halves(kType, halves<kIndex, kType>(), fitted<kIndex>(), evaluate);
+  return exact;
+}
+
+template <size_t kIndex>
+const ExactHalves& exact_halves(ElementType type, EvaluateFit* evaluate) {
+  return type == ElementType::bf16 ? exact_halves<kIndex, ElementType::bf16>(evaluate)
+                                   : exact_halves<kIndex, ElementType::f16>(evaluate);
+}
+
 struct Registry {
   FunctionKernels kernels[kCount];
   Activation activations[kCount];
@@ -102,7 +115,8 @@ struct Registry {
     kernels[kIndex] = {{kBaselineKernels[kIndex], kAvx2Kernels[kIndex], kAvx512Kernels[kIndex]},
                        function<kIndex>(),
                        fitted<kIndex>,
-                       halves<kIndex>};
+                       halves<kIndex>,
+                       exact_halves<kIndex>};
     activations[kIndex] = {kEntries[kIndex].name, kEntries[kIndex].parameter_count,
                            kEntries[kIndex].parameters, &kernels[kIndex]};
   }

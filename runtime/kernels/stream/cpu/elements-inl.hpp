@@ -65,21 +65,35 @@ HWY_INLINE void for_pair(const Step& step) {
   step(1);
 }
 
-/// Rounds two vectors to bf16. A NaN needs no care: one that comes from bf16 inputs has zeros in
-/// the lower half, so that rounding does not carry.
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// Floats in upper and lower halves to bf16, to nearest even: up where what is cut off is more than
+/// a half, or a half beside an odd number. A NaN needs no care: one that comes from bf16 inputs has
+/// zeros in the lower half.
+HWY_INLINE hn::Vec<PairTag> round_halves(__m512i upper, __m512i lower) {
+  constexpr int kLowerOrOdd = 0xF8;  // lower | (upper & 1)
+  const __m512i cut = _mm512_ternarylogic_epi32(lower, upper, _mm512_set1_epi16(1), kLowerOrOdd);
+  const __mmask32 is_up = _mm512_cmpgt_epu16_mask(cut, _mm512_set1_epi16(INT16_MIN));
+  return hn::Vec<PairTag>{_mm512_mask_sub_epi16(upper, is_up, upper, _mm512_set1_epi16(-1))};
+}
+#endif
+
+/// Rounds two vectors to bf16.
 HWY_INLINE hn::Vec<PairTag> narrow_bf16(FloatVec low, FloatVec high) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  const PairTag dh;
+  const auto even = hn::Add(hn::Iota(dh, 0), hn::Iota(dh, 0));
+  const auto odd = hn::Add(even, hn::Set(dh, 1));
+  const __m512i low_bits = _mm512_castps_si512(low.raw);
+  const __m512i high_bits = _mm512_castps_si512(high.raw);
+  return round_halves(_mm512_permutex2var_epi16(low_bits, odd.raw, high_bits),
+                      _mm512_permutex2var_epi16(low_bits, even.raw, high_bits));
+#else
   const UnsignedTag du;
   const auto round = [du](FloatVec v) HWY_ATTR {
     const auto bits = hn::BitCast(du, v);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
     return hn::Add(hn::Add(bits, hn::Set(du, 0x7FFF)), odd);
   };
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  const hn::Repartition<uint16_t, UnsignedTag> dh;
-  const auto odd_halves = hn::Add(hn::Iota(dh, 0), hn::Add(hn::Iota(dh, 0), hn::Set(dh, 1)));
-  return hn::Vec<PairTag>{
-      _mm512_permutex2var_epi16(round(low).raw, odd_halves.raw, round(high).raw)};
-#else
   return hn::Combine(PairTag(), hn::TruncateTo(HalfTag(), hn::ShiftRight<16>(round(high))),
                      hn::TruncateTo(HalfTag(), hn::ShiftRight<16>(round(low))));
 #endif
@@ -157,6 +171,47 @@ struct Element<ElementType::f16> {
     put<kPastCache>(hn::Combine(PairTag(), narrow_f16(high), narrow_f16(low)), PairTag(), to);
   }
 };
+
+/// Two vectors of elements in whatever order is cheap for the type.
+template <ElementType kType>
+struct UnorderedPair {
+  using E = Element<kType>;
+  static HWY_INLINE FloatPair load(const typename E::Stored* from) {
+    return {E::load(from), E::load(from + hn::Lanes(FloatTag()))};
+  }
+  template <bool kPastCache>
+  static HWY_INLINE void store(const FloatPair& v, typename E::Stored* to) {
+    E::template store<kPastCache>(v[0], v[1], to);
+  }
+};
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// The even ones and the odd ones.
+template <>
+struct UnorderedPair<ElementType::bf16> {
+  static HWY_INLINE FloatPair load(const uint16_t* from) {
+    const __m512i x = _mm512_loadu_si512(from);
+    return {FloatVec{_mm512_castsi512_ps(_mm512_slli_epi32(x, 16))},
+            FloatVec{_mm512_castsi512_ps(_mm512_and_si512(x, upper_halves()))}};
+  }
+  template <bool kPastCache>
+  static HWY_INLINE void store(const FloatPair& v, uint16_t* to) {
+    constexpr int kSelect = 0xD8;  // of three: the third one's bits pick the second, else the first
+    const __m512i even = _mm512_castps_si512(v[0].raw);
+    const __m512i odd = _mm512_castps_si512(v[1].raw);
+    const __m512i upper =
+        _mm512_ternarylogic_epi32(_mm512_srli_epi32(even, 16), odd, upper_halves(), kSelect);
+    const __m512i lower =
+        _mm512_ternarylogic_epi32(even, _mm512_slli_epi32(odd, 16), upper_halves(), kSelect);
+    put<kPastCache>(round_halves(upper, lower), PairTag(), to);
+  }
+
+ private:
+  static HWY_INLINE __m512i upper_halves() {
+    return _mm512_set1_epi32(static_cast<int>(0xFFFF0000u));
+  }
+};
+#endif
 
 HWY_INLINE int64_t lane_count() {
   return static_cast<int64_t>(hn::Lanes(FloatTag()));
