@@ -1,9 +1,13 @@
 // Few-bit activations in libtorch against its own: forward (with codes) and backward, each beside a
 // non-temporal copy of the bytes that our pass moves, all measured in turn in one run, best of
-// several rounds. Prints Markdown; --json writes an array of rows, times in seconds:
-// function, dtype, bits, pass, threads, n, ours_s, exact_s, copy_s.
+// several rounds. Prints Markdown; --results writes it to a file that is named for the processor;
+// --json writes an array of rows, times in seconds: function, dtype, bits, pass, threads, n,
+// ours_s, exact_s, copy_s.
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -14,6 +18,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/version.h>
 
 #include "bench/libtorch_functions.hpp"
 #include "bench/measure.hpp"
@@ -46,7 +51,34 @@ struct Options {
   std::vector<int> threads{1, static_cast<int>(std::thread::hardware_concurrency())};
   double seconds = 0.3;
   std::string json;
+  std::string results;
 };
+
+/// What /proc/cpuinfo says of the first processor: "AMD EPYC, family 26, model 2, 2 cores".
+std::string processor() {
+  std::map<std::string, std::string> facts;
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos || colon + 2 > line.size()) continue;
+    facts[line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1)] = line.substr(colon + 2);
+  }
+  return facts["model name"] + ", family " + facts["cpu family"] + ", model " + facts["model"] +
+         ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
+}
+
+/// "amd_epyc_family_26_model_2_2_cores.md".
+std::string file_name(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  return name + ".md";
+}
 
 /// The best time of each action; they take turns for so many seconds, at least five times.
 std::vector<double> best_times(const std::vector<std::function<void()>>& actions, double seconds) {
@@ -111,12 +143,37 @@ void add_rows(std::vector<Row>& rows, const std::string& function, const std::st
                   backward[2]});
 }
 
-void print(const Row& row) {
-  std::printf("| %s | %s | %d | %s | %d | %lld | %.3f | %.3f | %.3f | %.2f | %.2f |\n",
-              row.function.c_str(), row.dtype.c_str(), row.bits, row.pass.c_str(), row.threads,
-              static_cast<long long>(row.n), row.ours_s * 1e3, row.exact_s * 1e3, row.copy_s * 1e3,
-              row.exact_s / row.ours_s, row.copy_s / row.ours_s);
+std::string text_of(const Row& row) {
+  std::array<char, 256> text{};
+  std::snprintf(text.data(), text.size(),
+                "| %s | %s | %d | %s | %d | %lld | %.3f | %.3f | %.3f | %.2f | %.2f |\n",
+                row.function.c_str(), row.dtype.c_str(), row.bits, row.pass.c_str(), row.threads,
+                static_cast<long long>(row.n), row.ours_s * 1e3, row.exact_s * 1e3,
+                row.copy_s * 1e3, row.exact_s / row.ours_s, row.copy_s / row.ours_s);
+  return text.data();
+}
+
+constexpr const char* kTitles =
+    "libtorch's time over ours and a copy's time over ours: more is better\n\n"
+    "| function | type | bits | pass | threads | n | ours ms | exact ms | copy ms | exact / ours | "
+    "copy / ours |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+
+/// Says it to the screen, now.
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
+}
+
+void write_results(const std::string& folder, const std::vector<Row>& rows) {
+  const std::filesystem::path path = std::filesystem::path(folder) / file_name(processor());
+  std::ofstream file(path);
+  file << "# Activations in libtorch: " << processor()
+       << "\n\n`scripts/bench activation`, libtorch " << TORCH_VERSION
+       << ". What bounds them: [README.md](README.md).\n\n"
+       << kTitles;
+  for (const Row& row : rows) file << text_of(row);
+  file.close();
+  print((file ? "wrote " : "could not write ") + path.string() + '\n');
 }
 
 nlohmann::ordered_json json_of(const Row& row) {
@@ -126,10 +183,7 @@ nlohmann::ordered_json json_of(const Row& row) {
 }
 
 std::vector<Row> run(const Options& options) {
-  std::printf(
-      "libtorch's time over ours and a copy's time over ours: more is better\n\n"
-      "| function | type | bits | pass | threads | n | ours ms | exact ms | copy ms | exact / "
-      "ours | copy / ours |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  print(kTitles);
   std::vector<Row> rows;
   for (const std::string& function : options.functions) {
     for (const std::string& dtype : options.dtypes) {
@@ -137,8 +191,7 @@ std::vector<Row> run(const Options& options) {
         for (const int exponent : options.exponents) {
           for (const int threads : options.threads) {
             add_rows(rows, function, dtype, bits, int64_t{1} << exponent, threads, options.seconds);
-            print(rows[rows.size() - 2]);
-            print(rows.back());
+            print(text_of(rows[rows.size() - 2]) + text_of(rows.back()));
           }
         }
       }
@@ -162,7 +215,8 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{
       "Few-bit activations against libtorch's own and against a copy of the same bytes.\n"
-      "Example: scripts/bench activation --functions gelu silu --json rows.json"};
+      "Example: scripts/bench activation --functions gelu silu --json rows.json\n"
+      "         scripts/bench activation --all --results bench/results/activation"};
   bool all = false;
   app.add_option("--functions", options.functions, "names, as fewbit-solve list shows them")
       ->check(CLI::IsMember(all_names()));
@@ -174,6 +228,8 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "numbers of threads");
   app.add_option("--seconds", options.seconds, "of each measurement");
   app.add_option("--json", options.json, "file for the rows");
+  app.add_option("--results", options.results, "folder for a table named for the processor")
+      ->check(CLI::ExistingDirectory);
   CLI11_PARSE(app, argc, argv);
   keep_memory();
   if (all) options.functions = all_names();
@@ -181,6 +237,8 @@ int main(int argc, char** argv) {
   options.threads.erase(std::unique(options.threads.begin(), options.threads.end()),
                         options.threads.end());
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const auto& row : run(options)) rows.push_back(json_of(row));
+  const std::vector<Row> measured = run(options);
+  for (const auto& row : measured) rows.push_back(json_of(row));
+  if (!options.results.empty()) write_results(options.results, measured);
   if (!options.json.empty()) std::ofstream(options.json) << rows.dump(1) << '\n';
 }

@@ -2,15 +2,12 @@
 
 #include "kernels/activation/cpu/encode_plan.hpp"
 #include "kernels/activation/cpu/fitted.hpp"
-#include "kernels/activation/cpu/half_values.hpp"
 
 namespace fewbit::kernels {
 
 /// What a loop over floats does: values by a fit and, where they fit in beside them, codes.
 struct FloatPlan {
   const Fitted* fit = nullptr;
-  const ExactHalves* exact = nullptr;     ///< of a 16-bit type, for the other values
-  const uint16_t* half_values = nullptr;  ///< of which there is a table
   int bits = 0;        ///< of the codes that the loop finds, 0 where it finds none
   int flip_count = 0;  ///< of one-bit codes: thresholds at which the code changes
   float flips[2] = {};

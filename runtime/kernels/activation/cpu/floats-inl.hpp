@@ -11,7 +11,6 @@
 #include <limits>
 
 #include "kernels/activation/cpu/float_plan.hpp"
-#include "kernels/activation/cpu/halves-inl.hpp"
 #include "kernels/activation/cpu/lines-inl.hpp"
 #include "kernels/activation/cpu/logistic-inl.hpp"
 #include "kernels/activation/cpu/search-inl.hpp"
@@ -114,11 +113,6 @@ inline constexpr bool kIsLines = false;
 template <int kDegree, int kPieces>
 inline constexpr bool kIsLines<LineFunction<kDegree, kPieces>> = true;
 
-template <class Function>
-inline constexpr bool kIsOneLine = false;
-template <int kDegree>
-inline constexpr bool kIsOneLine<LineFunction<kDegree, 1>> = true;
-
 template <class Function, bool kPastCache>
 FloatStage* float_stage_of([[maybe_unused]] const FloatPlan& plan,
                            [[maybe_unused]] const EncodePlan& encode) {
@@ -150,41 +144,19 @@ void transform_widened(const FloatPlan& plan, const EncodePlan&, int64_t count, 
   }
 }
 
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-/// The same where the fit gives the values of the table, which gives the others.
-template <class Function, ElementType kType, bool kPastCache>
-void transform_exact_halves(const FloatPlan& plan, const EncodePlan&, int64_t count, const void* x,
-                            void* y, uint8_t*) {
-  using Pair = UnorderedPair<kType>;
-  const Function f(plan);
-  const AreExact are_exact(*plan.exact);
-  const auto* from = static_cast<const uint16_t*>(x);
-  auto* to = static_cast<uint16_t*>(y);
-  for (int64_t i = 0; i < count; i += kHalves) {
-    if (are_exact(from + i)) [[likely]] {
-      FloatPair v = Pair::load(from + i);
-      f(v);
-      Pair::template store<kPastCache>(v, to + i);
-    } else {
-      look_up<kPastCache>(plan.half_values, from + i, to + i);
-    }
-  }
-}
-#endif
-
 /// pick<Function>() for the class of a fit's values.
-template <class Pick>
+template <class Stage, class Pick>
 class WithFunction {
  public:
   explicit WithFunction(const Pick& pick) : pick_(pick) {}
 
-  FloatStage* operator()(std::monostate) const { return nullptr; }
+  Stage* operator()(std::monostate) const { return nullptr; }
 
-  FloatStage* operator()(const Lines& lines) const {
+  Stage* operator()(const Lines& lines) const {
     return lines.degree == 1 ? of_lines<1>(lines) : of_lines<2>(lines);
   }
 
-  FloatStage* operator()(const Logistic& logistic) const {
+  Stage* operator()(const Logistic& logistic) const {
     switch (logistic.kind) {
       case LogisticKind::sigmoid:
         return of<LogisticFunction<LogisticKind::sigmoid>>();
@@ -197,26 +169,26 @@ class WithFunction {
     }
   }
 
-  FloatStage* operator()(const SegmentTable& segments) const {
+  Stage* operator()(const SegmentTable& segments) const {
     return segments.kind == SegmentKind::gate ? of_segments<SegmentKind::gate>(segments.degree)
                                               : of_segments<SegmentKind::odd>(segments.degree);
   }
 
  private:
   template <class Function>
-  FloatStage* of() const {
+  Stage* of() const {
     return pick_.template operator()<Function>();
   }
 
   template <int kDegree>
-  FloatStage* of_lines(const Lines& lines) const {
+  Stage* of_lines(const Lines& lines) const {
     if (lines.pieces == 1) return of<LineFunction<kDegree, 1>>();
     if (lines.pieces == 2) return of<LineFunction<kDegree, 2>>();
     return of<LineFunction<kDegree, 3>>();
   }
 
   template <SegmentKind kKind, int kDegree = SegmentTable::kMinDegree>
-  FloatStage* of_segments(int degree) const {
+  Stage* of_segments(int degree) const {
     if constexpr (kDegree < SegmentTable::kMaxDegree) {
       if (degree > kDegree) return of_segments<kKind, kDegree + 1>(degree);
     }
@@ -226,42 +198,32 @@ class WithFunction {
   const Pick& pick_;
 };
 
+template <class Stage, class Pick>
+Stage* with_function(const Fitted& fit, const Pick& pick) {
+  return std::visit(WithFunction<Stage, Pick>(pick), fit);
+}
+
 /// The loop over floats for a plan.
 template <bool kPastCache>
 FloatStage* float_stage(const FloatPlan& plan, const EncodePlan& encode) {
-  const auto pick = [&]<class Function>() {
+  return with_function<FloatStage>(*plan.fit, [&]<class Function>() {
     return float_stage_of<Function, kPastCache>(plan, encode);
-  };
-  return std::visit(WithFunction(pick), *plan.fit);
+  });
 }
 
-/// The loop over elements of a 16-bit type.
-template <ElementType kType, bool kPastCache>
-FloatStage* half_stage_of(const FloatPlan& plan) {
-  const auto pick = [&]<class Function>() -> FloatStage* {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-    if (plan.exact != nullptr) return transform_exact_halves<Function, kType, kPastCache>;
-#endif
-    // Lines in one piece alone need no table.
-    if constexpr (kIsOneLine<Function>) return transform_widened<Function, kType, kPastCache>;
-    return nullptr;
-  };
-  return std::visit(WithFunction(pick), *plan.fit);
+template <int kDegree, bool kPastCache>
+FloatStage* half_line_stage(ElementType type) {
+  using Function = LineFunction<kDegree, 1>;
+  return type == ElementType::bf16 ? transform_widened<Function, ElementType::bf16, kPastCache>
+                                   : transform_widened<Function, ElementType::f16, kPastCache>;
 }
 
+/// For one piece; `type` is bf16 or f16.
 template <bool kPastCache>
-FloatStage* half_stage_of(const FloatPlan& plan, ElementType type) {
-  return type == ElementType::bf16 ? half_stage_of<ElementType::bf16, kPastCache>(plan)
-                                   : half_stage_of<ElementType::f16, kPastCache>(plan);
+FloatStage* half_line_stage(const Lines& lines, ElementType type) {
+  return lines.degree == 1 ? half_line_stage<1, kPastCache>(type)
+                           : half_line_stage<2, kPastCache>(type);
 }
-
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-inline void evaluate_fit(const Fitted& fit, const float* x, float* y, int64_t count) {
-  const FloatPlan plan{.fit = &fit};
-  const EncodePlan none{StepView{}};
-  float_stage<false>(plan, none)(plan, none, count, x, y, nullptr);
-}
-#endif
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

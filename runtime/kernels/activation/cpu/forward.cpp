@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -33,12 +32,8 @@ class ForwardPass {
     const int64_t last = (range.end - 1) / kBlock * kBlock;
     int64_t i = range.begin;
     if (is_one_loop() && i < last) {
-      plan_.floats(plan_.past_cache)(plan_.float_plan, plan_.encode_plan, last - i, x + i * size_,
-                                     y + i * size_, stream_at(i));
+      run_fit(last - i, x + i * size_, y + i * size_, stream_at(i), plan_.past_cache);
       i = last;
-    }
-    for (; plan_.values == Values::floats && i < last; i = std::min(i + kStretch, last)) {
-      transform_stretch(i, std::min(kStretch, last - i), x + i * size_, y + i * size_);
     }
     for (; i < last; i += kBlock) {
       const Block block{i, kBlock, x + i * size_, y + i * size_, stream_at(i), plan_.past_cache};
@@ -59,27 +54,14 @@ class ForwardPass {
     bool past_cache;
   };
 
-  /// What stays in the first-level cache from the codes to the values.
-  static constexpr int64_t kStretch = 8 * kBlock;
-
   /// Whether blocks need no other stage, so that one call does them all.
   bool is_one_loop() const {
-    return plan_.values == Values::floats &&
+    return (plan_.values == Values::floats || plan_.values == Values::exact) &&
            (plan_.codes == Codes::none || plan_.codes == Codes::with_values);
   }
 
   uint8_t* stream_at(int64_t i) const {
     return call_.codes ? call_.codes + i / 8 * plan_.bits : nullptr;
-  }
-
-  /// Codes block by block, then values by a loop that prepares itself only once for all of them.
-  void transform_stretch(int64_t first, int64_t count, const uint8_t* x, uint8_t* y) {
-    for (int64_t i = 0; i < count; i += kBlock) {
-      const Block block{first + i, kBlock, x + i * size_, nullptr, stream_at(first + i), false};
-      encode(block, plan_.codes == Codes::widened ? floats_of(block.x) : nullptr);
-      finish(block);
-    }
-    plan_.floats(plan_.past_cache)(plan_.float_plan, plan_.encode_plan, count, x, y, nullptr);
   }
 
   void transform(const Block& block) {
@@ -126,11 +108,20 @@ class ForwardPass {
       case Values::doubles:
         return run_loop_over_doubles(block);
       case Values::floats:
-        return plan_.floats(block.past_cache)(plan_.float_plan, plan_.encode_plan, kBlock, block.x,
-                                              block.y, block.stream);
+      case Values::exact:
+        return run_fit(kBlock, block.x, block.y, block.stream, block.past_cache);
       case Values::halves:
         return plan_.halves(block.past_cache)(plan_.half_plan, plan_.half_values, block.x, block.y,
                                               codes_);
+    }
+  }
+
+  void run_fit(int64_t count, const uint8_t* x, uint8_t* y, uint8_t* stream,
+               bool past_cache) const {
+    if (plan_.values == Values::exact) {
+      plan_.exact(plan_.exact_plan, plan_.half_plan, past_cache, count, x, y, stream);
+    } else {
+      plan_.floats(past_cache)(plan_.float_plan, plan_.encode_plan, count, x, y, stream);
     }
   }
 

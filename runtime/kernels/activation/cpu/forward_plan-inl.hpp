@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "kernels/activation/cpu/encode_plan.hpp"
+#include "kernels/activation/cpu/exact_halves-inl.hpp"
 #include "kernels/activation/cpu/float_plan.hpp"
 #include "kernels/activation/cpu/floats-inl.hpp"
 #include "kernels/activation/cpu/half_plan.hpp"
@@ -39,7 +40,8 @@ struct ForwardPlan {
   enum class Values {
     loop,     ///< the function's own, from floats to floats
     doubles,  ///< its own over doubles
-    floats,   ///< a fit, of 16-bit types with a table for what it does not give exactly
+    floats,   ///< a fit
+    exact,    ///< a fit for 16-bit elements, with the table for what it does not give exactly
     halves    ///< a table of all values
   };
   enum class Codes {
@@ -61,6 +63,8 @@ struct ForwardPlan {
   Stores<StoreStage> store;
   FloatPlan float_plan;
   Stores<FloatStage> floats;
+  ExactPlan exact_plan;
+  ExactStage* exact = nullptr;
   const uint16_t* half_values = nullptr;
   Stores<HalfStage> halves;
 
@@ -105,35 +109,6 @@ inline bool has_default_parameters(const Activation& activation, const float* na
                     [](float given, double known) { return given == static_cast<float>(known); });
 }
 
-/// Whether computing takes less than looking up, where registers hold 32 floats: 0.10 to 0.18 ns an
-/// element on a Zen 5 core against 0.19; the others take 0.19 to 0.48.
-inline bool is_brief(const Fitted& fit) {
-  if (const auto* const segments = std::get_if<SegmentTable>(&fit)) {
-    return segments->degree < SegmentTable::kMaxDegree;
-  }
-  if (const auto* const logistic = std::get_if<Logistic>(&fit)) {
-    return logistic->kind == LogisticKind::sigmoid || logistic->kind == LogisticKind::gate;
-  }
-  return std::holds_alternative<Lines>(fit);
-}
-
-/// Of a function that has a table of all values.
-inline void choose_half_values(const ForwardCall& call, ForwardPlan& plan) {
-  using Values = ForwardPlan::Values;
-  const FunctionKernels& kernels = *call.activation->kernels;
-  plan.values = Values::halves;
-  plan.half_values = kernels.halves(call.type).y.data();
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (!is_brief(kernels.fitted())) return;
-  const ExactHalves& exact = kernels.exact_halves(call.type, evaluate_fit);
-  if (!exact.serves()) return;
-  plan.values = Values::floats;
-  plan.float_plan.fit = &kernels.fitted();
-  plan.float_plan.exact = &exact;
-  plan.float_plan.half_values = plan.half_values;
-#endif
-}
-
 /// What gives the values, but for the stages.
 inline void choose_values(const ForwardCall& call, ForwardPlan& plan) {
   using Values = ForwardPlan::Values;
@@ -156,20 +131,19 @@ inline void choose_values(const ForwardCall& call, ForwardPlan& plan) {
       return;
     }
   }
-  if (element_bytes(call.type) == 2 && !kernels.halves(call.type).y.empty()) {
-    choose_half_values(call, plan);
-  }
+  if (element_bytes(call.type) != 2 || kernels.halves(call.type).y.empty()) return;
+  plan.exact_plan = plan_exact_halves(kernels, call.type);
+  plan.values = plan.exact_plan.exact != nullptr ? Values::exact : Values::halves;
+  plan.half_values = kernels.halves(call.type).y.data();
 }
 
 inline void choose_half_codes(ForwardPlan& plan) {
   using Codes = ForwardPlan::Codes;
+  using Values = ForwardPlan::Values;
   constexpr bool kHasOneBitStage = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
-  if (plan.values == ForwardPlan::Values::halves && !(kHasOneBitStage && plan.bits == 1)) {
-    plan.codes = Codes::with_values;
-    return;
-  }
-  plan.codes = Codes::halves;
-  plan.is_stream = true;
+  const bool by_table = plan.values == Values::halves && !(kHasOneBitStage && plan.bits == 1);
+  plan.codes = by_table || plan.values == Values::exact ? Codes::with_values : Codes::halves;
+  plan.is_stream = !by_table;
   plan.encode_halves = half_codes_stage(plan.half_plan);
 }
 
@@ -229,9 +203,15 @@ void choose_stages(const ForwardCall& call, ForwardPlan& plan) {
     case ForwardPlan::Values::doubles:
       break;
     case ForwardPlan::Values::floats:
-      take(plan.floats, call.type == ElementType::f32
-                            ? float_stage<kPastCache>(plan.float_plan, plan.encode_plan)
-                            : half_stage_of<kPastCache>(plan.float_plan, call.type));
+      take(plan.floats,
+           call.type == ElementType::f32
+               ? float_stage<kPastCache>(plan.float_plan, plan.encode_plan)
+               : half_line_stage<kPastCache>(std::get<Lines>(*plan.float_plan.fit), call.type));
+      break;
+    case ForwardPlan::Values::exact:
+      plan.exact = plan.codes == ForwardPlan::Codes::with_values
+                       ? exact_stage(plan.exact_plan, plan.half_plan, call.type)
+                       : exact_stage(plan.exact_plan, call.type);
       break;
     case ForwardPlan::Values::halves:
       take(plan.halves, plan.codes == ForwardPlan::Codes::with_values

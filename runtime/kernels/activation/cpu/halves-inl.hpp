@@ -13,7 +13,6 @@
 #include <hwy/highway.h>
 
 #include "kernels/activation/cpu/half_plan.hpp"
-#include "kernels/activation/cpu/half_values.hpp"
 #include "kernels/activation/cpu/stages.hpp"
 #include "kernels/stream/cpu/bits-inl.hpp"
 
@@ -68,36 +67,13 @@ class CodesBySum {
 };
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-/// One bit: the first code, flipped by every threshold passed at which the code changes, and for a
-/// NaN where that has the other code. Writes the stream itself.
-inline void encode_one_bit_of_halves(const HalfPlan& plan, const void* x, uint8_t* stream) {
-  const __m512i magnitude = _mm512_set1_epi16(0x7FFF);
-  const __m512i offset = _mm512_set1_epi16(plan.lane_offset());
-  const __m512i keep = _mm512_set1_epi16(plan.even ? 0x7FFF : -1);
-  const __m512i infinity = _mm512_set1_epi16(plan.infinity);
-  for (int64_t i = 0; i < kBlock; i += kHalves) {
-    const __m512i v =
-        _mm512_and_si512(_mm512_loadu_si512(static_cast<const uint16_t*>(x) + i), keep);
-    const __m512i flip = _mm512_and_si512(_mm512_srai_epi16(v, 15), magnitude);
-    const __m512i lane = _mm512_add_epi16(_mm512_xor_si512(v, flip), offset);
-    uint32_t bits = plan.first ? ~uint32_t{0} : 0;
-    for (int t = 0; t < plan.count; ++t) {
-      if (plan.change[t] == 0) continue;
-      bits ^= _mm512_cmpgt_epi16_mask(lane, _mm512_set1_epi16(plan.threshold[t]));
-    }
-    if (plan.nan_change != 0) {
-      bits ^= _mm512_cmpgt_epi16_mask(_mm512_and_si512(v, magnitude), infinity);
-    }
-    std::memcpy(stream + i / 8, &bits, sizeof bits);
-  }
-}
-
 /// The steps of the element's cell of a grid, by permutations of two registers.
-template <int kPerCell, int kCodeShift, bool kEven>
+template <int kPerCell, int kCodeShift>
 class CodesByGrid {
  public:
   HWY_INLINE explicit CodesByGrid(const HalfPlan& plan)
-      : base_(_mm512_set1_epi16(static_cast<int16_t>(2 * plan.grid.base))),
+      : keep_(_mm512_set1_epi16(plan.even ? 0x7FFF : -1)),
+        base_(_mm512_set1_epi16(static_cast<int16_t>(2 * plan.grid.base))),
         last_(
             _mm512_set1_epi16(static_cast<int16_t>((2 * HalfGrid::kCells << plan.grid.shift) - 1))),
         shift_(_mm_cvtsi32_si128(plan.grid.shift + 1)),
@@ -111,13 +87,12 @@ class CodesByGrid {
   }
 
   HWY_INLINE void operator()(const uint16_t* x, uint8_t* codes) const {
-    __m512i v = _mm512_loadu_si512(x);
+    const __m512i v = _mm512_and_si512(_mm512_loadu_si512(x), keep_);
     const __m512i doubled = _mm512_slli_epi16(v, 1);  // no sign
-    if constexpr (kEven) v = _mm512_srli_epi16(doubled, 1);
     const __m512i beyond = _mm512_min_epu16(_mm512_subs_epu16(doubled, base_), last_);
     __m512i cell = _mm512_srl_epi16(beyond, shift_);
-    __mmask32 lower = _mm512_cmpgt_epi16_mask(v, infinity_);  // NaN
-    if constexpr (!kEven) lower |= _mm512_movepi16_mask(v);
+    // Negative, or a NaN.
+    const __mmask32 lower = _mm512_movepi16_mask(v) | _mm512_cmpgt_epi16_mask(v, infinity_);
     const __m512i side = _mm512_set1_epi16(HalfGrid::kCells);
     cell = _mm512_mask_add_epi16(cell, lower, cell, side);
     __m512i found = _mm512_permutex2var_epi16(codes_[0], cell, codes_[1]);
@@ -131,12 +106,73 @@ class CodesByGrid {
   }
 
  private:
+  __m512i keep_;
   __m512i base_;
   __m512i last_;
   __m128i shift_;
   __m512i infinity_;
   __m512i codes_[2];
   __m512i threshold_[kPerCell][2];
+};
+#endif
+
+/// The codes of kHalves elements to the stream, which it moves on.
+template <class Codes>
+class HalfStream {
+ public:
+  HWY_INLINE explicit HalfStream(const HalfPlan& plan) : codes_(plan), bits_(plan.bits) {}
+
+  HWY_INLINE void operator()(const uint16_t* x, uint8_t*& stream) const {
+    HWY_ALIGN uint8_t codes[kHalves];
+    codes_(x, codes);
+    pack(codes, kHalves, bits_, stream);
+    stream += kHalves / 8 * bits_;
+  }
+
+ private:
+  Codes codes_;
+  int bits_;
+};
+
+struct NoHalfStream {
+  HWY_INLINE explicit NoHalfStream(const HalfPlan&) {}
+  HWY_INLINE void operator()(const uint16_t*, uint8_t*&) const {}
+};
+
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// One bit: the first code, flipped by every threshold passed at which the code changes, and for a
+/// NaN where that has the other code.
+class HalfBits {
+ public:
+  HWY_INLINE explicit HalfBits(const HalfPlan& plan)
+      : plan_(plan),
+        keep_(_mm512_set1_epi16(plan.even ? 0x7FFF : -1)),
+        offset_(_mm512_set1_epi16(plan.lane_offset())),
+        first_(plan.first ? ~uint32_t{0} : 0) {}
+
+  HWY_INLINE void operator()(const uint16_t* x, uint8_t*& stream) const {
+    const __m512i magnitude = _mm512_set1_epi16(0x7FFF);
+    const __m512i v = _mm512_and_si512(_mm512_loadu_si512(x), keep_);
+    const __m512i flip = _mm512_and_si512(_mm512_srai_epi16(v, 15), magnitude);
+    const __m512i lane = _mm512_add_epi16(_mm512_xor_si512(v, flip), offset_);
+    uint32_t bits = first_;
+    for (int t = 0; t < plan_.count; ++t) {
+      if (plan_.change[t] == 0) continue;
+      bits ^= _mm512_cmpgt_epi16_mask(lane, _mm512_set1_epi16(plan_.threshold[t]));
+    }
+    if (plan_.nan_change != 0) {
+      bits ^= _mm512_cmpgt_epi16_mask(_mm512_and_si512(v, magnitude),
+                                      _mm512_set1_epi16(plan_.infinity));
+    }
+    std::memcpy(stream, &bits, sizeof bits);
+    stream += sizeof bits;
+  }
+
+ private:
+  const HalfPlan& plan_;
+  __m512i keep_;
+  __m512i offset_;
+  uint32_t first_;
 };
 #endif
 
@@ -162,31 +198,6 @@ HWY_INLINE void look_up(const uint16_t* value, const uint16_t* from, uint16_t* t
   }
 }
 
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-/// Whether the fit gives the values of kHalves elements.
-class AreExact {
- public:
-  HWY_INLINE explicit AreExact(const ExactHalves& exact)
-      : last_(_mm512_set1_epi16(static_cast<int16_t>(exact.last))), count_(exact.exception_count) {
-    for (int i = 0; i < count_; ++i) {
-      exception_[i] = _mm512_set1_epi16(static_cast<int16_t>(exact.exception[i]));
-    }
-  }
-
-  HWY_INLINE bool operator()(const uint16_t* from) const {
-    const __m512i x = _mm512_loadu_si512(from);
-    __mmask32 are_not = _mm512_cmpgt_epu16_mask(x, last_);
-    for (int i = 0; i < count_; ++i) are_not |= _mm512_cmpeq_epi16_mask(x, exception_[i]);
-    return are_not == 0;
-  }
-
- private:
-  __m512i last_;
-  int count_;
-  __m512i exception_[ExactHalves::kMaxExceptions];
-};
-#endif
-
 template <class Codes, bool kPastCache>
 void transform_halves(const HalfPlan& plan, const uint16_t* value, const void* x, void* y,
                       uint8_t* codes) {
@@ -202,14 +213,11 @@ void transform_halves(const HalfPlan& plan, const uint16_t* value, const void* x
 /// The stream of a block's codes.
 using HalfCodesStage = void(const HalfPlan& plan, const void* x, uint8_t* stream);
 
-template <class Codes>
+template <class Stream>
 void encode_halves(const HalfPlan& plan, const void* x, uint8_t* stream) {
-  const Codes encode(plan);
-  HWY_ALIGN uint8_t codes[kHalves];
+  const Stream encode(plan);
   for (int64_t i = 0; i < kBlock; i += kHalves) {
-    encode(static_cast<const uint16_t*>(x) + i, codes);
-    pack(codes, kHalves, plan.bits, stream);
-    stream += kHalves / 8 * plan.bits;
+    encode(static_cast<const uint16_t*>(x) + i, stream);
   }
 }
 
@@ -219,17 +227,23 @@ auto with_codes([[maybe_unused]] const HalfPlan& plan, const Pick& pick) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   constexpr int kFew = 2;
   if (plan.count > kFew && plan.grid.per_cell > 0) {
-    const auto pick_cells = [&]<bool kEven>() {
-      if (plan.grid.code_shift == 8) return pick.template operator()<CodesByGrid<1, 8, kEven>>();
-      if (plan.grid.per_cell == 1) return pick.template operator()<CodesByGrid<1, 4, kEven>>();
-      if (plan.grid.per_cell == 2) return pick.template operator()<CodesByGrid<2, 4, kEven>>();
-      return pick.template operator()<CodesByGrid<3, 4, kEven>>();
-    };
-    return plan.even ? pick_cells.template operator()<true>()
-                     : pick_cells.template operator()<false>();
+    if (plan.grid.code_shift == 8) return pick.template operator()<CodesByGrid<1, 8>>();
+    if (plan.grid.per_cell == 1) return pick.template operator()<CodesByGrid<1, 4>>();
+    if (plan.grid.per_cell == 2) return pick.template operator()<CodesByGrid<2, 4>>();
+    return pick.template operator()<CodesByGrid<3, 4>>();
   }
 #endif
   return pick.template operator()<CodesBySum>();
+}
+
+/// pick<Stream>(), likewise.
+template <class Pick>
+auto with_stream(const HalfPlan& plan, const Pick& pick) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if (plan.bits == 1) return pick.template operator()<HalfBits>();
+#endif
+  return with_codes(plan,
+                    [&]<class Codes>() { return pick.template operator()<HalfStream<Codes>>(); });
 }
 
 template <bool kPastCache>
@@ -244,10 +258,7 @@ HalfStage* half_stage(const HalfPlan& plan) {
 }
 
 inline HalfCodesStage* half_codes_stage(const HalfPlan& plan) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (plan.bits == 1) return encode_one_bit_of_halves;
-#endif
-  return with_codes(plan, []<class Codes>() -> HalfCodesStage* { return encode_halves<Codes>; });
+  return with_stream(plan, []<class Stream>() -> HalfCodesStage* { return encode_halves<Stream>; });
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE
