@@ -29,6 +29,7 @@ exec '@FEWBIT_CCACHE@' \"$@\"
 endif()
 
 option(FEWBIT_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(FEWBIT_UNITY_TESTS "Compile several files of a test together" ON)
 option(FEWBIT_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 set(FEWBIT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 set(FEWBIT_TEST_PREFIX "" CACHE STRING "Put before the name of every test")
@@ -96,7 +97,8 @@ function(fewbit_runtime_library name)
 endfunction()
 
 # fewbit_test(NAME SOURCES a_test.cpp ... USES target ...): binary NAME_test, its cases one by one
-# in ctest.
+# in ctest. Files are compiled a few at a time, since what they include takes longer than what they
+# are: each keeps to a namespace of its own.
 function(fewbit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
@@ -106,6 +108,8 @@ function(fewbit_test name)
   if("fewbit::runtime" IN_LIST ARG_USES)
     fewbit_precompile(${name}_test fewbit_program_headers)
   endif()
+  set_target_properties(${name}_test PROPERTIES
+    UNITY_BUILD ${FEWBIT_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 6)
   gtest_discover_tests(${name}_test
     TEST_PREFIX "${FEWBIT_TEST_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()

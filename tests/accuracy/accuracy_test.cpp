@@ -12,9 +12,7 @@
 #include "kernels/activation/cpu/function_kernels.hpp"
 #include "tests/kernels/support.hpp"
 
-namespace fewbit::bench {
-
-namespace {
+namespace fewbit::bench::accuracy_test {
 
 constexpr uint32_t kStride = 1009;
 
@@ -128,6 +126,4 @@ TEST(Standing, IsThatOfTheLargestError) {
   EXPECT_EQ(standing_of(of(INFINITY), of(INFINITY)), Standing::beyond_bound);
 }
 
-}  // namespace
-
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::accuracy_test

@@ -8,9 +8,7 @@
 #include "functions/registry.hpp"
 #include "tests/expression/reference.hpp"
 
-namespace fewbit::bench {
-
-namespace {
+namespace fewbit::bench::reference_test {
 
 using solver::Wide;
 
@@ -50,6 +48,4 @@ TEST(Reference, IsFarCloserThanAFloatAlsoInTheTails) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::reference_test

@@ -8,17 +8,13 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::activation_test {
 
 using test::refusal;
 
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
-
-}  // namespace
 
 TEST(Gradient, DiffersFromTheTrueDerivativeByTheTablesError) {
   const Table table = Table::builtin("gelu", "levels_uniform_b3");
@@ -172,4 +168,4 @@ TEST(Autograd, WorksInTenThreadsAtOnce) {
   for (const at::Tensor& gradient : gradients) EXPECT_TRUE(at::equal(gradient, gradients[0]));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::activation_test

@@ -13,9 +13,7 @@ extern "C" const char* __lsan_default_suppressions() {
   return "leak:caffe2::pthreadpool\n";
 }
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::fork_test {
 
 at::Tensor gradient() {
   at::Tensor x = at::linspace(-4, 4, 1 << 20).requires_grad_();
@@ -35,8 +33,6 @@ int status_of_child(const Work& work) {
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
-
-}  // namespace
 
 // As a data loader does: libtorch asks for one thread in a forked process, whatever runs there.
 TEST(Fork, ChildOfAProcessThatUsedAllThreadsComputesTheSameAndExits) {
@@ -64,4 +60,4 @@ TEST(Fork, ChildMayFitATableAndUseAScope) {
             0);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::fork_test

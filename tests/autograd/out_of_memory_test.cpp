@@ -9,9 +9,7 @@
 
 #include "fewbit/fewbit.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::out_of_memory_test {
 
 /// Torch's allocator of the CPU, but for one call that finds no memory. Counts what is alive.
 class FailingAllocator : public c10::Allocator {
@@ -78,8 +76,6 @@ at::Tensor leaf() {
   return at::empty({64, 32}).fill_(0.3).requires_grad_();
 }
 
-}  // namespace
-
 TEST(OutOfMemory, InForwardAndBackwardLeavesNothingBehind) {
   const int64_t allocations = survived([] {
     const at::Tensor x = leaf();
@@ -119,4 +115,4 @@ TEST(OutOfMemory, InsideAScopeAlsoInPlaceLeavesNothingBehind) {
   });
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::out_of_memory_test

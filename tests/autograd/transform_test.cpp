@@ -8,9 +8,7 @@
 
 #include "fewbit/fewbit.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::transform_test {
 
 /// The gradients of y for a batch of dy in one backward pass, as grad(is_grads_batched=True).
 at::Tensor batched_gradients(const at::Tensor& y, const at::Tensor& x, const at::Tensor& dy) {
@@ -40,8 +38,6 @@ void expect_batches_as_single_ones(const Layer& layer) {
   }
 }
 
-}  // namespace
-
 TEST(BatchedGradient, IsThatOfEverySingleOne) {
   expect_batches_as_single_ones([](const at::Tensor& x) { return gelu(x, Bits{3}); });
 }
@@ -64,4 +60,4 @@ TEST(InferenceMode, LeavesTablesFitForTraining) {
   EXPECT_TRUE(x.grad().defined());
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::transform_test

@@ -6,9 +6,7 @@
 #include "base/file.hpp"
 #include "tests/base/scratch_folder.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::read_file_test {
 
 std::string refusal(const std::string& path, size_t limit = 100) {
   try {
@@ -19,8 +17,6 @@ std::string refusal(const std::string& path, size_t limit = 100) {
   }
   return "accepted";
 }
-
-}  // namespace
 
 TEST(ReadTextFile, ReturnsEveryByte) {
   const ScratchFolder folder;
@@ -47,4 +43,4 @@ TEST(ReadTextFile, NamesWhatCannotBeRead) {
   EXPECT_EQ(refusal(folder.file("")), "is a folder, not a file");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::read_file_test

@@ -11,9 +11,7 @@
 
 #include "base/error.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::text_test {
 
 std::string refusal(std::string_view text) {
   try {
@@ -23,8 +21,6 @@ std::string refusal(std::string_view text) {
   }
   return "accepted";
 }
-
-}  // namespace
 
 TEST(Shortest, WritesTheFewestDigits) {
   EXPECT_EQ(shortest(0.1), "0.1");
@@ -94,4 +90,4 @@ TEST(Counted, OneIsSingular) {
   EXPECT_EQ(counted(2, "level"), "2 levels");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::text_test

@@ -11,7 +11,7 @@
 #include "base/file.hpp"
 #include "tests/base/scratch_folder.hpp"
 
-namespace fewbit {
+namespace fewbit::write_fault_test {
 
 TEST(WriteTextFile, LeavesTheOldOrTheNewContentWhenKilledAtAnyTime) {
   const ScratchFolder folder;
@@ -59,4 +59,4 @@ TEST(WriteTextFile, LeavesTheOldFileAndNoOtherWhenSpaceRunsOut) {
   EXPECT_EQ(folder.entries(), 1u);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::write_fault_test

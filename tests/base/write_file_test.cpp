@@ -8,9 +8,7 @@
 #include "base/file.hpp"
 #include "tests/base/scratch_folder.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::write_file_test {
 
 std::string refusal(const std::string& path) {
   try {
@@ -21,8 +19,6 @@ std::string refusal(const std::string& path) {
   }
   return "accepted";
 }
-
-}  // namespace
 
 TEST(WriteTextFile, ReplacesTheContentAndLeavesNothingElse) {
   const ScratchFolder folder;
@@ -79,4 +75,4 @@ TEST(WriteTextFile, RefusesAnEmptyName) {
   EXPECT_EQ(refusal(""), "cannot write: the name of the file is empty");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::write_file_test

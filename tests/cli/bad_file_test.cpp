@@ -2,7 +2,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::bad_file_test {
 
 using BadFile = Program;
 using testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST_F(BadFile, RefusedCallsLeaveTheOldFile) {
   EXPECT_EQ(read("old.json"), "old");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::bad_file_test

@@ -1,6 +1,6 @@
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::bad_input_test {
 
 using BadInput = Program;
 using testing::HasSubstr;
@@ -107,4 +107,4 @@ TEST_F(BadInput, UnknownOptionsAndCommandsAreUsage) {
   expect_refused("report --fn gelu,,silu", 2, "empty");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::bad_input_test

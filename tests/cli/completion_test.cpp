@@ -5,7 +5,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::completion_test {
 
 using testing::Contains;
 using testing::HasSubstr;
@@ -189,4 +189,4 @@ TEST_F(Completion, OtherShellsAreRefused) {
   expect_refused("--completion tcsh", 2, "'tcsh' is not accepted; expected bash, zsh or fish");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::completion_test

@@ -1,6 +1,6 @@
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::emit_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -89,4 +89,4 @@ TEST_F(Emit, ExplainsItselfInItsHelp) {
   }
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::emit_test

@@ -4,7 +4,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::exit_code_test {
 
 /// Runs lines of a shell with `solve` for the program, in the test's folder.
 class ExitCode : public Program {
@@ -93,4 +93,4 @@ TEST_F(Quiet, EveryCommandTakesIt) {
   }
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::exit_code_test

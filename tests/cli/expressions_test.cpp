@@ -7,13 +7,11 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::expressions_test {
 
 using Expressions = Program;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-namespace {
 
 /// The cells of a row of a Markdown table; none for other lines.
 std::vector<std::string> cells_of(const std::string& line) {
@@ -31,8 +29,6 @@ std::string without_quotes(std::string text) {
   std::erase(text, '`');
   return text;
 }
-
-}  // namespace
 
 class ExpressionsPage : public Program {
  protected:
@@ -128,4 +124,4 @@ TEST_F(Expressions, WithQuotientsAreSolvedProvedAndEmittedWhereTheirLimitIsWritt
               HasSubstr("its limit there is 1, so write where(x == 0, 1, ...)"));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::expressions_test

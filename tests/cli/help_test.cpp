@@ -2,7 +2,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::help_test {
 
 using Help = Program;
 using testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST_F(Help, ListNamesFunctionsParametersAndSources) {
   EXPECT_THAT(run("list --json").out, HasSubstr("\"name\": \"gelu\""));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::help_test

@@ -11,9 +11,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::interrupted_test {
 
 namespace fs = std::filesystem;
 
@@ -54,8 +52,6 @@ std::vector<std::string> files_below(const std::string& folder) {
   std::sort(files.begin(), files.end());
   return files;
 }
-
-}  // namespace
 
 using Interrupted = Program;
 
@@ -98,4 +94,4 @@ TEST_F(Interrupted, FolderOfTablesHoldsOldFilesAndNewOnes) {
   EXPECT_GT(partly, 0);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::interrupted_test

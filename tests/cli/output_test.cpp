@@ -8,7 +8,7 @@
 #include "table/json.hpp"
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::output_test {
 
 using Output = Program;
 using testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST_F(Output, PipesCarryNoColourAndNoProgress) {
   EXPECT_EQ(run("--fn gelu --bits 3").out.find('\033'), std::string::npos);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::output_test

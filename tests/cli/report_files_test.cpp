@@ -2,7 +2,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::report_files_test {
 
 using ReportFiles = Program;
 using testing::AllOf;
@@ -62,4 +62,4 @@ TEST_F(ReportFiles, FittedToDifferentDataKeepTheirNamesApart) {
                             HasSubstr("| levels, histogram of 4 bins, two.csv")));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::report_files_test

@@ -5,13 +5,11 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::report_formats_test {
 
 using ReportFormats = Program;
 using testing::AllOf;
 using testing::HasSubstr;
-
-namespace {
 
 using Row = std::vector<std::string>;
 
@@ -86,8 +84,6 @@ std::string shown(const std::string& exact, int digits) {
 size_t column_of(const Row& names, const std::string& name) {
   return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
-
-}  // namespace
 
 TEST_F(ReportFormats, CarryTheSameFigures) {
   const std::string command =
@@ -167,4 +163,4 @@ TEST_F(ReportFormats, AreRefusedBeforeTheWorkWhereTheyCannotBeWritten) {
   EXPECT_EQ(run("report --fn gelu --bits 2 -o .").code, 1);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::report_formats_test

@@ -2,7 +2,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::report_own_test {
 
 using ReportOwn = Program;
 using testing::AllOf;
@@ -48,4 +48,4 @@ TEST_F(ReportOwn, CommandLineIsQuotedForAShellInOneLine) {
               HasSubstr("--expr $'x*\\012tanh(x)' --name a"));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::report_own_test

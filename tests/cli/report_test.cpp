@@ -4,9 +4,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::report_test {
 
 /// All lines but comments.
 std::vector<std::string> lines_of(const std::string& text) {
@@ -17,8 +15,6 @@ std::vector<std::string> lines_of(const std::string& text) {
   }
   return lines;
 }
-
-}  // namespace
 
 using Report = Program;
 using testing::HasSubstr;
@@ -82,4 +78,4 @@ TEST_F(Report, IsTheSameOnEveryRun) {
   EXPECT_EQ(run(command).out, run(command).out);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::report_test

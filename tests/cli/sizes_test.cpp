@@ -3,7 +3,7 @@
 #include "table/json.hpp"
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::sizes_test {
 
 using Sizes = Program;
 using testing::HasSubstr;
@@ -64,4 +64,4 @@ TEST_F(Sizes, NamesCarryWhatWasAskedFor) {
   EXPECT_EQ(solver::read_table(path("relu_2.json")).bits(), 1);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::sizes_test

@@ -1,7 +1,7 @@
 #include "table/json.hpp"
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::solve_test {
 
 using Solve = Program;
 using testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST_F(Solve, StepFunctionHasItsExactTable) {
   EXPECT_THAT(run("--fn relu --bits 1").out, HasSubstr("squared error     0 (rms 0)"));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::solve_test

@@ -2,7 +2,7 @@
 
 #include "tests/cli/program.hpp"
 
-namespace fewbit {
+namespace fewbit::tables_test {
 
 using Tables = Program;
 using testing::HasSubstr;
@@ -45,4 +45,4 @@ TEST_F(Tables, NeedsAFolder) {
   expect_refused("tables -o file", 1, "file: is not a folder");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::tables_test

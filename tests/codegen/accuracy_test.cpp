@@ -14,9 +14,7 @@
 #include "tests/support/allowed_error.hpp"
 #include "tests/support/at_float.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::accuracy_test {
 
 namespace math = generated::math;
 using solver::Derivative;
@@ -53,6 +51,7 @@ const Case kCases[] = {
        expression,                             \
        has_limits},
 const Case kOwnCases[] = {FEWBIT_OWN_FUNCTIONS(OWN_CASE)};
+#undef OWN_CASE
 
 /// The function with its parameters as float has them.
 Expression reference(const Case& function) {
@@ -211,6 +210,4 @@ INSTANTIATE_TEST_SUITE_P(Own, FunctionCode, testing::ValuesIn(kOwnCases),
 INSTANTIATE_TEST_SUITE_P(Registry, FunctionCode, testing::ValuesIn(kCases),
                          [](const auto& function) { return std::string(function.param.name); });
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::accuracy_test

@@ -7,9 +7,7 @@
 #include "tests/codegen/exact_math.hpp"
 #include "tests/codegen/worst_error.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::brief_math_test {
 
 namespace brief = generated::math::brief;
 using namespace exact;
@@ -106,6 +104,4 @@ TEST(BriefMath, NanStaysNan) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::brief_math_test

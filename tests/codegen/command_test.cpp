@@ -17,9 +17,7 @@
 #include "fixtures.hpp"
 #include "table/json.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::command_test {
 
 namespace fs = std::filesystem;
 
@@ -151,6 +149,4 @@ TEST_F(Command, UnwritableOutputIsAnError) {
   EXPECT_EQ(outcome.output.find("fewbit-codegen: error: "), 0u);
 }
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::command_test

@@ -14,9 +14,7 @@
 #include "tests/support/allowed_error.hpp"
 #include "tests/support/nearest_half.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::device_functions_test {
 
 using kernels::ElementType;
 
@@ -71,6 +69,7 @@ const Case kCases[] = {
        has_limits,                                     \
        test::kOwnError},
 const Case kOwnCases[] = {FEWBIT_OWN_FUNCTIONS(OWN_CASE)};
+#undef OWN_CASE
 
 /// Counts up with the value; both zeros are 0.
 int ordinal(uint16_t half) {
@@ -151,6 +150,4 @@ INSTANTIATE_TEST_SUITE_P(Own, DeviceFunction, testing::ValuesIn(kOwnCases),
 INSTANTIATE_TEST_SUITE_P(Registry, DeviceFunction, testing::ValuesIn(kCases),
                          [](const auto& function) { return function.param.name; });
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::device_functions_test

@@ -24,9 +24,7 @@
 #include "fixtures.hpp"
 #include "tests/codegen/element_types.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::elements_test {
 
 using test::BFloat16;
 using test::Float16;
@@ -132,6 +130,4 @@ INSTANTIATE_TEST_SUITE_P(AllTables, EmittedElements, testing::ValuesIn(kHeaders)
                            return std::string(header.param.name) + "_" + header.param.language;
                          });
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::elements_test

@@ -6,9 +6,7 @@
 #include "base/error.hpp"
 #include "fixtures.hpp"
 
-namespace fewbit::codegen {
-
-namespace {
+namespace fewbit::codegen::emit_test {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -107,6 +105,4 @@ TEST(Emit, RejectsAnExpressionThatDoesNotParse) {
   EXPECT_THROW(emit_code(table, Language::cpp), Error);
 }
 
-}  // namespace
-
-}  // namespace fewbit::codegen
+}  // namespace fewbit::codegen::emit_test

@@ -24,9 +24,7 @@
 #include "fixtures.hpp"
 #include "tests/codegen/element_types.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::emitted_test {
 
 using solver::Table;
 
@@ -147,6 +145,4 @@ TEST(EmittedCode, BeyondTheLevelsDecodesAsTheLast) {
   EXPECT_EQ(emitted::elu_half::decode(3), 1.0f);
 }
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::emitted_test

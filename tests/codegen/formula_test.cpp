@@ -11,9 +11,7 @@
 #include "codegen/write_code.hpp"
 #include "expression/expression.hpp"
 
-namespace fewbit::codegen {
-
-namespace {
+namespace fewbit::codegen::formula_test {
 
 using solver::Expression;
 
@@ -209,6 +207,4 @@ TEST(FunctionCode, OfDeeplySharedExpressionsStaysSmall) {
   EXPECT_LT(code.size(), 60u * 300u);
 }
 
-}  // namespace
-
-}  // namespace fewbit::codegen
+}  // namespace fewbit::codegen::formula_test

@@ -9,9 +9,7 @@
 #include "generated/functions.hpp"
 #include "table/json.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::generated_tables_test {
 
 namespace fs = std::filesystem;
 namespace math = generated::math;
@@ -94,6 +92,4 @@ TEST(GeneratedTables, CarryTheFilesLevelsBitsAndProof) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::generated_tables_test

@@ -10,7 +10,7 @@
 #include "tests/codegen/exact_math.hpp"
 #include "tests/support/allowed_error.hpp"
 
-namespace {
+namespace math_test {
 
 namespace math = fewbit::generated::math;
 using namespace fewbit::exact;
@@ -173,4 +173,4 @@ TEST(Math, NanStaysNan) {
   }
 }
 
-}  // namespace
+}  // namespace math_test

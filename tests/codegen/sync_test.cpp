@@ -12,9 +12,7 @@
 #include "functions/registry.hpp"
 #include "table/json.hpp"
 
-namespace fewbit::codegen {
-
-namespace {
+namespace fewbit::codegen::sync_test {
 
 namespace fs = std::filesystem;
 
@@ -177,6 +175,4 @@ TEST(LoadTables, TakesAMissingFolderAsEmpty) {
   EXPECT_TRUE(load_tables("/no/such/folder").empty());
 }
 
-}  // namespace
-
-}  // namespace fewbit::codegen
+}  // namespace fewbit::codegen::sync_test

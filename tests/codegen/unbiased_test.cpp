@@ -7,9 +7,7 @@
 
 #include "emitted/silu_unbiased.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::unbiased_test {
 
 namespace silu = emitted::silu_unbiased;
 
@@ -73,6 +71,4 @@ TEST(Unbiased, GivesNanCodeZero) {
   EXPECT_EQ(silu::encode(NAN, 0.0f), 0u);
 }
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::unbiased_test

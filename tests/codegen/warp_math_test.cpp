@@ -8,9 +8,7 @@
 #include "tests/codegen/worst_error.hpp"
 #include "tests/support/allowed_error.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::warp_math_test {
 
 namespace warp = generated::math::warp;
 using namespace exact;
@@ -107,6 +105,4 @@ TEST(WarpMath, NanStaysNan) {
   EXPECT_TRUE(std::isnan(warp::quotient_by_normal(NAN, 3.0f)));
 }
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::warp_math_test

@@ -3,9 +3,7 @@
 
 #include "tests/cuda/support.hpp"
 
-namespace fewbit::kernels::cuda {
-
-namespace {
+namespace fewbit::kernels::cuda::backward_test {
 
 std::vector<uint8_t> random_codes(int64_t count, int bits) {
   const SyntheticTable table(bits, 40, static_cast<uint32_t>(bits));
@@ -75,6 +73,4 @@ TEST(CudaBackward, DoesNotDependOnTheOrderOfThreads) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels::cuda
+}  // namespace fewbit::kernels::cuda::backward_test

@@ -5,9 +5,7 @@
 #include "tests/cuda/warp.hpp"
 #include "tests/kernels/inputs.hpp"
 
-namespace fewbit::kernels::cuda {
-
-namespace {
+namespace fewbit::kernels::cuda::codes_test {
 
 using enum ElementType;
 
@@ -158,6 +156,4 @@ TEST(CudaCodes, OfThresholdsAtTheEndsOfTheTypesAreTheCpus) {
   });
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels::cuda
+}  // namespace fewbit::kernels::cuda::codes_test

@@ -3,9 +3,7 @@
 
 #include "tests/cuda/support.hpp"
 
-namespace fewbit::kernels::cuda {
-
-namespace {
+namespace fewbit::kernels::cuda::forward_test {
 
 const Activation& function(const char* name) {
   return *find_activation(name);
@@ -122,6 +120,4 @@ TEST(CudaForward, DoesNotDependOnTheOrderOfThreads) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels::cuda
+}  // namespace fewbit::kernels::cuda::forward_test

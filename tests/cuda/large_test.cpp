@@ -5,9 +5,7 @@
 
 #include "tests/cuda/support.hpp"
 
-namespace fewbit::kernels::cuda {
-
-namespace {
+namespace fewbit::kernels::cuda::large_test {
 
 constexpr int64_t kCount = (int64_t{1} << 32) + 17;
 /// What is looked at, from a multiple of every block on.
@@ -79,6 +77,4 @@ TEST(CudaLarge, FindsTheCpusCodesAndGradientsBeyond32Bits) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels::cuda
+}  // namespace fewbit::kernels::cuda::large_test

@@ -6,9 +6,7 @@
 #include "tests/cuda/support.hpp"
 #include "tests/support/allowed_error.hpp"
 
-namespace fewbit::kernels::cuda {
-
-namespace {
+namespace fewbit::kernels::cuda::values_test {
 
 using enum ElementType;
 
@@ -79,6 +77,4 @@ TEST(CudaValues, OfDoublesAreTheFormulas) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels::cuda
+}  // namespace fewbit::kernels::cuda::values_test

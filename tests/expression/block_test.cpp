@@ -7,9 +7,7 @@
 #include "expression/derivative.hpp"
 #include "expression/evaluate.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::block_test {
 
 std::vector<double> points(double lo, double hi, int count) {
   std::vector<double> x;
@@ -23,8 +21,6 @@ const char* const kTexts[] = {"x*normcdf(x)",
                               "expm1(x)/(2 + erf(x))",
                               "log(1 + x^2)*sqrt(3 + x^3.0/1000)",
                               "-log1p(x^2)*(x^2)^1.5 - exp(-x)*sigmoid(x)"};
-
-}  // namespace
 
 TEST(Evaluate, OfManyPointsEqualsValueAndSlopeBitForBit) {
   for (const char* text : kTexts) {
@@ -70,4 +66,4 @@ TEST(Evaluate, WorksForMoreNodesThanTheStackHolds) {
   EXPECT_DOUBLE_EQ(d.slope(0.5), 9900.0);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::block_test

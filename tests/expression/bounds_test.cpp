@@ -11,9 +11,7 @@
 #include "tests/expression/random_expression.hpp"
 #include "tests/expression/reference.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::bounds_test {
 
 /// The textbook formulas of the reference lose their 50 digits where tanh and the like are flat.
 bool contains(const Interval& interval, const Wide& value) {
@@ -34,8 +32,6 @@ Box any_box() {
   if (a > b) std::swap(a, b);
   return {a, b, a + (b - a) * *rc::gen::inRange(0, 101) / 100.0};
 }
-
-}  // namespace
 
 TEST(Bounds, ContainTheExactDerivativesAtAnyPointOfAnyBox) {
   int checked = 0;
@@ -92,4 +88,4 @@ TEST(Bounds, OfTheSlopeAreTightWhereTermsCancel) {
   EXPECT_LT(tight.upper() - tight.lower(), 0.2 * (loose.upper() - loose.lower()));
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::bounds_test

@@ -13,9 +13,7 @@
 #include "expression/tape.hpp"
 #include "tests/expression/reference.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::call_test {
 
 void check_scale(const std::vector<Expression::Parameter>& parameters) {
   if (!(parameters[0].second > 0.0)) throw Error("scale is not positive");
@@ -53,8 +51,6 @@ bool same_tape(const Expression& f, const Expression& g) {
   };
   return std::equal(f.nodes().begin(), f.nodes().end(), g.nodes().begin(), g.nodes().end(), equal);
 }
-
-}  // namespace
 
 TEST(Constant, IsANumberInTheText) {
   EXPECT_EQ(text("pi*x + e"), "3.141592653589793 * x + 2.718281828459045");
@@ -180,4 +176,4 @@ TEST(Language, HasExamplesThatUseTheFunction) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::call_test

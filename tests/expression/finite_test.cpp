@@ -2,7 +2,7 @@
 
 #include "tests/expression/refusal.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::finite_test {
 
 TEST(Finite, NamesTheXWhereTheFunctionIsNot) {
   EXPECT_EQ(refusal("log(x)"), "expression: not finite at x = -10: log(x)");
@@ -95,4 +95,4 @@ TEST(Derivative, IsFlatWhereTheFunctionIsLinear) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::finite_test

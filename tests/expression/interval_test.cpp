@@ -7,9 +7,7 @@
 #include "expression/evaluate.hpp"
 #include "tests/expression/reference.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::interval_test {
 
 double any(double lo, double hi) {
   const double part = *rc::gen::inRange(0, 1000000001) / 1e9;
@@ -49,8 +47,6 @@ void check_unary(const Domain& d) {
     RC_ASSERT(contains(bounds.second, exact.derivative(2)));
   }));
 }
-
-}  // namespace
 
 TEST(IntervalFunctions, ContainTheExactValueAndItsDerivatives) {
   for (const Domain& d :
@@ -138,4 +134,4 @@ TEST(IntervalFunctions, IgnoreWhatLiesOutsideOfTheirDomain) {
   EXPECT_FALSE(is_bounded(scalar::sqrt(Interval(-4.0, -1.0))));
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::interval_test

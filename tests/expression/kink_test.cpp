@@ -5,9 +5,7 @@
 
 #include "tests/expression/refusal.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::kink_test {
 
 using Kinks = std::vector<double>;
 
@@ -19,8 +17,6 @@ Kinks kinks(const std::string& text, double lo = -10, double hi = 10) {
   const Derivative d = derivative(text, lo, hi);
   return {d.borders().begin() + 1, d.borders().end() - 1};
 }
-
-}  // namespace
 
 TEST(Kinks, AreTheNearestDoublesOfTheirRoots) {
   EXPECT_EQ(kinks("max(3*x - 1, 0)"), Kinks{1.0 / 3.0});
@@ -118,4 +114,4 @@ TEST(Kinks, RefuseMoreThanCanBeTold) {
   EXPECT_EQ(refusal(text), "expression: has too many kinks in [-10, 10]");
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::kink_test

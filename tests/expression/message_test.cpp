@@ -3,9 +3,7 @@
 #include "base/error.hpp"
 #include "expression/expression.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::message_test {
 
 std::string refusal(std::string_view text) {
   try {
@@ -20,8 +18,6 @@ std::string refusal(std::string_view text) {
 std::string caret(const std::string& message, const std::string& text, size_t column) {
   return "expression: " + message + "\n  " + text + "\n  " + std::string(column, ' ') + "^";
 }
-
-}  // namespace
 
 TEST(ParserMessage, PointsAtTheWrongColumn) {
   EXPECT_EQ(refusal("x + * 2"), caret("unexpected '*'", "x + * 2", 4));
@@ -104,4 +100,4 @@ TEST(ParserMessage, LimitsLengthDepthAndNames) {
   EXPECT_LT(refusal(std::string(60000, 'q')).size(), 300u);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::message_test

@@ -5,15 +5,11 @@
 #include "base/error.hpp"
 #include "expression/evaluate.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::parser_test {
 
 double at(const char* text, double x) {
   return Expression::parse(text).evaluate(x);
 }
-
-}  // namespace
 
 TEST(Parser, BindsAsMathematicsDoes) {
   EXPECT_EQ(at("-x^2", 3), -9.0);
@@ -91,4 +87,4 @@ TEST(Parser, ReadsALongSumAndWritesIt) {
   EXPECT_EQ(Expression::parse(f.text()).text(), f.text());
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::parser_test

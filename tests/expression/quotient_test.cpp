@@ -7,9 +7,7 @@
 #include "tests/expression/reference.hpp"
 #include "tests/expression/refusal.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::quotient_test {
 
 struct Quotient {
   const char* text;
@@ -63,8 +61,6 @@ std::vector<double> points_around(const Quotient& q) {
 std::vector<double> borders(const std::string& text, double lo, double hi) {
   return Derivative(Expression::parse(text), lo, hi).borders();
 }
-
-}  // namespace
 
 TEST(Quotient, HasItsDerivativesToRoundingOnBothSidesOfTheSingularity) {
   for (const Quotient& q : kQuotients) {
@@ -156,4 +152,4 @@ TEST(Quotient, IsRefusedWhereItsSingleValueIsNotTheLimit) {
   EXPECT_EQ(refusal("where(x > 0, expm1(x)/x, where(x == 0, 5, 0))"), "accepted");
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::quotient_test

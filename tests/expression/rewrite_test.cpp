@@ -7,15 +7,11 @@
 #include "expression/derivative.hpp"
 #include "tests/expression/reference.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::rewrite_test {
 
 std::string simplified(const char* text) {
   return simplify(Expression::parse(text)).text();
 }
-
-}  // namespace
 
 TEST(Rewrite, KnowsSigmoidAndSoftplus) {
   EXPECT_EQ(simplified("log1p(exp(x))"), "softplus(x)");
@@ -58,4 +54,4 @@ TEST(Rewrite, MakesThemWorkFarOut) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::rewrite_test

@@ -7,17 +7,13 @@
 #include "expression/evaluate.hpp"
 #include "tests/expression/random_expression.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::round_trip_test {
 
 /// Bit by bit, except that any nan equals any other.
 bool same(double a, double b) {
   return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) ||
          (std::isnan(a) && std::isnan(b));
 }
-
-}  // namespace
 
 TEST(Text, ReadsBackAsTheSameFunctionForRandomTapes) {
   EXPECT_TRUE(rc::check([] {
@@ -50,4 +46,4 @@ TEST(Text, IsCanonical) {
   EXPECT_EQ(text("x^x"), "exp(x * log(x))");
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::round_trip_test

@@ -9,7 +9,7 @@
 
 #include "expression/derivative.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::solve_test {
 
 TEST(Solve, FindsNarrowFeaturesOnWideBranches) {
   for (const char* shape : {"atan(s*(x - c))/s", "log1p(exp(s*(x - c)))/s", "erf(s*(x - c))/s",
@@ -33,4 +33,4 @@ TEST(Solve, FindsNarrowFeaturesOnWideBranches) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::solve_test

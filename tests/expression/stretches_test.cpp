@@ -10,9 +10,7 @@
 
 #include "expression/range.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::stretches_test {
 
 /// The interpolant of f' at the points of [lo, hi], at x, by the barycentric formula.
 double interpolate(const Derivative& d, const Stretch& s, double x) {
@@ -28,8 +26,6 @@ double interpolate(const Derivative& d, const Stretch& s, double x) {
   }
   return above / below;
 }
-
-}  // namespace
 
 TEST(Stretches, ShowAllThatTheDerivativeDoes) {
   for (const char* text : {"x*normcdf(x)", "tanh(30*x)", "x*sigmoid(x) + 0.01*tanh(1e3*(x - 5.1))",
@@ -77,4 +73,4 @@ TEST(PatternError, IsAtRoundingLevelOfTheRange) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::stretches_test

@@ -9,9 +9,7 @@
 #include "tests/expression/random_expression.hpp"
 #include "tests/expression/reference.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::taylor_test {
 
 constexpr int kChecked = 9;
 
@@ -47,8 +45,6 @@ bool coefficients_agree(const Expression& f, double x) {
 TaylorBounds bounds_at(const char* text, double a, double b) {
   return taylor_bounds(Expression::parse(text), a, b);
 }
-
-}  // namespace
 
 TEST(TaylorBounds, HoldAtAnyPointOfAnyIntervalForRandomExpressions) {
   int finite = 0;
@@ -117,4 +113,4 @@ TEST(TaylorBounds, AreInfiniteWhereTheFunctionIsSingular) {
   EXPECT_EQ(bounds_at("x^2.5", 0.0, 1.0)[3], INFINITY);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::taylor_test

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::zeros_test {
 
 using Points = std::vector<double>;
 
@@ -12,8 +10,6 @@ Points zeros_of(const char* text, double lo, double hi) {
   long work = 1000000;
   return zeros(Expression::parse(text), lo, hi, work);
 }
-
-}  // namespace
 
 TEST(Zeros, AreFoundWithAndWithoutAChangeOfSign) {
   EXPECT_EQ(zeros_of("x", -7.3, 11.9), Points{0});
@@ -47,4 +43,4 @@ TEST(Zeros, TakeBoundedTime) {
   EXPECT_GT(work, -1000);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::zeros_test

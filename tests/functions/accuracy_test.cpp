@@ -8,9 +8,7 @@
 #include "tests/expression/reference.hpp"
 #include "tests/functions/every_function.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::accuracy_test {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
 
@@ -44,8 +42,6 @@ void for_all_points(const Check& check) {
     }
   }
 }
-
-}  // namespace
 
 TEST(Accuracy, OfTheValueIsFourRoundingsOfItselfAndOfX) {
   for_all_points([](const std::string& name, const Expression& f, const Derivative&, double x,
@@ -83,4 +79,4 @@ TEST(Accuracy, OfJetsIsThatOfTheDerivative) {
   });
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::accuracy_test

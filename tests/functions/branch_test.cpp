@@ -5,9 +5,7 @@
 #include "expression/derivative.hpp"
 #include "tests/functions/every_function.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::branch_test {
 
 constexpr double kEpsilon = 2.220446049250313e-16;
 
@@ -25,8 +23,6 @@ double swing(const Derivative& d) {
   return std::max(
       {std::abs(d.min_value()), std::abs(d.max_value()), d.max_value() - d.min_value()});
 }
-
-}  // namespace
 
 TEST(Branches, CoverTheDomainWithoutHoles) {
   for_all_functions([](const Derivative& d) {
@@ -97,4 +93,4 @@ TEST(Branches, AreFlatThroughoutForStepFunctions) {
       Derivative(expression_of(parse_function("relu_squared")), -10, 10).is_step_function());
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::branch_test

@@ -7,9 +7,7 @@
 #include "functions/registry.hpp"
 #include "tests/functions/every_function.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::call_test {
 
 std::string text(const char* expression) {
   return custom_function("act", expression).expression;
@@ -30,8 +28,6 @@ std::string call_of(std::string name) {
   if (colon != std::string::npos) name.replace(colon, 1, "(x, ");
   return name + (colon == std::string::npos ? "(x)" : ")");
 }
-
-}  // namespace
 
 TEST(RegistryCall, IsTheFunctionItselfForEveryOne) {
   for (const std::string& name : every_function()) {
@@ -77,4 +73,4 @@ TEST(RegistryCall, IsNamedWhereANameIsMissed) {
   EXPECT_EQ(refusal("gelo(x)"), "expression: unknown function 'gelo' (nearest: gelu, celu, elu)");
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::call_test

@@ -8,9 +8,7 @@
 #include "expression/evaluate.hpp"
 #include "functions/registry.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::definition_test {
 
 struct Row {
   const char* function;
@@ -75,8 +73,6 @@ const std::vector<Row>& rows() {
   return table;
 }
 
-}  // namespace
-
 TEST(Registry, AgreesWithPyTorchAtFivePoints) {
   constexpr double kX[5] = {-2.0, -0.5, 0.0, 0.5, 2.0};
   for (const Row& row : rows()) {
@@ -96,4 +92,4 @@ TEST(Registry, HasEveryFunctionInTheTableAbove) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::definition_test

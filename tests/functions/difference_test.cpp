@@ -6,16 +6,12 @@
 #include "tests/expression/reference.hpp"
 #include "tests/functions/every_function.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::difference_test {
 
 /// 1 + tanh and 1 - tanh' cancel: there the error is one of rounding of 1.
 double floor_of(const std::string& name) {
   return name == "gelu_tanh" || name == "tanhshrink" ? 1.0 : 0.0;
 }
-
-}  // namespace
 
 TEST(Derivative, IsTheLimitOfCentralDifferencesAlsoInTheTails) {
   const Wide h("1e-15");
@@ -42,4 +38,4 @@ TEST(Derivative, IsTheLimitOfCentralDifferencesAlsoInTheTails) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::difference_test

@@ -5,15 +5,11 @@
 #include "expression/evenness.hpp"
 #include "functions/registry.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::even_test {
 
 bool even(const std::string& function, double lo = -10, double hi = 10) {
   return is_even(expression_of(parse_function(function)), std::max(-lo, hi));
 }
-
-}  // namespace
 
 TEST(IsEven, HoldsForExactlyTheOddFunctionsUpToAConstant) {
   for (const FunctionInfo& info : registry()) {
@@ -51,4 +47,4 @@ TEST(IsEven, HoldsForExpressionsTypedByAUser) {
   EXPECT_FALSE(is_even(Expression::parse("x^3 - 2*x^2"), 2));
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::even_test

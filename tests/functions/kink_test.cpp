@@ -3,9 +3,7 @@
 #include "expression/derivative.hpp"
 #include "functions/registry.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::kink_test {
 
 std::vector<double> kinks(const char* function, double lo = -10, double hi = 10) {
   const Derivative d(expression_of(parse_function(function)), lo, hi);
@@ -13,8 +11,6 @@ std::vector<double> kinks(const char* function, double lo = -10, double hi = 10)
 }
 
 using Kinks = std::vector<double>;
-
-}  // namespace
 
 TEST(Kinks, AreTheExactDoublesOfEveryRegisteredFunction) {
   EXPECT_EQ(kinks("relu"), Kinks{0});
@@ -55,4 +51,4 @@ TEST(Kinks, AreTheSameOnDomainsThatAreNotSymmetric) {
   EXPECT_EQ(kinks("elu", 0, 10), Kinks{});
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::kink_test

@@ -3,9 +3,7 @@
 #include "base/error.hpp"
 #include "functions/registry.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::refusal_test {
 
 template <class F>
 std::string message_of(const F& f) {
@@ -24,8 +22,6 @@ std::string refusal(std::string_view text) {
 std::string custom_refusal(std::string_view name, std::string_view expression) {
   return message_of([&] { custom_function(name, expression); });
 }
-
-}  // namespace
 
 TEST(ParseFunction, NamesTheNearestFunctions) {
   EXPECT_EQ(refusal("gelo"), "unknown function 'gelo' (nearest: gelu, celu, elu)");
@@ -80,4 +76,4 @@ TEST(CustomFunction, RefusesAnExpressionWithACaret) {
             "    ^");
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::refusal_test

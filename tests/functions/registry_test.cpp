@@ -7,7 +7,7 @@
 #include "expression/derivative.hpp"
 #include "tests/functions/every_function.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::registry_test {
 
 TEST(Registry, HasUniqueNamesAndAliases) {
   std::set<std::string> seen;
@@ -69,4 +69,4 @@ TEST(CustomFunction, KeepsTheExpressionInCanonicalText) {
   EXPECT_TRUE(spec.parameters.empty());
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::registry_test

@@ -6,15 +6,11 @@
 #include "functions/registry.hpp"
 #include "tests/functions/every_function.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::scaling_test {
 
 Derivative derivative(const std::string& function, double end) {
   return {expression_of(parse_function(function)), -end, end};
 }
-
-}  // namespace
 
 TEST(Celu, HasTheDerivativeOfItsDefaultAtXOverAlpha) {
   const Derivative unit = derivative("celu", 40);
@@ -58,4 +54,4 @@ TEST(Swish, ScalesAsBetaX) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::scaling_test

@@ -2,9 +2,7 @@
 
 #include "tests/kernels/support.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::backward_test {
 
 constexpr ElementType kTypes[] = {ElementType::f32, ElementType::bf16, ElementType::f16,
                                   ElementType::f64};
@@ -117,6 +115,4 @@ TEST(Backward, TakesTheLevelsOfDoublesForDoublesAlone) {
   });
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::backward_test

@@ -8,9 +8,7 @@
 #include "kernels/activation/cpu/function_kernels.hpp"
 #include "tests/kernels/support.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::fitted_test {
 
 const uint8_t kNoCode[] = {0};
 constexpr StepView kNoSteps = {1, false, 0, nullptr, kNoCode, 0, nullptr};
@@ -112,6 +110,4 @@ TEST(Fitted, ServeOnlyTheDefaultParameters) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::fitted_test

@@ -7,9 +7,7 @@
 #include "tests/kernels/inputs.hpp"
 #include "tests/kernels/support.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::floating_point_mode_test {
 
 using test::FloatingPointMode;
 using test::for_each_mode;
@@ -130,6 +128,4 @@ TEST(FloatingPointMode, ChangesNoHalfAndNoPlaceOfAThreshold) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::floating_point_mode_test

@@ -8,9 +8,7 @@
 #include "tests/kernels/support.hpp"
 #include "tests/support/allowed_error.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::floats_test {
 
 template <class Real>
 void expect_codes_of_the_definition(ElementType type) {
@@ -159,6 +157,4 @@ TEST(Floats, GetTheSameValuesFromEveryInstructionSetWithAFusedMultiplyAdd) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::floats_test

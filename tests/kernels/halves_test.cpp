@@ -12,9 +12,7 @@
 #include "tests/support/allowed_error.hpp"
 #include "tests/support/nearest_half.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::halves_test {
 
 constexpr ElementType kHalves[] = {ElementType::bf16, ElementType::f16};
 
@@ -163,6 +161,4 @@ TEST(SixteenBitInputs, WidenAndNarrowTheSameByArithmeticAndByInstructions) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::halves_test

@@ -4,9 +4,7 @@
 #include "tests/kernels/inputs.hpp"
 #include "tests/kernels/support.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::nan_code_test {
 
 constexpr ElementType kTypes[] = {ElementType::f32, ElementType::bf16, ElementType::f16,
                                   ElementType::f64};
@@ -89,6 +87,4 @@ TEST(WideThresholds, AreWhatDoublesAreComparedWith) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::nan_code_test

@@ -9,9 +9,7 @@
 #include "tests/kernels/inputs.hpp"
 #include "tests/kernels/support.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::own_functions_test {
 
 double sigmoid(double x) {
   return 1.0 / (1.0 + std::exp(-x));
@@ -184,6 +182,4 @@ TEST(OwnFunctions, HaveTheirValuesAllOverTheTypes) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::own_functions_test

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::philox_test {
 
 // The known answers that Random123 publishes for philox4x32, 10 rounds.
 TEST(Philox, GivesThePublishedWordsForZeros) {
@@ -39,6 +37,4 @@ TEST(Philox, FourNeighboursShareOneBlockOfWords) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::philox_test

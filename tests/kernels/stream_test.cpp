@@ -5,9 +5,7 @@
 
 #include "tests/kernels/support.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::stream_test {
 
 const Activation& relu() {
   return *find_activation("relu");
@@ -152,6 +150,4 @@ TEST(CodeStream, InPlaceAndValueOnlyPassesGiveTheSameValues) {
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::stream_test

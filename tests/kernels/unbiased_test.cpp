@@ -5,9 +5,7 @@
 #include "functions/registry.hpp"
 #include "tests/kernels/support.hpp"
 
-namespace fewbit::kernels {
-
-namespace {
+namespace fewbit::kernels::unbiased_test {
 
 constexpr ElementType kTypes[] = {ElementType::f32, ElementType::bf16, ElementType::f16,
                                   ElementType::f64};
@@ -122,6 +120,4 @@ TEST(Unbiased, CodesAreTheLevelsAroundTheDerivativeChosenByTheStatedUniformNumbe
   }
 }
 
-}  // namespace
-
-}  // namespace fewbit::kernels
+}  // namespace fewbit::kernels::unbiased_test

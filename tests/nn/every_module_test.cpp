@@ -13,9 +13,7 @@
 
 #include "fewbit/nn/modules.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::every_module_test {
 
 template <class Options>
 struct Option {
@@ -100,8 +98,6 @@ using Modules = AfterBegin<std::tuple<Begin
 #include "generated/torch.inc"
                                       >>::Types;
 
-}  // namespace
-
 TYPED_TEST_SUITE(EveryModule, Modules, Names);
 
 TYPED_TEST(EveryModule, TakesItsOptionsAndPrintsThem) {
@@ -168,4 +164,4 @@ TYPED_TEST(EveryModule, ComputesWhatLibtorchsUsersWrite) {
   EXPECT_LE(square, 1.3 * module.table().data().error);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::every_module_test

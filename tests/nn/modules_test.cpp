@@ -10,9 +10,7 @@
 
 #include "fewbit/fewbit.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::modules_test {
 
 /// Values and, over all inputs, gradients of ours stay near torch's.
 template <class Ours, class Theirs>
@@ -35,8 +33,6 @@ std::string printed(const Holder& module) {
   text << module;
   return text.str();
 }
-
-}  // namespace
 
 TEST(Modules, ComputeWhatTorchsModulesOfTheirNameCompute) {
   namespace ours = fewbit::nn;
@@ -135,4 +131,4 @@ TEST(Modules, TakeASavedTable) {
   EXPECT_THROW(Table::load(path + ".none"), c10::Error);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::modules_test

@@ -4,9 +4,7 @@
 #include "tables/builtin.hpp"
 #include "tests/ops/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::activation_test {
 
 using test::forward;
 
@@ -24,8 +22,6 @@ at::Tensor inputs(int64_t count) {
   at::manual_seed(11);
   return at::cat({at::randn({count}) * 2, at::linspace(-12, 12, 97)});
 }
-
-}  // namespace
 
 TEST(ActivationForward, CodesNameTheLevelOfEveryElementForEveryBuiltinTable) {
   const at::Tensor x = inputs(1000);
@@ -146,4 +142,4 @@ TEST(UnbiasedActivation, IsAFunctionOfItsSeed) {
   EXPECT_FALSE(at::equal(codes(7), codes(8)));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::activation_test

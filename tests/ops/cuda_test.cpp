@@ -15,9 +15,7 @@
 #include "tests/ops/support.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::cuda_test {
 
 using test::forward;
 using test::refusal;
@@ -60,8 +58,6 @@ void expect_as_on_cpu(const at::Tensor& base, const Layout& layout) {
   EXPECT_TRUE(at::allclose(y.cpu(), y_cpu, 1e-6, 1e-6));
   EXPECT_TRUE(at::equal(dx.cpu(), dx_cpu));
 }
-
-}  // namespace
 
 // Needs no device.
 TEST(CudaKernels, ExistForEveryFunctionOfTheCpu) {
@@ -292,4 +288,4 @@ TEST_F(CudaActivation, RefusesTensorsOfSeveralDevices) {
             "fewbit::activation_backward: dy is on cpu, but another argument on cuda");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::cuda_test

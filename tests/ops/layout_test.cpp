@@ -2,9 +2,7 @@
 
 #include "tests/ops/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::layout_test {
 
 /// Gradients of sum(w * f(x)) by the few-bit operation on `x` as it lies and on a contiguous copy.
 void expect_same_as_contiguous(const at::Tensor& x, const at::Tensor& weight) {
@@ -17,8 +15,6 @@ void expect_same_as_contiguous(const at::Tensor& x, const at::Tensor& weight) {
   y_plain.backward(weight.contiguous());
   EXPECT_TRUE(at::equal(laid_out.grad(), plain.grad()));
 }
-
-}  // namespace
 
 TEST(Layout, ChannelsLastIsKept) {
   const at::Tensor x = at::randn({2, 5, 7, 3}).contiguous(at::MemoryFormat::ChannelsLast);
@@ -63,4 +59,4 @@ TEST(Layout, TheInputIsNeverChanged) {
   EXPECT_TRUE(at::equal(x, copy));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::layout_test

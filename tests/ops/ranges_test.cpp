@@ -9,9 +9,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-namespace fewbit::ops {
-
-namespace {
+namespace fewbit::ops::ranges_test {
 
 using kernels::kBlock;
 using kernels::Range;
@@ -40,8 +38,6 @@ class Threads {
  private:
   int before_;
 };
-
-}  // namespace
 
 TEST(Ranges, CoverEveryElementOnceInWholeBlocksAlsoBeyond32Bits) {
   const int64_t limit = int64_t{1} << 31;
@@ -99,4 +95,4 @@ TEST(Ranges, HandOnWhatABodyThrows) {
   EXPECT_FALSE(at::in_parallel_region());
 }
 
-}  // namespace fewbit::ops
+}  // namespace fewbit::ops::ranges_test

@@ -4,9 +4,7 @@
 
 #include "tests/ops/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::refusal_test {
 
 using test::refusal;
 
@@ -18,8 +16,6 @@ const Table& table() {
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
-
-}  // namespace
 
 TEST(Refusal, NamesTheOperationTheTypeSeenAndTheTypesAccepted) {
   EXPECT_EQ(refusal([] { gelu(at::ones({3}, at::kInt), Bits{3}); }),
@@ -139,4 +135,4 @@ TEST(Refusal, OfUnknownFunctionsAndWrongParameters) {
             "fewbit::gelu: approximate is 'cube', accepted: none, tanh");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::refusal_test

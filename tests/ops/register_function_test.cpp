@@ -7,9 +7,7 @@
 #include "kernels/activation/activation.hpp"
 #include "tests/ops/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::register_function_test {
 
 at::Tensor inputs(at::ScalarType type) {
   return at::cat({at::linspace(-9, 9, 4001), at::tensor({-INFINITY, -0.0f, INFINITY})}).to(type);
@@ -30,8 +28,6 @@ std::string refusal(const std::string& name, const std::string& table_json) {
 std::string own_json() {
   return Table::standard("own_act", Bits{2}).data().json;
 }
-
-}  // namespace
 
 TEST(RegisteredFunction, HasGradientsThatAreTheStepFunction) {
   for (const int bits : {2, 1, 5}) {
@@ -94,4 +90,4 @@ TEST(RegisteredFunction, TakesNoParameters) {
   }
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::register_function_test

@@ -7,17 +7,13 @@
 #include "ops/tensor_arguments.hpp"
 #include "tests/ops/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::size_test {
 
 constexpr int64_t kMany = (int64_t{1} << 31) + 17;
 
 at::Tensor without_memory(at::IntArrayRef sizes) {
   return at::empty(sizes, at::TensorOptions(at::kMeta).dtype(at::kHalf));
 }
-
-}  // namespace
 
 TEST(Sizes, OfCodesAreExactBeyond32Bits) {
   for (int bits = 1; bits <= 8; ++bits) {
@@ -52,4 +48,4 @@ TEST(Sizes, OfGradientsAreThoseOfTheInputBeyond32Bits) {
   EXPECT_EQ(dx.strides(), x.strides());
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::size_test

@@ -8,9 +8,7 @@
 
 #include "fewbit/fewbit.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::step_functions_test {
 
 using at::Tensor;
 
@@ -155,6 +153,4 @@ TEST(DoubleTensors, HaveTheParametersThatWereGiven) {
   expect_near(fewbit::softplus(x, Bits{2}, 1.3, 3.1), at::softplus(x, 1.3, 3.1), "softplus");
 }
 
-}  // namespace
-
-}  // namespace fewbit
+}  // namespace fewbit::step_functions_test

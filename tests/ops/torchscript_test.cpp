@@ -5,9 +5,7 @@
 
 #include "tests/ops/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::torchscript_test {
 
 /// Knows `fewbit.NAME` as the operation fewbit::NAME, as torch.ops.fewbit.NAME is in Python.
 class Operations : public torch::jit::NativeResolver {
@@ -25,8 +23,6 @@ std::shared_ptr<torch::jit::CompilationUnit> compile(const std::string& source) 
   unit->define(std::nullopt, source, std::make_shared<Operations>(), nullptr);
   return unit;
 }
-
-}  // namespace
 
 TEST(TorchScript, CallsTheOperationWithATablesNumbers) {
   const Table table = Table::standard("silu", Bits{3});
@@ -61,4 +57,4 @@ def call(x):
   }
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::torchscript_test

@@ -18,9 +18,7 @@
 #include "proven/solve.hpp"
 #include "tests/proven/best_on_samples.hpp"
 
-namespace fewbit::test {
-
-namespace {
+namespace fewbit::test::on_samples_test {
 
 using namespace fewbit::solver;
 using Numbers = std::vector<double>;
@@ -154,8 +152,6 @@ void check_all(const std::string& name, const Numbers& numbers,
   }
 }
 
-}  // namespace
-
 TEST(OnSamples, NormalValues) {
   check_all("normal", normals(), {"gelu", "tanh", "hardswish"});
 }
@@ -208,4 +204,4 @@ TEST(OnSamples, ManyZeros) {
             {"tanh", "hardswish"});
 }
 
-}  // namespace fewbit::test
+}  // namespace fewbit::test::on_samples_test

@@ -12,9 +12,7 @@
 #include "weights/parse.hpp"
 #include "weights/weight.hpp"
 
-namespace fewbit::test {
-
-namespace {
+namespace fewbit::test::quotient_proof_test {
 
 using namespace fewbit::solver;
 
@@ -58,8 +56,6 @@ void expect_same(const Table& a, const Table& b, double width, const std::string
   EXPECT_NEAR(a.error / b.error, 1.0, 1e-9) << text;
 }
 
-}  // namespace
-
 TEST(QuotientProof, TablesAreThoseOfTheFormulaWithoutTheQuotient) {
   for (const Pair& pair : kPairs) {
     for (const Form form : {Form::levels, Form::intervals, Form::unbiased}) {
@@ -98,4 +94,4 @@ TEST(QuotientProof, SmoothedTablesSeeNoCornerAtTheCuts) {
   expect_same(solved("where(x == 0, 0, x*tanh(x)/x)"), solved("tanh(x)"), 20.0, "smoothed");
 }
 
-}  // namespace fewbit::test
+}  // namespace fewbit::test::quotient_proof_test

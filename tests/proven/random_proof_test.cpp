@@ -17,9 +17,7 @@
 #include "search/setting.hpp"
 #include "tests/proven/random_problem.hpp"
 
-namespace fewbit::test {
-
-namespace {
+namespace fewbit::test::random_proof_test {
 
 using namespace fewbit::solver;
 
@@ -101,8 +99,6 @@ void check_table(const RandomProblem& drawn, const Table& table) {
   }
 }
 
-}  // namespace
-
 // Where both are limited by rounding they may disagree: then there is no table, which is no harm.
 TEST(RandomProof, ErrorAndBoundHoldAgainstTheSlowReference) {
   setenv("RC_PARAMS", FEWBIT_DRAWN_PROBLEMS, 0);
@@ -128,4 +124,4 @@ TEST(RandomProof, ErrorAndBoundHoldAgainstTheSlowReference) {
   EXPECT_GE(tally.of("proven to 1e-6"), tally.all() / 3);
 }
 
-}  // namespace fewbit::test
+}  // namespace fewbit::test::random_proof_test

@@ -12,9 +12,7 @@
 #include "verify/verify.hpp"
 #include "weights/parse.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::scale_test {
 
 using namespace fewbit::solver;
 
@@ -45,8 +43,6 @@ Table solved(const std::string& function, int bits, const std::string& weight = 
 }
 
 constexpr double kInfinity = HUGE_VAL;
-
-}  // namespace
 
 TEST(Scale, GeluOnWideDomainsKeepsTheErrorOfItsMiddle) {
   EXPECT_NEAR(solved("gelu", 2, "uniform", {-1e4, 1e4}).error, 0.04518, 2e-5);
@@ -234,4 +230,4 @@ TEST(Scale, BinsOfAnyLengthHoldTheirInputs) {
   EXPECT_LE(table.relative_gap, 1e-8);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::scale_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fewbit::solver {
+namespace fewbit::solver::axis_test {
 
 TEST(Axis, LinearTicksAreRoundAndInside) {
   const std::vector<double> expected{-4, -2, 0, 2, 4};
@@ -28,4 +28,4 @@ TEST(Axis, OneValueStillHasLength) {
   EXPECT_EQ(Axis::logarithmic(0.1, 0.1, 0, 100).ticks(3).size(), 2U);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::axis_test

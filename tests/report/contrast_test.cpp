@@ -8,9 +8,7 @@
 
 #include "report/document.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::contrast_test {
 
 using Colours = std::map<std::string, std::string>;
 
@@ -45,8 +43,6 @@ double contrast(const std::string& a, const std::string& b) {
   return (std::max(first, second) + 0.05) / (std::min(first, second) + 0.05);
 }
 
-}  // namespace
-
 TEST(Contrast, IsMeasuredAsWcagDoes) {
   EXPECT_NEAR(contrast("000000", "ffffff"), 21.0, 1e-9);
   EXPECT_NEAR(contrast("777777", "ffffff"), 4.48, 0.005);
@@ -67,4 +63,4 @@ TEST(Contrast, OfTextAndMarksIsAtLeastFourAndAHalfInBothThemes) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::contrast_test

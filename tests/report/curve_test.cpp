@@ -6,7 +6,7 @@
 
 #include "tests/report/support.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::curve_test {
 
 TEST(Steps, EvenTableUnfoldsToTheSameValues) {
   Table table;
@@ -72,4 +72,4 @@ TEST(Curve, InfiniteDomainIsDrawnWhereTheWeightIs) {
   EXPECT_TRUE(std::isfinite(curve.hi));
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::curve_test

@@ -11,7 +11,7 @@
 #include "report/terminal_plot.hpp"
 #include "tests/report/support.hpp"
 
-namespace fewbit::solver {
+namespace fewbit::solver::describe_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -117,4 +117,4 @@ TEST(Names, ParametersAndEndsAreWritten) {
   EXPECT_EQ(weight_name({"normal", {{"mean", 0}, {"sigma", 1}}, {}, {}, {}}), "normal(0, 1)");
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::describe_test

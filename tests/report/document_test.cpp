@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::document_test {
 
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -22,8 +20,6 @@ Document small() {
   section.figures = {{"gelu", "3 bits", "<svg></svg>"}};
   return {"Report", "Summary.", {section}};
 }
-
-}  // namespace
 
 TEST(Markdown, IsWrittenAsExpected) {
   EXPECT_EQ(to_markdown(small()),
@@ -115,4 +111,4 @@ TEST(Html, TablesAndPicturesSpeakToThoseWhoDoNotSeeThem) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::document_test

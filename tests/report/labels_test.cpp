@@ -5,9 +5,7 @@
 
 #include "functions/registry.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::labels_test {
 
 using testing::ElementsAre;
 
@@ -24,8 +22,6 @@ Result fitted(double edge, const std::string& file) {
   result.file = file;
   return result;
 }
-
-}  // namespace
 
 TEST(Labels, AreShortWhereNothingIsConfused) {
   Result other = result_of(parse_function("elu:alpha=0.5"));
@@ -68,4 +64,4 @@ TEST(Labels, DomainTypeAndSettingsAppearWhereTheyDiffer) {
               ElementsAre("levels, uniform, exact", "levels, uniform, fp16"));
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::labels_test

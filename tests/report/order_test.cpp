@@ -8,9 +8,7 @@
 
 #include "functions/registry.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::order_test {
 
 using testing::ElementsAre;
 
@@ -40,8 +38,6 @@ std::vector<std::string> names(Order order) {
   return list;
 }
 
-}  // namespace
-
 TEST(Order, PutsLargeFiguresFirstAndKeepsFunctionsTogether) {
   EXPECT_THAT(names(Order::error), ElementsAre("silu", "silu", "gelu", "relu", "mish"));
   EXPECT_THAT(names(Order::bias), ElementsAre("gelu", "silu", "silu", "relu", "mish"));
@@ -70,4 +66,4 @@ TEST(ExactOnce, KeepsTheFirstOfEqualExactTables) {
   EXPECT_EQ(exact_once(list).size(), list.size() - 1);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::order_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fewbit::solver {
+namespace fewbit::solver::parallel_test {
 
 TEST(ParallelFor, DoesEachPieceOnceAndReportsAll) {
   std::vector<std::atomic<int>> visits(1000);
@@ -42,4 +42,4 @@ TEST(ParallelFor, NothingToDoIsNothing) {
   EXPECT_NO_THROW(parallel_for(0, [](size_t) { FAIL(); }));
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::parallel_test

@@ -11,9 +11,7 @@
 #include "report/table_svg.hpp"
 #include "tests/report/support.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::picture_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -52,8 +50,6 @@ Table wide_table(const std::string& name) {
   problem.domain = {-65504, 65504};
   return solve(problem);
 }
-
-}  // namespace
 
 TEST(XmlFault, FindsWhatIsWrong) {
   EXPECT_EQ(xml_fault("<svg><g a=\"1\"/>x &amp; y</svg>"), "");
@@ -158,4 +154,4 @@ TEST(DotChart, DrawsSmallValuesAtTheFloor) {
   EXPECT_EQ(count(svg, "<path"), 2U);
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::picture_test

@@ -4,9 +4,7 @@
 
 #include "tests/report/support.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::regret_test {
 
 RegretStudy small() {
   RegretStudy study;
@@ -16,8 +14,6 @@ RegretStudy small() {
   study.sigmas = {0.5, 1};
   return study;
 }
-
-}  // namespace
 
 TEST(Regret, IsNeverNegative) {
   for (const auto& regret : regrets(small())) EXPECT_GE(regret.value, -1e-8);
@@ -48,4 +44,4 @@ TEST(Regret, SmallestWorstCaseIsMarkedAndFirst) {
   EXPECT_EQ(sections[0].grid.rows[1][1].text, "30.0 %");
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::regret_test

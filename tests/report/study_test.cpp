@@ -8,9 +8,7 @@
 #include "report/paper_table.hpp"
 #include "tests/report/support.hpp"
 
-namespace fewbit::solver {
-
-namespace {
+namespace fewbit::solver::study_test {
 
 Study small() {
   Study study;
@@ -19,8 +17,6 @@ Study small() {
   study.forms = {Form::intervals, Form::levels};
   return study;
 }
-
-}  // namespace
 
 TEST(Study, HoldsEveryCombinationInOrder) {
   const auto problems = problems_of(small());
@@ -124,4 +120,4 @@ TEST(PaperTable, LevelsAreNeverWorseThanIntervals) {
   }
 }
 
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::study_test

@@ -6,9 +6,7 @@
 #include "functions/registry.hpp"
 #include "search/search_table.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::dense_oracle_test {
 struct Point {
   double value;
   double mass;
@@ -81,6 +79,4 @@ TEST(DenseOracle, IntervalsAgreeWithTheProgramOnManySamples) {
     }
   }
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::dense_oracle_test

@@ -7,9 +7,7 @@
 
 #include "search/segment_cost.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::segment_program_test {
 /// Borders of an axis of values: cell i holds a random mass at random values inside of it.
 BorderSet random_borders(unsigned seed, size_t cells) {
   std::mt19937 random(seed);
@@ -109,6 +107,4 @@ TEST(SegmentCost, GrowsWithInclusion) {
     }
   }
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::segment_program_test

@@ -6,9 +6,7 @@
 #include "base/error.hpp"
 #include "smoothed_support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::smoothed_bias_test {
 using namespace test;
 
 /// The convolution with N(0, spread^2) of any function by adaptive quadrature between `cuts`.
@@ -136,6 +134,4 @@ TEST(SmoothedBias, KnowsThatUnbiasedTablesAreNoStepFunctions) {
   table.problem.form = Form::unbiased;
   EXPECT_THROW(step_function_of(table), Error);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::smoothed_bias_test

@@ -7,9 +7,7 @@
 
 #include "smoothed_support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::smoothed_nearest_test {
 using namespace test;
 
 double level_at(const StepFunction& step, double x) {
@@ -46,6 +44,4 @@ TEST(NearestLevels, StepWhereTheSlopeJumps) {
   EXPECT_EQ(step.thresholds, std::vector<double>{0.0});
   EXPECT_EQ(step.codes, (std::vector<int>{0, 2}));
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::smoothed_nearest_test

@@ -6,9 +6,7 @@
 #include "base/error.hpp"
 #include "smoothed_support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::smoothed_nodes_test {
 using namespace test;
 
 struct Totals {
@@ -253,6 +251,4 @@ TEST(SmoothingNodes, RejectATauThatIsNoShareOfSigma) {
     EXPECT_THROW(smoothing_nodes(normal(0.0, 1.0), tau), Error) << tau;
   }
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::smoothed_nodes_test

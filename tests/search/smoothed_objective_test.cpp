@@ -6,9 +6,7 @@
 
 #include "smoothed_support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::smoothed_objective_test {
 using namespace test;
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -139,6 +137,4 @@ INSTANTIATE_TEST_SUITE_P(SmoothedObjective, Expansion,
                                          std::pair{"x*sigmoid(x)", normal(0.4, 1.5)},
                                          std::pair{"x*normcdf(x)", mixture(0.25, 4.0)},
                                          std::pair{"tanh(x)", normal(0.0, 1.0)}));
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::smoothed_objective_test

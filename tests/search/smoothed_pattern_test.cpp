@@ -6,9 +6,7 @@
 
 #include "search/smoothed_histogram.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::smoothed_pattern_test {
 TEST(RemoveInterval, LetsNeighboursMeetInTheMiddle) {
   StepFunction step{{-1.0, 1.0, 2.0}, {0, 1, 2, 3}, {0.0, 0.1, 0.2, 0.3}};
   remove_interval(step, 1);
@@ -76,6 +74,4 @@ TEST(GaussPoints, HaveTheMomentsOfTheHistogram) {
   }
   EXPECT_LE(points.size(), 16u);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::smoothed_pattern_test

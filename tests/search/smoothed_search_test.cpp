@@ -7,9 +7,7 @@
 #include "base/error.hpp"
 #include "smoothed_support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::smoothed_search_test {
 using namespace test;
 
 double smallest_by_scan(const SmoothedCase& setting, double lo, double hi, int count) {
@@ -169,6 +167,4 @@ TEST(MinimiseSmoothed, RejectsMalformedStarts) {
       minimise_smoothed(setting.f, *setting.weight, {}, -1.0, setting.nodes, {one_bit(0.0)}, 2),
       Error);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::smoothed_search_test

@@ -6,9 +6,7 @@
 #include "functions/registry.hpp"
 #include "search/search_table.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::solve_test {
 Problem problem_of(const std::string& function, Form form, int levels,
                    const WeightSpec& weight = {}) {
   Problem problem;
@@ -206,6 +204,4 @@ TEST(Solve, InfiniteDomainsWorkUnderAnIntegrableWeight) {
   const Table infinite = search_table(problem);
   EXPECT_NEAR(finite.error, infinite.error, 1e-10);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::solve_test

@@ -10,9 +10,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/session/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::activation_scope_test {
 
 using test::is_few_bit;
 using test::node_of;
@@ -20,8 +18,6 @@ using test::node_of;
 at::Tensor input() {
   return at::randn({6, 8}).requires_grad_();
 }
-
-}  // namespace
 
 TEST(ActivationScope, ReplacesModulesAndFunctionsInsideAndNothingOutside) {
   const at::Tensor x = input();
@@ -194,4 +190,4 @@ TEST(ActivationScope, ShrinksAnUnchangedTransformerLayer) {
   EXPECT_EQ(exact - bytes(), elements * 4 - elements * 3 / 8);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::activation_scope_test

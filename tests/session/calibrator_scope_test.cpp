@@ -13,9 +13,7 @@
 
 #include "fewbit/fewbit.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::calibrator_scope_test {
 
 torch::nn::Sequential model_of() {
   at::manual_seed(4);
@@ -58,8 +56,6 @@ void forward_of(Calibrator& calibrator, const std::vector<at::Tensor (*)(const a
 at::Tensor gelu_of(const at::Tensor& x) {
   return at::gelu(x);
 }
-
-}  // namespace
 
 TEST(CalibratorInScopes, FitsEverySiteOfAnUnchangedModel) {
   torch::nn::Sequential model = model_of();
@@ -238,4 +234,4 @@ TEST(CalibratorInScopes, TwoKindsOfCalibratorsAreToldApart) {
   EXPECT_NE(message_of([&] { of_nothing.fit(); }).find("no scope"), std::string::npos);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::calibrator_scope_test

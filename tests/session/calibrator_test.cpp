@@ -8,9 +8,7 @@
 #include "fewbit/fewbit.hpp"
 #include "session/site_statistics.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::calibrator_test {
 
 torch::nn::Sequential model_of(int bits) {
   at::manual_seed(4);
@@ -22,8 +20,6 @@ torch::nn::Sequential model_of(int bits) {
 void run(torch::nn::Sequential& model, int steps) {
   for (int step = 0; step < steps; ++step) model->forward(at::randn({64, 16}) * 3 + 1);
 }
-
-}  // namespace
 
 TEST(SiteStatistics, CountEveryElementAndTellChannelsApart) {
   session::SiteStatistics statistics;
@@ -114,4 +110,4 @@ TEST(Calibrator, RefusesAModelWithoutFewBitModules) {
   EXPECT_THROW(Calibrator{*plain}, c10::Error);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::calibrator_test

@@ -15,9 +15,7 @@
 #include "tests/support/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::calibrator_watch_test {
 
 int64_t bytes_to_observe(const at::Tensor& x) {
   session::SiteStatistics statistics;
@@ -42,8 +40,6 @@ torch::nn::Sequential gelu_model() {
 nn::GELUImpl& first(torch::nn::Sequential& model) {
   return *std::dynamic_pointer_cast<nn::GELUImpl>(model->ptr(0));
 }
-
-}  // namespace
 
 TEST(Watching, TakesAFewPerCentOfTheInputsMemory) {
   const at::Tensor rows = at::randn({1024, 2048}).to(at::kBFloat16);
@@ -168,4 +164,4 @@ TEST(Fit, KeepsTheTableWhereTheDerivativeIsConstant) {
   }
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::calibrator_watch_test

@@ -10,9 +10,7 @@
 
 #include "fewbit/fewbit.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::cuda_test {
 
 class CudaSession : public test::CudaTest {};
 
@@ -41,8 +39,6 @@ class NoWaiting {
     c10::cuda::warning_state().set_sync_debug_mode(mode);
   }
 };
-
-}  // namespace
 
 TEST_F(CudaSession, AModelHasTheGradientsOfTheCpu) {
   at::manual_seed(5);
@@ -122,4 +118,4 @@ TEST_F(CudaSession, ACalibratorFollowsAModelThatMoves) {
   EXPECT_EQ(calibrator.fit().front().elements, 2 * 64 * 32);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::cuda_test

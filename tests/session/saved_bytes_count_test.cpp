@@ -13,7 +13,7 @@
 #include "fewbit/saved_bytes.hpp"
 #include "tests/session/support.hpp"
 
-namespace {
+namespace saved_bytes_count_test {
 
 namespace nn = torch::nn;
 using fewbit::SavedTensor;
@@ -235,4 +235,4 @@ TEST(SavedBytes, NothingIsKeptWithoutGradients) {
   EXPECT_TRUE(none.entries.empty());
 }
 
-}  // namespace
+}  // namespace saved_bytes_count_test

@@ -7,7 +7,7 @@
 
 #include "fewbit/saved_bytes.hpp"
 
-namespace {
+namespace saved_bytes_explain_test {
 
 using Activation = at::Tensor (*)(const at::Tensor&);
 
@@ -81,4 +81,4 @@ TEST(SavedBytesExplain, SaysThatNothingIsKept) {
             "live anyway\n");
 }
 
-}  // namespace
+}  // namespace saved_bytes_explain_test

@@ -14,7 +14,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/session/support.hpp"
 
-namespace {
+namespace saved_bytes_forecast_test {
 
 using fewbit::ActivationScope;
 using fewbit::Bits;
@@ -294,4 +294,4 @@ TEST(SavedBytesForecast, SaysNothingWhereThereIsNoActivation) {
   EXPECT_EQ(checked([&] { return linear(x.exp()); }).find("activations:"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace saved_bytes_forecast_test

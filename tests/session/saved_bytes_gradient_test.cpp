@@ -16,7 +16,7 @@
 #include "fewbit/saved_bytes.hpp"
 #include "tests/session/support.hpp"
 
-namespace {
+namespace saved_bytes_gradient_test {
 
 namespace nn = torch::nn;
 using fewbit::SavedBytes;
@@ -133,4 +133,4 @@ TEST(SavedBytesGradient, UnpacksTheTensorItselfAndNoCopy) {
   EXPECT_EQ(leaf.grad().const_data_ptr<float>()[0], 123);
 }
 
-}  // namespace
+}  // namespace saved_bytes_gradient_test

@@ -4,7 +4,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-namespace {
+namespace saved_bytes_ledger_test {
 
 using fewbit::SavedBytes;
 using fewbit::session::Ledger;
@@ -96,4 +96,4 @@ TEST(SavedBytesLedger, LoopUnderOneWatchAnswersForOneStep) {
   EXPECT_EQ(meter.entries().size(), 2);
 }
 
-}  // namespace
+}  // namespace saved_bytes_ledger_test

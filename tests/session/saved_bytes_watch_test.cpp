@@ -11,7 +11,7 @@
 #include "fewbit/saved_bytes.hpp"
 #include "tests/session/support.hpp"
 
-namespace {
+namespace saved_bytes_watch_test {
 
 using fewbit::SavedBytes;
 using fewbit::test::hidden;
@@ -232,4 +232,4 @@ TEST(SavedBytesWatch, RefusesWhereHooksAreDisabled) {
   at::SavedTensorDefaultHooks::enable();
 }
 
-}  // namespace
+}  // namespace saved_bytes_watch_test

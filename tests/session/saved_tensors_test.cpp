@@ -9,7 +9,7 @@
 #include "fewbit/saved_bytes.hpp"
 #include "tests/session/support.hpp"
 
-namespace {
+namespace saved_tensors_test {
 
 using fewbit::SavedBytes;
 using fewbit::session::Keeping;
@@ -132,4 +132,4 @@ TEST(SavedTensors, GraphsOutliveTheirUsersAndUnpackAsOftenAsAsked) {
   EXPECT_TRUE(at::equal(twice(), twice()));
 }
 
-}  // namespace
+}  // namespace saved_tensors_test

@@ -11,9 +11,7 @@
 #include "session/activation_call.hpp"
 #include "tests/session/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::scope_dispatch_test {
 
 using test::is_few_bit;
 
@@ -39,8 +37,6 @@ bool is_cast(const char* name, c10::DispatchKey key) {
   const auto operation = c10::Dispatcher::singleton().findSchemaOrThrow(name, "");
   return operation.hasKernelForDispatchKey(key);
 }
-
-}  // namespace
 
 TEST(ScopeDispatch, NoCallOfAnOperationWithinAnotherCounts) {
   Calibrator calibrator;
@@ -96,4 +92,4 @@ TEST(ScopeDispatch, TransformsOfFunctorchAreTorchs) {
   EXPECT_EQ(scope.entries()[0].outcome, "inside a transform of functorch");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::scope_dispatch_test

@@ -8,7 +8,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/session/support.hpp"
 
-namespace fewbit {
+namespace fewbit::scope_fault_test {
 
 using test::is_few_bit;
 
@@ -68,4 +68,4 @@ TEST(ActivationScopeFault, TenThreadsHaveEachTheirOwn) {
   }
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::scope_fault_test

@@ -13,9 +13,7 @@
 #include "tests/session/support.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::scope_fuzz_test {
 
 struct Activation {
   at::Tensor (*torchs)(const at::Tensor&);
@@ -255,8 +253,6 @@ uint32_t number_in_environment(const char* name, uint32_t usual) {
   return text == nullptr ? usual : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
 }
 
-}  // namespace
-
 TEST(ScopeFuzz, RandomGraphsAreTorchsWithTheTablesGradients) {
   const std::chrono::seconds limit(number_in_environment("FEWBIT_FUZZ_SECONDS", 60));
   const auto end = std::chrono::steady_clock::now() + limit;
@@ -267,4 +263,4 @@ TEST(ScopeFuzz, RandomGraphsAreTorchsWithTheTablesGradients) {
   EXPECT_GT(graphs, 0);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::scope_fuzz_test

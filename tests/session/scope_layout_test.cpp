@@ -8,9 +8,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/session/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::scope_layout_test {
 
 using test::is_few_bit;
 
@@ -83,8 +81,6 @@ ActivationScope& with_rules(ActivationScope& scope) {
   return scope.rule("relu", Bits{1}).rule("sigmoid", Bits{2}).rule("tanh", Bits{2});
 }
 
-}  // namespace
-
 TEST(ScopeLayout, IsTorchsOwnForEveryFunction) {
   for (const at::Tensor& layout : layouts()) {
     for (const auto& [name, function] : kFunctions) {
@@ -121,4 +117,4 @@ TEST(ScopeLayout, ViewsOfWhatComesOutStayPossible) {
   EXPECT_NO_THROW(y.permute({0, 2, 3, 1}).view({2, 16, 3}));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::scope_layout_test

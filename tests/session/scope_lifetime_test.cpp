@@ -9,9 +9,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/session/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::scope_lifetime_test {
 
 using test::is_few_bit;
 
@@ -24,8 +22,6 @@ void expect_no_scope() {
   EXPECT_FALSE(is_few_bit(gelu_of_some()));
   EXPECT_TRUE(torch::jit::getGraphExecutorOptimize());
 }
-
-}  // namespace
 
 TEST(ScopeLifetime, ScopesOnTheHeapEndInAnyOrder) {
   auto first = std::make_unique<ActivationScope>();
@@ -78,4 +74,4 @@ TEST(ScopeLifetime, AScopeMayOutliveWhatTheThreadKeeps) {
   }).join();
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::scope_lifetime_test

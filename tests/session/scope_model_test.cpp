@@ -9,9 +9,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/session/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::scope_model_test {
 
 /// f(x) whose gradient is the table's step function, by torch's own operations.
 at::Tensor by_step_function(const at::Tensor& x, const Table& table) {
@@ -52,8 +50,6 @@ at::Tensor few_bit_gradient(const at::Tensor& input) {
   (gelu(x * 2.0, Bits{2}) * 3.0 + silu(x, Bits{2})).sum().backward();
   return x.grad();
 }
-
-}  // namespace
 
 TEST(ScopeModel, TransformerEncoderTrainsWithTheTablesStepFunction) {
   const Table table = Table::standard("gelu", Bits{3});
@@ -115,4 +111,4 @@ TEST(ScopeModel, ScriptsThatWereOptimisedOutsideStayExactAndAreListedAsLeftAlone
   EXPECT_FALSE(scope.entries()[0].replaced) << scope.report();
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::scope_model_test

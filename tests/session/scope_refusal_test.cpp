@@ -6,9 +6,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/session/support.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::scope_refusal_test {
 
 using test::is_few_bit;
 
@@ -29,8 +27,6 @@ struct DualLevel {
   DualLevel& operator=(const DualLevel&) = delete;
   ~DualLevel() { torch::autograd::forward_ad::exit_dual_level(number); }
 };
-
-}  // namespace
 
 TEST(ScopeRefusal, NestedTensorsAreTorchs) {
   const at::Tensor a = at::randn({2, 5}).requires_grad_();
@@ -89,4 +85,4 @@ TEST(ScopeRefusal, LazyConjugatesNegativesAndZerosWork) {
   }
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::scope_refusal_test

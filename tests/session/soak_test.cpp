@@ -8,9 +8,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/support/memory.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::soak_test {
 
 constexpr int kSteps = test::kAddressSanitizer ? 2000 : 100000;
 
@@ -36,8 +34,6 @@ int64_t growth(const Step& step) {
   return test::bytes_in_use() - before;
 }
 
-}  // namespace
-
 TEST(Soak, MemoryStaysFlatWithModulesAndAScopeForEveryStep) {
   torch::nn::Sequential model(torch::nn::Linear(4, 8), nn::GELU(nn::GELUOptions().bits(3)),
                               torch::nn::SiLU());
@@ -49,4 +45,4 @@ TEST(Soak, MemoryStaysFlatWithModulesAndAScopeForEveryStep) {
   EXPECT_LT(grown, kAllowedGrowth);
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::soak_test

@@ -6,9 +6,7 @@
 #include "sample_table.hpp"
 #include "table/json.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::canonical_test {
 // clang-format off
 constexpr const char* kGolden = R"json({
   "schema": 1,
@@ -111,6 +109,4 @@ TEST(TableStem, NamesFormWeightAndBits) {
   table.problem.objective.smoothed = true;
   EXPECT_EQ(table_stem(table), "smoothed_normal_b2");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::canonical_test

@@ -6,9 +6,7 @@
 #include "sample_table.hpp"
 #include "table/json.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::malformed_test {
 std::string message_for(const std::string& text) {
   try {
     from_json(text, "t.json");
@@ -141,6 +139,4 @@ TEST(MalformedText, OtherDocumentsAreNoTables) {
   EXPECT_EQ(message_for("{}"), "t.json: schema: is missing");
   EXPECT_EQ(message_for("1"), "t.json: must be an object, not number");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::malformed_test

@@ -11,9 +11,7 @@
 
 #include "table/json.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::round_trip_test {
 /// Any bit pattern: all binades are as likely.
 double any_finite() {
   static std::mt19937_64 bits(1);
@@ -100,6 +98,4 @@ TEST(RoundTrip, TextIsUnique) {
     RC_ASSERT(to_json(from_json(text)) == text);
   }));
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::round_trip_test

@@ -9,9 +9,7 @@
 
 #include "sample_table.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::rounding_test {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double bf16_value(uint32_t bits) {
@@ -116,6 +114,4 @@ TEST(RoundThresholds, DropsAnIntervalBelowTheRangeOfTheType) {
   EXPECT_EQ(rounded.thresholds, (std::vector<double>{-0.5, 0.5, 3.0}));
   EXPECT_EQ(rounded.codes, (std::vector<int>{1, 2, 1, 0}));
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::rounding_test

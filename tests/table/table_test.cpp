@@ -5,9 +5,7 @@
 
 #include "sample_table.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::table_test {
 TEST(Table, BitsAreTheLeastThatHoldTheLevels) {
   Table table;
   const auto bits = [&](size_t levels) {
@@ -46,6 +44,4 @@ TEST(Table, EvenSymmetryCutsTheAbsoluteValue) {
   }
   EXPECT_EQ(table.interval_of(-9.0), 4u);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::table_test

@@ -7,9 +7,7 @@
 #include "search/search_table.hpp"
 #include "table/json.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::floating_point_mode_test {
 
 using test::FloatingPointMode;
 using test::for_each_mode;
@@ -20,8 +18,6 @@ void expect_same(const Table& found, const Table& usual, const std::string& wher
   EXPECT_EQ(found.data().interval_codes, usual.data().interval_codes) << where;
   EXPECT_EQ(found.data().levels, usual.data().levels) << where;
 }
-
-}  // namespace
 
 TEST(FloatingPointMode, ChangesNoTableThatIsSolved) {
   struct Case {
@@ -55,4 +51,4 @@ TEST(FloatingPointMode, ChangesNoTableThatIsRead) {
   });
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::floating_point_mode_test

@@ -9,13 +9,9 @@
 #include "tables/remembered.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::standard_test {
 
 using test::refusal;
-
-}  // namespace
 
 TEST(StandardTable, OfParametersThatAreNoNumbersIsRefusedWhateverWasAskedBefore) {
   const Table one = Table::standard("elu", Bits{3}, {1.0});
@@ -99,4 +95,4 @@ TEST(RememberedTables, TryAgainWhereMemoryRanOut) {
   EXPECT_NO_THROW(tables.get(key, [] { return Table::builtin("gelu", "levels_normal_b2"); }));
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::standard_test

@@ -10,9 +10,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fewbit {
-
-namespace {
+namespace fewbit::table_test {
 
 using test::refusal;
 
@@ -27,8 +25,6 @@ std::string changed(const std::string& from, const std::string& to) {
 TableData data() {
   return Table::builtin("gelu", "levels_normal_b2").data();
 }
-
-}  // namespace
 
 TEST(Table, OfABuiltinNameIsRefusedForFunctionsThatHaveNone) {
   EXPECT_EQ(refusal([] { Table::builtin("relu", "levels_normal_b2"); }).substr(0, 76),
@@ -77,4 +73,4 @@ TEST(Table, OfAFunctionThatHasNoKernelsIsRefusedByTheOperation) {
             "fewbit::activation_value: unknown function 'gelo'");
 }
 
-}  // namespace fewbit
+}  // namespace fewbit::table_test

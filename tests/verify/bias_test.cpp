@@ -7,9 +7,7 @@
 
 #include "slow_table.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::bias_test {
 constexpr double kTau = 0.83;
 
 /// relu whose levels are 0.1 off on either side: b(m, s) = 0.1 (1 - 2 Phi(m / s)).
@@ -81,6 +79,4 @@ TEST(Bias, VanishesWithoutErrorAndForUnbiasedTablesThatCoverTheRange) {
   table.levels = {-0.2, 1.2};
   EXPECT_EQ(recompute_bias(table), 0.0);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::bias_test

@@ -6,9 +6,7 @@
 
 #include "slow_table.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::bound_test {
 /// Least total over all cuts at `points`: the plain cubic program.
 double brute_force(const std::vector<Point>& points, const PartCosts& cost, int parts) {
   std::vector<double> total(points.size(), HUGE_VAL);
@@ -111,6 +109,4 @@ TEST(ValueMeasure, CountsMassBelowAValue) {
   EXPECT_EQ(values.below(0.0, false).mass, 0.0);
   EXPECT_NEAR(values.below(4.0, true).mass, 3.0, 1e-14);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::bound_test

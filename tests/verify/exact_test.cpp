@@ -5,9 +5,7 @@
 #include "slow_table.hpp"
 #include "verify/verify.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::exact_test {
 constexpr const char* kGelu = "x*normcdf(x)";
 
 void expect_verified(const Table& table) {
@@ -107,6 +105,4 @@ TEST(Verify, RejectsABoundOfFewerLevelsThanAllowed) {
   table.problem.levels = 5;
   EXPECT_FALSE(holds(table, "lower_bound"));
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::exact_test

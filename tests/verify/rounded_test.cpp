@@ -11,9 +11,7 @@
 #include "verify/conditions.hpp"
 #include "verify/verify.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::rounded_test {
 bool accepted(const Table& table) {
   const auto findings = verify_table(table);
   return std::all_of(findings.begin(), findings.end(), [](const Finding& f) { return f.holds; });
@@ -105,6 +103,4 @@ TEST(VerifySmoothed, KnowsCorners) {
     EXPECT_FALSE(accepted(table)) << shift;
   }
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::rounded_test

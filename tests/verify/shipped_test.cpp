@@ -7,9 +7,7 @@
 #include "verify/conditions.hpp"
 #include "verify/verify.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::shipped_test {
 constexpr double kChange = 1e-9;
 
 std::vector<std::string> shipped_tables() {
@@ -75,6 +73,4 @@ TEST(ShippedTables, RejectAChangeOfOneBillionthInAnyThresholdOrLevel) {
     }
   }
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::shipped_test

@@ -8,9 +8,7 @@
 #include "table/json.hpp"
 #include "verify/verify.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::tamper_test {
 constexpr double kChange = 1e-9;
 
 bool accepted(const Table& table) {
@@ -129,6 +127,4 @@ TEST(VerifyFile, RefusesANumberThatIsSpelledInAnotherWay) {
   EXPECT_FALSE(finding.holds);
   EXPECT_EQ(finding.detail, "differs from the canonical text of this table");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::tamper_test

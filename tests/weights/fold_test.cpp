@@ -1,8 +1,6 @@
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::fold_test {
 std::unique_ptr<Weight> folded(const WeightSpec& spec) {
   return fold_weight(make_weight(spec));
 }
@@ -40,6 +38,4 @@ TEST(FoldedWeight, BreaksWhereEitherSideBreaksOrEnds) {
   const auto weight = folded(histogram_spec({-4.0, -1.0, 0.0, 2.0, 3.0}, {1.0, 5.0, 9.0, 1.0}));
   EXPECT_EQ(weight->breaks(), std::vector<double>({1.0, 2.0, 3.0}));
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::fold_test

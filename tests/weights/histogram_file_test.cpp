@@ -2,9 +2,7 @@
 
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::histogram_file_test {
 WeightSpec read_lines(const std::string& text) {
   std::istringstream in(text);
   return read_histogram(in, "h.csv");
@@ -82,6 +80,4 @@ TEST(HistogramFile, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(message_of([] { read_histogram_file(testing::TempDir()); }),
             testing::TempDir() + ": is a folder, not a file");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::histogram_file_test

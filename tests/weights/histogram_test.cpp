@@ -8,9 +8,7 @@
 #include "tests/weights/support.hpp"
 #include "weights/edge_index.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::histogram_test {
 using Numbers = std::vector<double>;
 
 TEST(HistogramWeight, IsMassOverWidthInEachBin) {
@@ -86,6 +84,4 @@ TEST(EdgeIndex, AgreesWithALinearSearch) {
     }
   }));
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::histogram_test

@@ -3,9 +3,7 @@
 #include "base/text.hpp"
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::make_weight_test {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -100,6 +98,4 @@ TEST(MakeWeight, RefusesEdgesOutsideAHistogram) {
   spec.edges = {0.0, 1.0};
   EXPECT_EQ(refusal(spec), "weight normal: takes neither edges nor masses nor units");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::make_weight_test

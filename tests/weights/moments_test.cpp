@@ -5,9 +5,7 @@
 
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::moments_test {
 /// Units (columns) with the samples 1 and 3, -5 and -5, 10 and 14.
 const SampleShape kTwoByThree = {2, 3, false};
 
@@ -80,6 +78,4 @@ TEST(UnitMoments, JoinNeighboursBeyondTheLimit) {
   EXPECT_EQ(units[0], (UnitSpec{0.5, std::sqrt(12.5), 2.0 / static_cast<double>(count)}));
   EXPECT_EQ(units.back().mean, static_cast<double>(count) - 1.5);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::moments_test

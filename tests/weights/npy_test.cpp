@@ -3,9 +3,7 @@
 #include "tests/weights/support.hpp"
 #include "weights/sample_cells.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::npy_test {
 const std::vector<float> kValues = {-1.0F, 0.5F, 2.0F, 3.0F, 3.5F, 4.0F};
 const std::string kData = little_endian_bytes(kValues);
 
@@ -154,6 +152,4 @@ TEST(Npy, RefusesBrokenDictionaries) {
   EXPECT_EQ(refused_header(npy_dictionary("<f4", "(6,)") + " x"),
             "data: .npy header: something follows the dictionary");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::npy_test

@@ -2,9 +2,7 @@
 
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::parse_test {
 std::string refusal(const std::string& text) {
   return message_of([&] { parse_weight(text); });
 }
@@ -81,6 +79,4 @@ TEST(ParseWeight, RefusesOptionsThatDoNotFit) {
             "raw:f64");
   EXPECT_EQ(refused({{file}, "csv", "0.9"}), "no error");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::parse_test

@@ -8,9 +8,7 @@
 
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::sample_bins_test {
 using Numbers = std::vector<double>;
 
 constexpr auto kStep = static_cast<double>(kMarkStep);
@@ -162,6 +160,4 @@ TEST(SampleCells, FindQuantilesExactly) {
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(cells.clipped_ends(), (Domain{sorted[50], sorted[50000 - 51]}));
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::sample_bins_test

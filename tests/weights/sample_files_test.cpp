@@ -7,9 +7,7 @@
 #include "tests/weights/support.hpp"
 #include "weights/byte_source.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::sample_files_test {
 const std::string kNumbers = little_endian_bytes<float>({1.0F, -2.0F, 0.5F, 7.0F});
 const std::string kArray = npy_text(npy_dictionary("<f4", "(4,)"), kNumbers);
 
@@ -123,6 +121,4 @@ TEST(SampleFiles, ThatAreFoldersAreRefused) {
   mkdir(folder.c_str(), 0700);
   EXPECT_EQ(refusal(folder), folder + ": is a folder, not a file");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::sample_files_test

@@ -11,9 +11,7 @@
 #include "tests/weights/support.hpp"
 #include "weights/sample_cells.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::samples_test {
 using Numbers = std::vector<double>;
 
 WeightSpec histogram_of(const Numbers& samples) {
@@ -193,6 +191,4 @@ TEST(Samples, OfATrainedModelHaveItsMomentsAndUnits) {
   EXPECT_NEAR(mean, unit_mean, 1e-3);
   EXPECT_EQ(message_of([&] { make_weight(spec); }), "no error");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::samples_test

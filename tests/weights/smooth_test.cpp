@@ -6,9 +6,7 @@
 
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::smooth_test {
 using Quadrature = boost::math::quadrature::gauss_kronrod<double, 61>;
 
 double mass_of(const Weight& weight) {
@@ -139,6 +137,4 @@ TEST(MixtureWeight, IsEvenWithItsFinestScale) {
   EXPECT_EQ(weight->scale(), 0.25);
   EXPECT_GE(weight->support().hi, 40.0);
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::smooth_test

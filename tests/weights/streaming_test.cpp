@@ -4,9 +4,7 @@
 #include "tests/support/memory.hpp"
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::streaming_test {
 /// Raw floats that rise and fall between -2 and 2.
 std::string write_floats(const std::string& name, size_t count) {
   std::string path = write_temporary(name, "");
@@ -29,6 +27,4 @@ TEST(Samples, NeedTheSameMemoryForTenMillionAsForOne) {
   std::remove(few.c_str());
   std::remove(many.c_str());
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::streaming_test

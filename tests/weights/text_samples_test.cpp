@@ -2,9 +2,7 @@
 
 #include "tests/weights/support.hpp"
 
-namespace fewbit::solver {
-namespace {
-
+namespace fewbit::solver::text_samples_test {
 WeightSpec read_csv(const std::string& text) {
   return read_text(kCsv, text);
 }
@@ -90,6 +88,4 @@ TEST(SampleFormats, FollowTheEndingOfTheName) {
             "b.pt: samples are read from .npy, .npz, .csv, .f32 or .raw files; say what this one "
             "is by --sample-format");
 }
-
-}  // namespace
-}  // namespace fewbit::solver
+}  // namespace fewbit::solver::text_samples_test
