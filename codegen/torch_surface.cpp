@@ -25,7 +25,7 @@ std::string call_text(const std::string& name, const std::vector<std::string>& a
       text += "\n" + margin;
       column = margin.size();
     } else if (i > 0) {
-      text += " ";
+      text += ' ';
       ++column;
     }
     text += item;
@@ -98,7 +98,7 @@ std::string comment_text(const TorchFunction& function) {
     text += fmt::format("\n///     or {} where {} is \"{}\"", function.choices[i].formula,
                         function.choice, function.choices[i].value);
   }
-  text += ".";
+  text += '.';
   const std::string line = text + " " + function.source;
   const bool fits = line.size() <= kWidth && line.find('\n') == std::string::npos;
   return (fits ? line : text + "\n/// " + function.source) + "\n";
@@ -130,7 +130,7 @@ std::string function_definition(const TorchFunction& function) {
   for (const TorchParameter& parameter : function.parameters) {
     parameters += (parameters.empty() ? ", {" : ", ") + parameter.name;
   }
-  if (!parameters.empty()) parameters += "}";
+  if (!parameters.empty()) parameters += '}';
   return text + "  return activation(x, Table::standard(" + name +
          (function.is_step ? ", Bits{1}" : ", bits") + parameters + "));\n}\n";
 }

@@ -8,7 +8,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CPP_FOLDERS = ("solver", "codegen", "runtime", "tests", "bench", "examples")
 CPP_SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
-SKIPPED_FOLDERS = {".git", ".cache", ".venv", "build"}
+SKIPPED_FOLDERS = {".git", ".cache", ".tools", ".venv", "build"}
 # Comments, strings and characters: nothing in them opens or closes a block.
 QUIET = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"([^\s()\\]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'

@@ -24,7 +24,7 @@ std::string text_of(const FunctionInfo& function) {
   for (size_t i = 0; i < function.aliases.size(); ++i) {
     title += (i == 0 ? " (also " : ", ") + function.aliases[i];
   }
-  if (!function.aliases.empty()) title += ")";
+  if (!function.aliases.empty()) title += ')';
   std::string text = title + "\n    f(x) = " + function.expression + "\n";
   for (const auto& parameter : function.parameters) {
     text += fmt::format("    {} = {} by default, in {}\n", parameter.name,

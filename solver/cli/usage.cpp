@@ -1,5 +1,6 @@
 #include "cli/usage.hpp"
 
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -26,14 +27,14 @@ std::string unknown_option(const CommandModel& command, const std::string& seen)
   }
   const std::string word = seen.substr(0, seen.find('='));
   auto nearest = nearest_names(word, names);
-  if (nearest.empty()) nearest = names;
+  if (nearest.empty()) nearest = std::move(names);
   return fmt::format("unknown option '{}'; nearest: {}", word, fmt::join(nearest, ", "));
 }
 
 /// A word that no option takes.
 std::string unexpected(const std::vector<CommandModel>& program, const CommandModel& command,
                        const std::string& seen) {
-  if (seen.starts_with("-")) return unknown_option(command, seen);
+  if (seen.starts_with('-')) return unknown_option(command, seen);
   if (!command.name.empty()) return fmt::format("'{}' is one word too many", seen);
   std::vector<std::string> names;
   for (size_t i = 1; i < program.size(); ++i) names.push_back(program[i].name);

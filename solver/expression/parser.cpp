@@ -153,7 +153,7 @@ class Parser {
     std::string takes = "(" + word + " takes " + std::to_string(count);
     takes += count == 1 ? " value" : " values";
     if (!callee.parameters().empty()) takes += ", then " + names_of(callee.parameters());
-    takes += ")";
+    takes += ')';
     in_.expect('(', takes);
     std::vector<int> operands;
     for (size_t i = 0; i < count; ++i) {

@@ -22,12 +22,12 @@ std::string grid_of(const Grid& grid) {
   for (size_t i = 0; i < grid.columns.size(); ++i) {
     text += (i > 0 ? "," : "") + quoted(grid.columns[i].name);
   }
-  text += "\n";
+  text += '\n';
   for (const auto& row : grid.rows) {
     for (size_t i = 0; i < row.size(); ++i) {
       text += (i > 0 ? "," : "") + quoted(row[i].exact.empty() ? row[i].text : row[i].exact);
     }
-    text += "\n";
+    text += '\n';
   }
   return text;
 }
@@ -43,7 +43,7 @@ std::string to_csv(const Document& document) {
   for (const auto& [what, line] : document.provenance)
     text += fmt::format("# {}: {}\n", what, line);
   for (const Section* section : sections) {
-    if (section != sections.front()) text += "\n";
+    if (section != sections.front()) text += '\n';
     if (sections.size() > 1) text += "# " + section->title + "\n";
     text += grid_of(section->grid);
   }

@@ -107,7 +107,7 @@ Setting::Setting(const FunctionSpec& function, const WeightSpec& weight, const D
     weight_ = fold_weight(whole ? plain : std::make_shared<ClippedWeight>(plain, finite));
   } else {
     derivative_ = std::make_unique<Derivative>(*expression_, finite.lo, finite.hi);
-    weight_ = plain;
+    weight_ = std::move(plain);
   }
   const double largest =
       std::max(std::abs(derivative_->min_value()), std::abs(derivative_->max_value()));

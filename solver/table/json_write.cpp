@@ -44,7 +44,7 @@ std::string array(const std::vector<Value>& values, size_t column, const std::st
       text += "\n" + indent;
       column = indent.size();
     } else if (!first) {
-      text += " ";
+      text += ' ';
       ++column;
     }
     text += item;

@@ -22,7 +22,7 @@ run_setup() {
   status=0
   output=$(unset FEWBIT_TORCH_ROOT
     PATH=${path:-$scratch/bin:$PATH} CALLS=$scratch/calls FEWBIT_VENV=${venv:-$scratch/venv} \
-      FEWBIT_TORCH_ROOT=${torch_root:-} "$setup" "$@" 2>&1 </dev/null) || status=$?
+      FEWBIT_TOOLS=${tools:-$scratch/clang-tidy} FEWBIT_TORCH_ROOT=${torch_root:-} "$setup" "$@" 2>&1 </dev/null) || status=$?
   calls=$(cat "$scratch/calls")
 }
 
@@ -47,6 +47,8 @@ all_but none
 packages='torch==2.11.0 numpy scikit-learn'
 mkdir -p "$scratch/venv/bin"
 echo "$packages" >"$scratch/venv/fewbit-packages"
+mkdir "$scratch/clang-tidy"
+echo 'clang-tidy==23.1.4' >"$scratch/clang-tidy/fewbit-packages"
 run_setup all
 [ "$status" -eq 0 ] && [ -z "$output$calls" ] || fail 'nothing is missing: quiet, and apt untouched'
 
@@ -120,6 +122,14 @@ run_setup runtime
 echo 'torch==2.8.0' >"$venv/fewbit-packages"
 run_setup runtime
 [[ "$calls" == *"$packages" ]] || fail 'other versions than those of the stamp are installed'
+
+tools=$scratch/new-tools
+run_setup runtime
+[ ! -e "$tools" ] || fail 'the runtime needs no clang-tidy'
+run_setup all
+[ "$status" -eq 0 ] && [[ "$calls" == *'pip install'*'clang-tidy==23.1.4' ]] ||
+  fail 'clang-tidy is installed'
+tools=
 
 pretend python3 "$(python_of 1 0 1)"
 venv=$scratch/interrupted

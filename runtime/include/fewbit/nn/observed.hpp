@@ -34,7 +34,7 @@ class Observed {
  protected:
   Observed() = default;
   Observed(const Observed& /*other*/) {}
-  Observed& operator=(const Observed& /*other*/) { return *this; }
+  Observed& operator=(const Observed&) = delete;
   ~Observed() = default;
 
   void show(const at::Tensor& x) const {

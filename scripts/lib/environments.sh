@@ -1,9 +1,11 @@
-# For sourcing: a Python environment with libtorch in it, made once. Needs `root`, `fail` and
+# For sourcing: Python environments with what pip brings, made once. Needs `root`, `fail` and
 # `install_packages` of the script that sources it.
 # shellcheck shell=bash
 
 torch_packages=(torch==2.11.0 numpy scikit-learn)
 torch_oldest=2.8
+# It passes over what system headers declare, which took older ones most of their time.
+tool_packages=(clang-tidy==23.1.4)
 
 # Whether torch is there for the given Python, new enough and with its libraries; importing it would
 # take seconds.
@@ -35,23 +37,27 @@ python_with_venv() {
   return 1
 }
 
-# Fills the environment `$1` unless its stamp says that it holds the packages.
-install_torch() {
-  local place=$1 stamp=$1/fewbit-packages python
-  [ "$(cat "$stamp" 2>/dev/null)" != "${torch_packages[*]}" ] || return 0
+# install_environment PLACE SIZE PACKAGE...: fills the environment unless its stamp says that it holds
+# the packages, about SIZE to download; fails, with pip's words, where pip cannot.
+install_environment() {
+  local place=$1 size=$2 stamp=$1/fewbit-packages python
+  shift 2
+  [ "$(cat "$stamp" 2>/dev/null)" != "$*" ] || return 0
   if ! python=$(python_with_venv); then
     ! command -v dpkg-query >/dev/null || install_packages python3 python3-venv
     python=$(python_with_venv) ||
       fail "no Python 3.10 or newer in PATH that has the modules venv and ensurepip"
   fi
-  printf 'setup: installing %s into %s (about 3 GB to download, once)\n' \
-    "${torch_packages[*]}" "$place" >&2
+  printf 'setup: installing %s into %s (about %s to download, once)\n' "$*" "$place" "$size" >&2
   "$python" -m venv "$place" >&2 || fail "$python could not make an environment in $place"
-  "$place/bin/python3" -m pip install --quiet --disable-pip-version-check \
-    "${torch_packages[@]}" >&2 ||
-    fail "pip could not install ${torch_packages[*]} (is there a network?)" \
-      "A libtorch from elsewhere: FEWBIT_TORCH_ROOT=FOLDER, the folder that holds include/ and lib/"
-  printf '%s\n' "${torch_packages[*]}" >"$stamp"
+  "$place/bin/python3" -m pip install --quiet --disable-pip-version-check "$@" >&2 || return 1
+  printf '%s\n' "$*" >"$stamp"
+}
+
+# Makes the environment FEWBIT_TOOLS (default: .tools in the repository).
+require_tools() {
+  install_environment "${FEWBIT_TOOLS:-$root/.tools}" '60 MB' "${tool_packages[@]}" ||
+    fail "pip could not install ${tool_packages[*]} (is there a network?)"
 }
 
 # Makes the environment FEWBIT_VENV (default: .venv in the repository), unless there is a torch
@@ -69,5 +75,7 @@ require_torch() {
     return
   fi
   [ -e "$place/fewbit-packages" ] || ! has_torch python3 || return 0
-  install_torch "$place"
+  install_environment "$place" '3 GB' "${torch_packages[@]}" ||
+    fail "pip could not install ${torch_packages[*]} (is there a network?)" \
+      "A libtorch from elsewhere: FEWBIT_TORCH_ROOT=FOLDER, the folder that holds include/ and lib/"
 }
