@@ -96,11 +96,12 @@ function(fewbit_runtime_library name)
   fewbit_precompile(fewbit_${name} fewbit_runtime_headers)
 endfunction()
 
-# fewbit_test(NAME SOURCES a_test.cpp ... USES target ...): binary NAME_test, its cases one by one
-# in ctest. Files are compiled a few at a time, since what they include takes longer than what they
+# fewbit_test(NAME SOURCES a_test.cpp ... USES target ... [UNSANITIZED Suite.Case ...]): binary
+# NAME_test, its cases one by one in ctest, but for UNSANITIZED ones, which take long and have nothing
+# for a sanitizer that others have not, in trees with one. Files are compiled a few at a time, since what they include takes longer than what they
 # are: each keeps to a namespace of its own.
 function(fewbit_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;UNSANITIZED" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name}_test PRIVATE FEWBIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -110,7 +111,12 @@ function(fewbit_test name)
   endif()
   set_target_properties(${name}_test PROPERTIES
     UNITY_BUILD ${FEWBIT_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 6)
-  gtest_discover_tests(${name}_test
+  set(filter)
+  if(FEWBIT_SANITIZE AND ARG_UNSANITIZED)
+    list(JOIN ARG_UNSANITIZED ":" unsanitized)
+    set(filter TEST_FILTER "-${unsanitized}")
+  endif()
+  gtest_discover_tests(${name}_test ${filter}
     TEST_PREFIX "${FEWBIT_TEST_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 
