@@ -568,7 +568,7 @@ FEWBIT_HD inline float log_sum(float n, float r, float low) {
 
 /// log(1 + x) + low without cancellation; within 0.9 ulp.
 FEWBIT_HD inline float log1p_sum(float x, float low) {
-  if (!(x > -1.0f && x < INFINITY)) return x == -1.0f ? -INFINITY : x > 0.0f ? x : x - x + NAN;
+  if (!(x > -1.0f && x < INFINITY)) return x == -1.0f ? -INFINITY : x > 0.0f ? x : NAN;
   // 1 + x = 2^n (1 + r) with 1 + r in [0.75, 1.5); r is formed from x, not from the rounded sum.
   const int n = (static_cast<int>(to_bits(1.0f + x)) - 0x3f400000) >> 23;
   const float scale = power_of_two(-(n >> 1)) * power_of_two((n >> 1) - n);
@@ -582,7 +582,7 @@ FEWBIT_HD inline float log1p(float x) {
 
 /// log(x); within 0.9 ulp.
 FEWBIT_HD inline float log(float x) {
-  if (!(x > 0.0f && x < INFINITY)) return x == 0.0f ? -INFINITY : x > 0.0f ? x : x - x + NAN;
+  if (!(x > 0.0f && x < INFINITY)) return x == 0.0f ? -INFINITY : x > 0.0f ? x : NAN;
   const bool tiny = x < 0x1p-126f;
   const int bits = static_cast<int>(to_bits(tiny ? x * 0x1p+23f : x));
   const int n = (bits - 0x3f400000) >> 23;

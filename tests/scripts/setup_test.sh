@@ -22,7 +22,8 @@ run_setup() {
   status=0
   output=$(unset FEWBIT_TORCH_ROOT
     PATH=${path:-$scratch/bin:$PATH} CALLS=$scratch/calls FEWBIT_VENV=${venv:-$scratch/venv} \
-      FEWBIT_TOOLS=${tools:-$scratch/clang-tidy} FEWBIT_TORCH_ROOT=${torch_root:-} "$setup" "$@" 2>&1 </dev/null) || status=$?
+      FEWBIT_TOOLS=${tools:-$scratch/clang-tidy} FEWBIT_TORCH_ROOT=${torch_root:-} \
+      "$setup" "$@" 2>&1 </dev/null) || status=$?
   calls=$(cat "$scratch/calls")
 }
 
