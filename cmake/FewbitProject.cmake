@@ -97,9 +97,11 @@ function(fewbit_runtime_library name)
 endfunction()
 
 # fewbit_test(NAME SOURCES a_test.cpp ... USES target ... [UNSANITIZED Suite.Case ...]): binary
-# NAME_test, its cases one by one in ctest, but for UNSANITIZED ones, which take long and have nothing
-# for a sanitizer that others have not, in trees with one. Files are compiled a few at a time, since what they include takes longer than what they
-# are: each keeps to a namespace of its own.
+# NAME_test, its cases one by one in ctest. Files are compiled a few at a time, since what they include
+# takes longer than what they are: each keeps to a namespace of its own.
+# In a tree with a sanitizer ctest runs the binary in shards, as starting libtorch there takes longer
+# than most cases, and without the UNSANITIZED ones, which take long and have nothing for a sanitizer
+# that others have not.
 function(fewbit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;UNSANITIZED" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
@@ -111,13 +113,21 @@ function(fewbit_test name)
   endif()
   set_target_properties(${name}_test PROPERTIES
     UNITY_BUILD ${FEWBIT_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 6)
-  set(filter)
-  if(FEWBIT_SANITIZE AND ARG_UNSANITIZED)
-    list(JOIN ARG_UNSANITIZED ":" unsanitized)
-    set(filter TEST_FILTER "-${unsanitized}")
+  if(NOT FEWBIT_SANITIZE)
+    gtest_discover_tests(${name}_test
+      TEST_PREFIX "${FEWBIT_TEST_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+    return()
   endif()
-  gtest_discover_tests(${name}_test ${filter}
-    TEST_PREFIX "${FEWBIT_TEST_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  list(JOIN ARG_UNSANITIZED ":" unsanitized)
+  set(shards 4)
+  foreach(shard RANGE 1 ${shards})
+    math(EXPR index "${shard} - 1")
+    set(test ${FEWBIT_TEST_PREFIX}${name}.${shard}_of_${shards})
+    add_test(NAME ${test} COMMAND ${name}_test --gtest_filter=-${unsanitized})
+    set_tests_properties(${test} PROPERTIES
+      TIMEOUT 1200
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};FEWBIT_FUZZ_SECONDS=60")
+  endforeach()
 endfunction()
 
 # fewbit_bench(NAME SOURCES a.cpp ... USES target ...): Google Benchmark binary NAME_bench, run by

@@ -254,7 +254,7 @@ uint32_t number_in_environment(const char* name, uint32_t usual) {
 }
 
 TEST(ScopeFuzz, RandomGraphsAreTorchsWithTheTablesGradients) {
-  const std::chrono::seconds limit(number_in_environment("FEWBIT_FUZZ_SECONDS", 60));
+  const std::chrono::seconds limit(number_in_environment("FEWBIT_FUZZ_SECONDS", 15));
   const auto end = std::chrono::steady_clock::now() + limit;
   uint32_t seed = number_in_environment("FEWBIT_FUZZ_SEED", 1);
   int graphs = 0;
