@@ -2,6 +2,7 @@
 
 #include "codegen/generate_torch.hpp"
 #include "codegen/kernel_files.hpp"
+#include "codegen/normal_quantizer.hpp"
 #include "functions/registry.hpp"
 
 namespace fewbit::codegen {
@@ -27,6 +28,7 @@ Files generate_files(const std::vector<solver::Table>& tables) {
     files["cuda/" + info.name + ".cu"] =
         cuda_source(info.name, "builtin", "generated/" + info.name + ".hpp", "the registry");
   }
+  files.merge(normal_quantizer_files(tables));
   files["sources.cmake"] = sources_list(files);
   files.merge(torch_files(solver::registry()));
   files[".clang-format"] = "# " + kNotice + "DisableFormat: true\nSortIncludes: Never\n";

@@ -13,12 +13,12 @@ using Files = std::map<std::string, std::string>;
 
 /// All tables below `folder`, which holds <function>/<stem>.json, ordered by function and stem. A
 /// missing folder is an empty one. Throws Error for a file that is no table, whose name does not
-/// fit its content, or whose function is not the registry's.
+/// fit its content, or whose function neither the registry nor the quantisers hold as it is.
 std::vector<solver::Table> load_tables(const std::string& folder);
 
 /// Everything that belongs into generated/: one header per registered function with its tables,
-/// what they include, the registry include, cuda/<name>.cu, sources.cmake. A pure function of
-/// registry, templates and tables.
+/// what they include, the registry include, cuda/<name>.cu, sources.cmake; normal_quantizer.hpp
+/// where there are tables for it. A pure function of registry, templates and tables.
 Files generate_files(const std::vector<solver::Table>& tables);
 
 /// A function of one's own for libtorch, with the table it starts with:

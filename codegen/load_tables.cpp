@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "codegen/generate.hpp"
+#include "functions/quantizers.hpp"
 #include "functions/registry.hpp"
 #include "table/json.hpp"
 
@@ -21,6 +22,17 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
   return entries;
 }
 
+/// Of a registered function or a quantiser; empty for any other name.
+std::string known_expression(const std::string& name) {
+  for (const solver::FunctionInfo& info : solver::registry()) {
+    if (info.name == name) return info.expression;
+  }
+  for (const solver::FunctionSpec& quantizer : solver::quantizers()) {
+    if (quantizer.name == name) return quantizer.expression;
+  }
+  return {};
+}
+
 solver::Table load_table(const fs::path& path) {
   solver::Table table = solver::read_table(path.string());
   const std::string function = path.parent_path().filename().string();
@@ -33,15 +45,13 @@ solver::Table load_table(const fs::path& path) {
   if (stem != path.stem().string()) {
     throw Error("holds what belongs into '" + stem + ".json'", path.string());
   }
-  const auto& known = solver::registry();
-  const auto info = std::find_if(known.begin(), known.end(), [&spec](const auto& candidate) {
-    return candidate.name == spec.name;
-  });
-  if (info == known.end()) {
-    throw Error("'" + spec.name + "' is no registered function", path.string());
+  const std::string expression = known_expression(spec.name);
+  if (expression.empty()) {
+    throw Error("'" + spec.name + "' is no registered function and no quantiser", path.string());
   }
-  if (info->expression != spec.expression) {
-    throw Error("its expression '" + spec.expression + "' is not the registry's", path.string());
+  if (expression != spec.expression) {
+    throw Error("its expression '" + spec.expression + "' is not '" + expression + "'",
+                path.string());
   }
   return table;
 }

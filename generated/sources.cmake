@@ -13,6 +13,7 @@ set(FEWBIT_GENERATED_HEADERS
   logsigmoid.hpp
   math.hpp
   mish.hpp
+  normal_quantizer.hpp
   quick_gelu.hpp
   registry.inc
   relu.hpp

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "expression/derivative.hpp"
+#include "functions/quantizers.hpp"
 #include "functions/registry.hpp"
 #include "table/json.hpp"
 
@@ -11,6 +12,7 @@ namespace fewbit::solver {
 namespace {
 
 constexpr int kMostBits = 4;
+constexpr int kMostQuantizerBits = 8;
 
 struct Kind {
   Form form;
@@ -43,27 +45,36 @@ bool is_step_function(const FunctionSpec& function) {
   return Derivative(expression_of(function), domain.lo, domain.hi).is_step_function();
 }
 
+/// `problem` with 1 bit, 2 bits and so on.
+void add_sizes(Problem problem, int most_bits, std::vector<Problem>& problems) {
+  for (int bits = 1; bits <= most_bits; ++bits) {
+    problem.levels = 1 << bits;
+    problems.push_back(problem);
+  }
+}
+
+void add_activation(const FunctionSpec& function, std::vector<Problem>& problems) {
+  Problem problem;
+  problem.function = function;
+  if (is_step_function(function)) return add_sizes(problem, 1, problems);
+  for (const auto& kind : kinds()) {
+    problem.form = kind.form;
+    problem.objective.smoothed = kind.smoothed;
+    problem.weight = kind.weight;
+    add_sizes(problem, kMostBits, problems);
+  }
+}
+
 }  // namespace
 
 std::vector<Problem> shipped_problems() {
   std::vector<Problem> problems;
-  for (const auto& info : registry()) {
+  for (const auto& info : registry()) add_activation(parse_function(info.name), problems);
+  for (const auto& quantizer : quantizers()) {
     Problem problem;
-    problem.function = parse_function(info.name);
-    if (is_step_function(problem.function)) {
-      problem.levels = 2;
-      problems.push_back(problem);
-      continue;
-    }
-    for (const auto& kind : kinds()) {
-      problem.form = kind.form;
-      problem.objective.smoothed = kind.smoothed;
-      problem.weight = kind.weight;
-      for (int bits = 1; bits <= kMostBits; ++bits) {
-        problem.levels = 1 << bits;
-        problems.push_back(problem);
-      }
-    }
+    problem.function = quantizer;
+    problem.weight = normal();
+    add_sizes(problem, kMostQuantizerBits, problems);
   }
   return problems;
 }

@@ -14,6 +14,7 @@ TEST_F(Tables, WritesOnlyWhatChangedAndRemovesWhatIsStale) {
   EXPECT_THAT(first.out, HasSubstr("written  gelu/levels_uniform_b3.json\n"));
   EXPECT_THAT(first.out, HasSubstr("written  gelu/smoothed_normal_b1.json\n"));
   EXPECT_THAT(first.out, HasSubstr("written  relu/levels_uniform_b1.json\n"));
+  EXPECT_THAT(first.out, HasSubstr("written  value_quantizer/levels_normal_b8.json\n"));
 
   const std::string good = read("tables/gelu/levels_uniform_b3.json");
   write("tables/gelu/levels_uniform_b3.json", "damaged");

@@ -1,5 +1,6 @@
 // Compiled with every compiler and its own warnings: every generated function on the host.
 #include "generated/functions.hpp"
+#include "generated/normal_quantizer.hpp"
 
 template <auto F, class... Parameter>
 float at_float(float x, Parameter... parameters) {
@@ -16,3 +17,7 @@ float at_float(float x, Parameter... parameters) {
            AT_FLOAT(name, warp_activation __VA_OPT__(, ) __VA_ARGS__);   \
   }
 #include "generated/registry.inc"
+
+float largest_level(int bits) {
+  return fewbit::generated::normal_quantizer(bits).levels[(1 << (bits - 1)) - 1];
+}

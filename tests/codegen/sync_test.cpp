@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "codegen/emit.hpp"
 #include "fixtures.hpp"
+#include "functions/quantizers.hpp"
 #include "functions/registry.hpp"
 #include "table/json.hpp"
 
@@ -168,6 +169,26 @@ TEST(LoadTables, RejectsATableInTheWrongPlace) {
   EXPECT_THROW(load_tables(folder.path()), Error);
   fs::remove_all(folder / "tanh");
   write_text_file(folder / "gelu/levels_uniform_b4.json", text);
+  EXPECT_THROW(load_tables(folder.path()), Error);
+}
+
+TEST(LoadTables, KnowsTheQuantisersAndTheirExpressionsBesideTheRegistry) {
+  const Folder folder("quantizers");
+  solver::Table table = test::gelu_levels_b3();
+  const auto write = [&] {
+    const std::string path = "/" + table.problem.function.name + "/levels_uniform_b3.json";
+    solver::write_table(table, folder.path() + path);
+  };
+  table.problem.function = solver::quantizers().front();
+  write();
+  EXPECT_EQ(load_tables(folder.path()).size(), 1u);
+  table.problem.function.expression = "x^3/3";
+  write();
+  EXPECT_THROW(load_tables(folder.path()), Error);
+  table.problem.function = solver::quantizers().front();
+  write();
+  table.problem.function.name = "other";
+  write();
   EXPECT_THROW(load_tables(folder.path()), Error);
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "expression/derivative.hpp"
+#include "functions/quantizers.hpp"
 #include "tests/functions/every_function.hpp"
 
 namespace fewbit::solver::registry_test {
@@ -15,6 +16,7 @@ TEST(Registry, HasUniqueNamesAndAliases) {
     EXPECT_TRUE(seen.insert(info.name).second) << info.name;
     for (const std::string& alias : info.aliases) EXPECT_TRUE(seen.insert(alias).second) << alias;
   }
+  for (const auto& quantizer : quantizers()) EXPECT_TRUE(seen.insert(quantizer.name).second);
 }
 
 TEST(Registry, HasEveryDefaultInItsRange) {
