@@ -69,13 +69,14 @@ void add_activation(const FunctionSpec& function, std::vector<Problem>& problems
 
 std::vector<Problem> shipped_problems() {
   std::vector<Problem> problems;
-  for (const auto& info : registry()) add_activation(parse_function(info.name), problems);
+  // First, as the largest of them takes longest.
   for (const auto& quantizer : quantizers()) {
     Problem problem;
     problem.function = quantizer;
     problem.weight = normal();
     add_sizes(problem, kMostQuantizerBits, problems);
   }
+  for (const auto& info : registry()) add_activation(parse_function(info.name), problems);
   return problems;
 }
 

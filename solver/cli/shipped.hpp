@@ -7,8 +7,8 @@
 
 namespace fewbit::solver {
 
-/// All problems whose tables are shipped, function by function in the registry's order, then those
-/// of the quantisers. A function whose derivative is a step function has its one exact table.
+/// All problems whose tables are shipped: those of the quantisers, then function by function in the
+/// registry's order. A function whose derivative is a step function has its one exact table.
 std::vector<Problem> shipped_problems();
 
 /// "gelu/levels_uniform_b3.json": the table's place below tables/.
