@@ -2,7 +2,7 @@
 
 #include <c10/util/FunctionRef.h>
 
-#include "kernels/activation/activation.hpp"
+#include "kernels/stream/code_stream.hpp"
 
 namespace fewbit::ops {
 
@@ -10,5 +10,11 @@ namespace fewbit::ops {
 /// no two ranges share a byte of the code stream. For count = 0 there is no call. What `body`
 /// throws comes out once all threads are done.
 void for_ranges(int64_t count, c10::function_ref<void(const kernels::Range&)> body);
+
+/// Elements that are worth a thread of their own.
+inline constexpr int64_t kGrainElements = 32 * kernels::kBlock;
+
+/// The same for parts [begin, end) of [0, count), none but the last shorter than `grain`.
+void for_parts(int64_t count, int64_t grain, c10::function_ref<void(int64_t, int64_t)> body);
 
 }  // namespace fewbit::ops

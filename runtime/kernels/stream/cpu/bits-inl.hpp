@@ -38,9 +38,36 @@ inline uint64_t gather_bits(uint64_t word, int bits) {
 #endif
 }
 
-/// Packs `count` codes, a multiple of eight. Writes up to 7 bytes beyond their own, which whatever
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+/// Thirty-two codes of a width that divides eight.
+HWY_INLINE void pack_32(const uint8_t* codes, int bits, uint8_t* stream) {
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes));
+  if (bits == 1) {
+    const uint32_t word = _mm256_test_epi8_mask(bytes, bytes);
+    std::memcpy(stream, &word, 4);
+  } else if (bits == 2) {
+    // Neighbours together: two in a word of 16 bits, then four in one of 32.
+    const __m256i pairs = _mm256_maddubs_epi16(bytes, _mm256_set1_epi16(0x0401));
+    const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00100001));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(stream), _mm256_cvtepi32_epi8(fours));
+  } else if (bits == 4) {
+    const __m256i pairs = _mm256_maddubs_epi16(bytes, _mm256_set1_epi16(0x1001));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(stream), _mm256_cvtepi16_epi8(pairs));
+  } else {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(stream), bytes);
+  }
+}
+#endif
+
+/// Packs `count` codes, a multiple of 32. Writes up to 7 bytes beyond their own, which whatever
 /// follows them overwrites.
 HWY_INLINE void pack(const uint8_t* codes, int64_t count, int bits, uint8_t* stream) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if ((bits & (bits - 1)) == 0) {
+    for (int64_t i = 0; i < count; i += 32) pack_32(codes + i, bits, stream + i / 8 * bits);
+    return;
+  }
+#endif
   for (int64_t i = 0; i < count; i += 8) {
     uint64_t word = 0;
     std::memcpy(&word, codes + i, 8);

@@ -1,0 +1,91 @@
+// The symmetric table of a quantizer: |u| to a place among the positive levels, and back. Included
+// once per instruction set.
+#if defined(FEWBIT_MAGNITUDE_INL) == defined(HWY_TARGET_TOGGLE)
+#if defined(FEWBIT_MAGNITUDE_INL)
+#undef FEWBIT_MAGNITUDE_INL
+#else
+#define FEWBIT_MAGNITUDE_INL
+#endif
+
+#include <algorithm>
+
+#include "generated/normal_quantizer.hpp"
+#include "kernels/stream/cpu/elements-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace fewbit::kernels::HWY_NAMESPACE {
+
+using IntVec = hn::Vec<IntTag>;
+
+/// table[index], kCount a power of two.
+template <int kCount>
+HWY_INLINE FloatVec look_up(const float* table, IntVec index) {
+  const FloatTag d;
+  if constexpr (kCount == 1) return hn::Set(d, table[0]);
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  if constexpr (kCount <= 16) {
+    return FloatVec{_mm512_permutexvar_ps(index.raw, _mm512_load_ps(table))};
+  } else if constexpr (kCount == 32) {
+    return FloatVec{
+        _mm512_permutex2var_ps(_mm512_load_ps(table), index.raw, _mm512_load_ps(table + 16))};
+  } else {
+    const __mmask16 is_upper = _mm512_test_epi32_mask(index.raw, _mm512_set1_epi32(kCount / 2));
+    return FloatVec{_mm512_mask_mov_ps(look_up<kCount / 2>(table, index).raw, is_upper,
+                                       look_up<kCount / 2>(table + kCount / 2, index).raw)};
+  }
+#else
+  if constexpr (kCount > 1) return hn::GatherIndex(d, table, index);
+#endif
+}
+
+/// The best table for N(0, 1) of so many bits, as Magnitudes looks things up.
+struct MagnitudeTable {
+  HWY_ALIGN float levels[128] = {};
+  /// The thresholds of a bisection: row d has one for each of its 2^d paths so far.
+  HWY_ALIGN float tree[7][64] = {};
+
+  explicit MagnitudeTable(int bits) {
+    const generated::NormalQuantizer& table = generated::normal_quantizer(bits);
+    const int count = 1 << (bits - 1);
+    std::copy_n(table.levels, count, levels);
+    for (int depth = 0; depth < bits - 1; ++depth) {
+      const int step = count >> depth;
+      for (int i = 0; i < 1 << depth; ++i) {
+        tree[depth][i] = table.thresholds[i * step + step / 2 - 1];
+      }
+    }
+  }
+};
+
+template <int kBits>
+class Magnitudes {
+ public:
+  HWY_INLINE explicit Magnitudes(const MagnitudeTable& table) : table_(table) {}
+
+  /// How many thresholds lie below u.
+  HWY_INLINE IntVec place(FloatVec u) const { return passed<0>(u, hn::Zero(IntTag())); }
+
+  HWY_INLINE FloatVec level(IntVec place) const {
+    return look_up<1 << (kBits - 1)>(table_.levels, place);
+  }
+
+ private:
+  template <int kDepth>
+  HWY_INLINE IntVec passed(FloatVec u, IntVec path) const {
+    if constexpr (kDepth == kBits - 1) {
+      return path;
+    } else {
+      const IntTag di;
+      const FloatVec threshold = look_up<1 << kDepth>(table_.tree[kDepth], path);
+      const auto is_above = hn::RebindMask(di, hn::Gt(u, threshold));
+      const IntVec left = hn::Add(path, path);
+      return passed<kDepth + 1>(u, hn::IfThenElse(is_above, hn::Add(left, hn::Set(di, 1)), left));
+    }
+  }
+
+  const MagnitudeTable& table_;
+};
+
+}  // namespace fewbit::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

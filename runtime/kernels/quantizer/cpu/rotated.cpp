@@ -1,0 +1,450 @@
+#include "kernels/quantizer/rotated.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "kernels/floating_point_mode.hpp"
+#include "kernels/quantizer/cpu/rotated_groups.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/quantizer/cpu/rotated.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/quantizer/cpu/hadamard-inl.hpp"
+#include "kernels/quantizer/cpu/magnitude-inl.hpp"
+#include "kernels/quantizer/cpu/rotated_elements-inl.hpp"
+#include "kernels/stream/cpu/bits-inl.hpp"
+#include "kernels/stream/cpu/philox-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace fewbit::kernels::HWY_NAMESPACE {
+
+/// Lanes that the signs of elements first, first + 1, ... of a group turn round.
+HWY_INLINE hn::Mask<FloatTag> minus_mask(const uint32_t* signs, int first) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(signs) + first / 8;
+  if constexpr (kLanes >= 8) return hn::LoadMaskBits(FloatTag(), bytes);
+  const auto nibble = static_cast<uint8_t>(*bytes >> first % 8);
+  return hn::LoadMaskBits(FloatTag(), &nibble);
+}
+
+/// The transform of a group, element by element from `at`, a vector at a time to `put`.
+template <int kGroup, class At>
+HWY_INLINE void hadamard(const At& at, float* y) {
+  constexpr int kVectors = kGroup / kLanes;
+  constexpr int kChunk = kVectors < kInRegisters ? kVectors : kInRegisters;
+  const FloatTag d;
+  if constexpr (kVectors > kChunk) {
+    for (int i = 0; i < kVectors; ++i) hn::Store(at(i), d, y + i * kLanes);
+    for (int half = kVectors / 2; half >= kChunk; half /= 2) {
+      for (int i = 0; i < kVectors; ++i) {
+        if ((i & half) != 0) continue;
+        const FloatVec low = hn::Load(d, y + i * kLanes);
+        const FloatVec high = hn::Load(d, y + (i + half) * kLanes);
+        hn::Store(hn::Add(low, high), d, y + i * kLanes);
+        hn::Store(hn::Sub(low, high), d, y + (i + half) * kLanes);
+      }
+    }
+  }
+  for (int first = 0; first < kVectors; first += kChunk) {
+    FloatVec v[kChunk];
+#pragma GCC unroll 16
+    for (int i = 0; i < kChunk; ++i) {
+      v[i] = kVectors > kChunk ? hn::Load(d, y + (first + i) * kLanes) : at(first + i);
+    }
+    hadamard_of_vectors<kChunk>(v);
+#pragma GCC unroll 16
+    for (int i = 0; i < kChunk; ++i) {
+      hn::Store(hadamard_in_lanes(v[i]), d, y + (first + i) * kLanes);
+    }
+  }
+}
+
+template <int kGroup>
+float sum_group(const float* x) {
+  const FloatTag d;
+  return hn::GetLane(sum_of_lanes(sum_of_vectors<kGroup / kLanes>(
+      [&](int i) HWY_ATTR { return hn::LoadU(d, x + i * kLanes); })));
+}
+
+/// y = H S (x - mean); the sum of the squares of x - mean.
+template <int kGroup>
+float rotate_group(const float* x, float mean, const uint32_t* signs, float* y) {
+  const FloatTag d;
+  const FloatVec center = hn::Set(d, mean);
+  const auto at = [&](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, x + i * kLanes), center); };
+  hadamard<kGroup>(
+      [&](int i) HWY_ATTR {
+        const auto minus = minus_mask(signs, i * kLanes);
+        return hn::Xor(at(i), hn::IfThenElseZero(minus, hn::Set(d, -0.0f)));
+      },
+      y);
+  return hn::GetLane(sum_of_lanes(sum_of_vectors<kGroup / kLanes>([&](int i) HWY_ATTR {
+    const FloatVec v = at(i);
+    return hn::Mul(v, v);
+  })));
+}
+
+/// x = mean + factor S H q, at most `limit` in size. q is worked on in place.
+template <int kGroup>
+void rotate_group_back(float* q, float mean, float factor, float limit, const uint32_t* signs,
+                       float* x) {
+  const FloatTag d;
+  hadamard<kGroup>([&](int i) HWY_ATTR { return hn::Load(d, q + i * kLanes); }, q);
+  const FloatVec center = hn::Set(d, mean);
+  const FloatVec plus = hn::Set(d, factor);
+  const FloatVec minus = hn::Set(d, -factor);
+  const FloatVec most = hn::Set(d, limit);
+  const FloatVec least = hn::Set(d, -limit);
+  for (int i = 0; i < kGroup / kLanes; ++i) {
+    const FloatVec w = hn::Load(d, q + i * kLanes);
+    const FloatVec scale = hn::IfThenElse(minus_mask(signs, i * kLanes), minus, plus);
+    const FloatVec v = hn::Add(center, hn::Mul(scale, w));
+    hn::StoreU(max_or_nan(least, min_or_nan(most, v)), d, x + i * kLanes);
+  }
+}
+
+/// The codes of a vector of u, one a byte; |u| times its level.
+template <int kBits>
+HWY_INLINE FloatVec quantize_vector(const Magnitudes<kBits>& table, FloatVec u, uint8_t* codes) {
+  const IntTag di;
+  const ByteTag db;
+  const FloatVec size = hn::Abs(u);
+  const IntVec place = table.place(size);
+  // All bits where u is negative.
+  const IntVec below = hn::BroadcastSignBit(hn::BitCast(di, u));
+  const IntVec code = hn::And(hn::Xor(hn::Or(place, hn::Set(di, 1 << (kBits - 1))), below),
+                              hn::Set(di, (1 << kBits) - 1));
+  hn::StoreU(hn::TruncateTo(db, hn::BitCast(UnsignedTag(), code)), db, codes);
+  return hn::Mul(size, table.level(place));
+}
+
+/// Codes of u = y inverse, one a byte. The first half of y becomes what <u, q> is the sum of:
+/// elements at distance group / 2 together.
+template <int kBits>
+void quantize_group(const MagnitudeTable& magnitudes, float* y, int64_t group, float inverse,
+                    uint8_t* codes) {
+  const FloatTag d;
+  const Magnitudes<kBits> table(magnitudes);
+  const FloatVec scale = hn::Set(d, inverse);
+  const int64_t half = group / 2;
+  for (int64_t i = 0; i < half; i += kLanes) {
+    const FloatVec low = hn::Mul(hn::Load(d, y + i), scale);
+    const FloatVec high = hn::Mul(hn::Load(d, y + half + i), scale);
+    hn::Store(hn::Add(quantize_vector(table, low, codes + i),
+                      quantize_vector(table, high, codes + half + i)),
+              d, y + i);
+  }
+}
+
+/// The levels of a group's codes. Reads up to 14 bytes beyond them.
+template <int kBits>
+void levels_of_group(const MagnitudeTable& magnitudes, const UnpackPlan& plan, const uint8_t* codes,
+                     int64_t group, float* q) {
+  const FloatTag d;
+  const IntTag di;
+  const Magnitudes<kBits> table(magnitudes);
+  for (int64_t i = 0; i < group; i += kLanes) {
+    const IntVec code = unpack(plan, codes + i / 16 * 2 * kBits, static_cast<size_t>(i % 16));
+    const IntVec upper = hn::Set(di, 1 << (kBits - 1));
+    const auto is_below = hn::Lt(code, upper);
+    const IntVec place =
+        hn::And(hn::IfThenElse(is_below, hn::Not(code), code), hn::Set(di, (1 << (kBits - 1)) - 1));
+    const FloatVec size = table.level(place);
+    hn::Store(hn::IfThenElse(hn::RebindMask(d, is_below), hn::Neg(size), size), d, q + i);
+  }
+}
+
+struct GroupStages {
+  float (*sum)(const float* x);
+  float (*sum_half)(const float* x);
+  float (*rotate)(const float* x, float mean, const uint32_t* signs, float* y);
+  void (*rotate_back)(float* q, float mean, float factor, float limit, const uint32_t* signs,
+                      float* x);
+};
+
+template <int kGroup>
+constexpr GroupStages kStagesOf = {sum_group<kGroup>, sum_group<kGroup / 2>, rotate_group<kGroup>,
+                                   rotate_group_back<kGroup>};
+
+inline GroupStages group_stages(int64_t group) {
+  switch (group) {
+    case 64:
+      return kStagesOf<64>;
+    case 128:
+      return kStagesOf<128>;
+    case 256:
+      return kStagesOf<256>;
+    case 512:
+      return kStagesOf<512>;
+    default:
+      return kStagesOf<1024>;
+  }
+}
+
+struct CodeStages {
+  void (*quantize)(const MagnitudeTable& table, float* y, int64_t group, float inverse,
+                   uint8_t* codes);
+  void (*levels)(const MagnitudeTable& table, const UnpackPlan& plan, const uint8_t* codes,
+                 int64_t group, float* q);
+};
+
+template <int kBits>
+constexpr CodeStages kCodesOf = {quantize_group<kBits>, levels_of_group<kBits>};
+
+inline CodeStages code_stages(int bits) {
+  constexpr CodeStages kStages[] = {kCodesOf<1>, kCodesOf<2>, kCodesOf<3>, kCodesOf<4>,
+                                    kCodesOf<5>, kCodesOf<6>, kCodesOf<7>, kCodesOf<8>};
+  return kStages[bits - 1];
+}
+
+/// Groups that go through a stage together, so that none waits for what it needs itself, and the
+/// elements that they have at most.
+inline constexpr int64_t kBatchGroups = 16;
+inline constexpr int64_t kBatchElements = 8192;
+
+/// Squares are exact enough between these.
+inline constexpr float kLeastEnergy = 0x1p-100f;
+inline constexpr float kMostEnergy = 0x1p100f;
+
+/// What the groups of a pass share.
+class Pass {
+ public:
+  explicit Pass(const RotatedFormat& run)
+      : format(run),
+        group(group_stages(run.group)),
+        element(element_stages(run.type)),
+        code(code_stages(run.bits)),
+        table(run.bits),
+        unpack(run.bits),
+        batch(std::min(kBatchGroups, kBatchElements / run.group)) {}
+
+  int64_t elements_of(int64_t index) const {
+    return std::min(format.group, format.count - index * format.group);
+  }
+
+  /// Bit e % 32 of word e / 32 is the sign of element e of the group. Groups of the same batch may
+  /// be asked for until the next one is.
+  const uint32_t* signs_of(int64_t index) {
+    const int64_t first = index * format.group / 32;
+    if (drawn_ < 0 || first < drawn_ || first + format.group / 32 > drawn_ + kBlock) {
+      drawn_ = first / 4 * 4;
+      philox_block(format.signs, drawn_, words_);
+    }
+    return words_ + (first - drawn_);
+  }
+
+  const RotatedFormat& format;
+  GroupStages group;
+  ElementStages element;
+  CodeStages code;
+  MagnitudeTable table;
+  UnpackPlan unpack;
+  int64_t batch;  ///< groups of one
+
+ private:
+  int64_t drawn_ = -1;  ///< number of the first of words_
+  alignas(64) uint32_t words_[kBlock];
+};
+
+/// Groups on their way from elements to codes.
+class Encoder {
+ public:
+  explicit Encoder(const RotatedFormat& format) : pass_(format) {}
+
+  void run(const void* x, uint8_t* codes, void* constants, GroupRange range) {
+    const RotatedFormat& format = pass_.format;
+    end_ = range.end;
+    for (int64_t i = range.begin; i < range.end; i += pass_.batch) {
+      first_ = i;
+      groups_ = std::min(pass_.batch, range.end - i);
+      from_ = static_cast<const uint8_t*>(x) + i * format.group * element_bytes(format.type);
+      load();
+      rotate();
+      quantize(codes + i * format.code_bytes_of_group());
+      for (int64_t j = 0; j < groups_; ++j) {
+        put_constants(
+            format.type, {mean_[j], factor_[j], exponent_[j]},
+            static_cast<uint8_t*>(constants) + (i + j) * format.constant_bytes_of_group());
+      }
+    }
+  }
+
+ private:
+  const uint8_t* bytes_of(int64_t j) const {
+    return from_ + j * pass_.format.group * element_bytes(pass_.format.type);
+  }
+  float* place(float* buffer, int64_t j) const { return buffer + j * pass_.format.group; }
+
+  /// A group of the next batch.
+  void prefetch(const uint8_t* group) const {
+    const int64_t bytes = pass_.format.group * element_bytes(pass_.format.type);
+    for (int64_t i = 0; i < bytes; i += 64) hwy::Prefetch(group + i);
+  }
+
+  /// A short group has zeros after its elements.
+  void load() {
+    const RotatedFormat& format = pass_.format;
+    for (int64_t j = 0; j < groups_; ++j) {
+      const int64_t count = pass_.elements_of(first_ + j);
+      x_[j] = place(floats_, j);
+      if (count < format.group) {
+        alignas(64) uint8_t padded[kMostRotated * 8] = {};
+        std::memcpy(padded, bytes_of(j), static_cast<size_t>(count * element_bytes(format.type)));
+        pass_.element.load(padded, format.group, place(floats_, j));
+      } else if (format.type == ElementType::f32 &&
+                 reinterpret_cast<uintptr_t>(bytes_of(j)) % alignof(float) == 0) {
+        x_[j] = reinterpret_cast<const float*>(bytes_of(j));
+      } else {
+        pass_.element.load(bytes_of(j), format.group, place(floats_, j));
+      }
+    }
+  }
+
+  float mean_of(int64_t j) const {
+    const float mean = pass_.group.sum(x_[j]) / static_cast<float>(pass_.elements_of(first_ + j));
+    return pass_.format.type == ElementType::f64 ? mean : float_from_bf16(bf16_from_float(mean));
+  }
+
+  float energy_of(int64_t j) {
+    const int64_t count = pass_.elements_of(first_ + j);
+    if (count < pass_.format.group) {
+      std::fill(place(floats_, j) + count, place(floats_, j) + pass_.format.group, mean_[j]);
+    }
+    return pass_.group.rotate(x_[j], mean_[j], pass_.signs_of(first_ + j), place(y_, j));
+  }
+
+  void rotate() {
+    for (int64_t j = 0; j < groups_; ++j) mean_[j] = mean_of(j);
+    for (int64_t j = 0; j < groups_; ++j) {
+      energy_[j] = energy_of(j);
+      if (first_ + j + pass_.batch < end_) prefetch(bytes_of(j + pass_.batch));
+    }
+    for (int64_t j = 0; j < groups_; ++j) {
+      exponent_[j] = 0;
+      const bool is_usual = energy_[j] >= kLeastEnergy && energy_[j] <= kMostEnergy;
+      if (!is_usual) rotate_scaled(j);
+    }
+  }
+
+  /// A group that is constant, too great or small for squares, or not finite.
+  void rotate_scaled(int64_t j) {
+    const RotatedFormat& format = pass_.format;
+    const std::optional<int> exponent = scaled_elements(
+        format.type, bytes_of(j), pass_.elements_of(first_ + j), format.group, place(floats_, j));
+    x_[j] = place(floats_, j);
+    if (exponent) {
+      exponent_[j] = *exponent;
+      mean_[j] = mean_of(j);
+      energy_[j] = energy_of(j);
+    } else {
+      std::fill_n(place(y_, j), format.group, 0.0f);
+      mean_[j] = std::numeric_limits<float>::quiet_NaN();
+      energy_[j] = 0.0f;
+    }
+  }
+
+  void quantize(uint8_t* codes) {
+    const int64_t group = pass_.format.group;
+    const int64_t bytes = pass_.format.code_bytes_of_group();
+    for (int64_t j = 0; j < groups_; ++j) {
+      root_[j] = std::sqrt(energy_[j]);
+      factor_[j] = energy_[j] == 0.0f ? 0.0f : 1.0f / root_[j];
+    }
+    for (int64_t j = 0; j < groups_; ++j) {
+      pass_.code.quantize(pass_.table, place(y_, j), group, factor_[j], bytes_);
+      pack(bytes_, group, pass_.format.bits, packed_ + j * bytes);
+    }
+    std::memcpy(codes, packed_, static_cast<size_t>(groups_ * bytes));
+    for (int64_t j = 0; j < groups_; ++j) {
+      factor_[j] = energy_[j] == 0.0f ? 0.0f : root_[j] / pass_.group.sum_half(place(y_, j));
+    }
+  }
+
+  Pass pass_;
+  int64_t end_ = 0;     ///< of the range
+  int64_t first_ = 0;   ///< of the batch
+  int64_t groups_ = 0;  ///< in it
+  const uint8_t* from_ = nullptr;
+  const float* x_[kBatchGroups] = {};
+  float mean_[kBatchGroups] = {};
+  float energy_[kBatchGroups] = {};
+  float root_[kBatchGroups] = {};
+  float factor_[kBatchGroups] = {};
+  int exponent_[kBatchGroups] = {};
+  alignas(64) float floats_[kBatchElements];
+  alignas(64) float y_[kBatchElements];
+  uint8_t bytes_[kMostRotated];
+  uint8_t packed_[kBatchElements + 16];
+};
+
+void run_rotated_encode(const RotatedFormat& format, const void* x, uint8_t* codes, void* constants,
+                        GroupRange range) {
+  Encoder(format).run(x, codes, constants, range);
+}
+
+/// Times 2^exponent, which only doubles have.
+void store_group(const Pass& pass, int64_t index, const float* x, int exponent, uint8_t* to) {
+  const RotatedFormat& format = pass.format;
+  const int64_t count = pass.elements_of(index);
+  if (exponent != 0) {
+    store_scaled(x, count, exponent, to);
+  } else if (count == format.group) {
+    pass.element.store(x, count, to);
+  } else {
+    alignas(64) uint8_t padded[kMostRotated * 8];
+    pass.element.store(x, format.group, padded);
+    std::memcpy(to, padded, static_cast<size_t>(count * element_bytes(format.type)));
+  }
+}
+
+void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const void* constants,
+                        void* x, GroupRange range) {
+  Pass pass(format);
+  alignas(64) float q[kMostRotated];
+  alignas(64) float elements[kMostRotated];
+  uint8_t stream[kMostRotated + 16];
+  const int64_t bytes = format.code_bytes_of_group();
+  const float limit = finite_limit(format.type);
+  for (int64_t i = range.begin; i < range.end; ++i) {
+    const uint8_t* from = codes + i * bytes;
+    if (i + 1 == format.groups()) {  // beyond its codes nothing may be read
+      std::memcpy(stream, from, static_cast<size_t>(bytes));
+      from = stream;
+    }
+    pass.code.levels(pass.table, pass.unpack, from, format.group, q);
+    const GroupConstants kept = constants_of(
+        format.type, static_cast<const uint8_t*>(constants) + i * format.constant_bytes_of_group());
+    pass.group.rotate_back(q, kept.mean, kept.factor, limit, pass.signs_of(i), elements);
+    store_group(pass, i, elements, kept.exponent,
+                static_cast<uint8_t*>(x) + i * format.group * element_bytes(format.type));
+  }
+}
+
+}  // namespace fewbit::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fewbit::kernels {
+
+HWY_EXPORT(run_rotated_encode);
+HWY_EXPORT(run_rotated_decode);
+
+void rotated_encode(const RotatedFormat& format, const void* x, uint8_t* codes, void* constants,
+                    GroupRange range) {
+  const DefaultFloatingPoint arithmetic;
+  HWY_DYNAMIC_DISPATCH(run_rotated_encode)(format, x, codes, constants, range);
+}
+
+void rotated_decode(const RotatedFormat& format, const uint8_t* codes, const void* constants,
+                    void* x, GroupRange range) {
+  const DefaultFloatingPoint arithmetic;
+  HWY_DYNAMIC_DISPATCH(run_rotated_decode)(format, codes, constants, x, range);
+}
+
+}  // namespace fewbit::kernels
+#endif

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/element_type.hpp"
+#include "kernels/philox.hpp"
+
+/// Rotated quantisation of a flat run of elements, group by group, in few bits and without bias.
+///
+/// Of a group x of G elements is kept: its mean m; the codes of u = H S (x - m) / |x - m|, in which
+/// S are random signs and H is the Walsh-Hadamard transform (entries +-1), by the best table for
+/// N(0, 1), since whatever x was, u looks like that; and the factor f = |x - m| / sum_i u_i q_i,
+/// with q_i the level of u_i's code. Decoded is m + f S H q: its projection on x - m is right, and
+/// what is left over has no mean over the signs but for terms of the order of 1 / G. (Rotation:
+/// Suresh, Yu, Kumar, McMahan, ICML 2017; the factor: Vargaftik et al., EDEN, ICML 2022, both for
+/// gradients that are sent between machines.)
+///
+/// Everything is computed in float, in one order on every device, so that codes and decoded values
+/// are the same everywhere: sums add elements at distance G / 2, then G / 4, ... 1; H takes the
+/// same distances in the same order; no multiplication is fused with an addition. The mean is
+/// rounded to bf16 before it is used, the factor after; for fp64 both are kept as doubles (they are
+/// floats as long as these can hold them).
+///
+/// A short last group is filled up with its mean. Elements of the sign stream: bit e % 32 of word
+/// (e / 32) % 4 of philox(e / 128), e the element's place in the run; set means minus.
+///
+/// A group with an element that is not finite comes back as NaN. Where squares leave the range of
+/// float (below 1e-15, above 1e15 or so) a group is scaled by a power of two first. Decoded values
+/// are clamped to the finite range of the type.
+namespace fewbit::kernels {
+
+inline constexpr int64_t kMostRotated = 1024;
+
+struct RotatedFormat {
+  ElementType type;
+  int bits;       ///< of a code, 1 to 8
+  int64_t group;  ///< 64, 128, 256, 512 or 1024
+  int64_t count;  ///< elements of the whole run
+  PhiloxState signs;
+
+  int64_t groups() const { return count / group + (count % group != 0); }
+  /// Bytes of a group's codes. Groups lie one after the other, element i of a group in the bits
+  /// [i * bits, (i + 1) * bits) of its own (code_stream.hpp).
+  int64_t code_bytes_of_group() const { return group / 8 * bits; }
+  /// Mean and factor: two bf16, or two doubles for fp64.
+  int64_t constant_bytes_of_group() const { return type == ElementType::f64 ? 16 : 4; }
+};
+
+/// Groups [begin, end) of a run. Pointers are to the run's first element, code and constant.
+struct GroupRange {
+  int64_t begin;
+  int64_t end;
+};
+
+/// Codes have room for groups() * code_bytes_of_group(), and nothing beyond is touched.
+void rotated_encode(const RotatedFormat& format, const void* x, uint8_t* codes, void* constants,
+                    GroupRange range);
+
+void rotated_decode(const RotatedFormat& format, const uint8_t* codes, const void* constants,
+                    void* x, GroupRange range);
+
+/// The squared error of what is decoded over the energy of Gaussian elements, their mean left out:
+/// D / (1 - D), D the table's own, since the factor makes up for what the table takes off.
+double rotated_error(int bits);
+
+}  // namespace fewbit::kernels
