@@ -20,11 +20,19 @@
 namespace fewbit::session {
 namespace {
 
+// A tensor among the arguments.
+struct Input {
+  const void* address;
+  std::int64_t offset;  // into its storage
+  int argument;
+};
+
 // An operation that is running; they nest.
 struct Operation : at::ObserverContext {
   const Operation* outer = nullptr;
   std::string name;
-  std::vector<const void*> inputs;  // where they lie
+  std::vector<Input> inputs;
+  const void* parameter = nullptr;  // where the first of them lies that is one
   std::uint64_t first_node = 0;     // the number of the node that it makes first
   std::shared_ptr<const SavedCall> call;
 };
@@ -49,6 +57,10 @@ const void* address_of(const at::Tensor& tensor) {
                               : tensor.unsafeGetTensorImpl();
 }
 
+std::int64_t offset_of(const at::Tensor& tensor) {
+  return tensor.has_storage() ? tensor.storage_offset() : 0;
+}
+
 template <class Visit>
 void for_each_tensor(const c10::IValue& value, const Visit& visit) {
   if (value.isTensor()) {
@@ -56,6 +68,15 @@ void for_each_tensor(const c10::IValue& value, const Visit& visit) {
   } else if (value.isList()) {
     for (const c10::IValue& element : value.toListRef()) for_each_tensor(element, visit);
   }
+}
+
+// What a view shows; else the tensor.
+at::Tensor root_of(const at::Tensor& tensor) {
+  return tensor.is_view() ? at::Tensor(tensor._base()) : tensor;
+}
+
+bool is_parameter(const at::Tensor& root) {
+  return root.requires_grad() && torch::autograd::impl::grad_fn_unsafe(root) == nullptr;
 }
 
 // What its parts hold, or its elements where it has no parts.
@@ -95,11 +116,16 @@ std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& 
   operation->name = function.name();
   operation->first_node = at::sequence_number::peek();
   operation->call = saved_call(function);
+  int argument = 0;
   for (const c10::IValue& input : function.inputs()) {
     for_each_tensor(input, [&](const at::Tensor& tensor) {
-      operation->inputs.push_back(address_of(tensor));
+      operation->inputs.push_back({address_of(tensor), offset_of(tensor), argument});
+      if (operation->parameter == nullptr && is_parameter(root_of(tensor))) {
+        operation->parameter = address_of(tensor);
+      }
       learn_name(tensor);
     });
+    ++argument;
   }
   thread.running = operation.get();
   return operation;
@@ -112,8 +138,16 @@ void operation_ends(const at::RecordFunction& function, at::ObserverContext* con
   for (const c10::IValue& output : function.outputs()) for_each_tensor(output, learn_name);
 }
 
-bool is_input(const Operation& operation, const at::Tensor& tensor) {
-  return std::ranges::find(operation.inputs, address_of(tensor)) != operation.inputs.end();
+// Of the operation that it is; -1: none. Arguments may share memory, as parts of one projection do.
+int argument_of(const Operation& operation, const at::Tensor& tensor) {
+  const void* address = address_of(tensor);
+  int found = -1;
+  for (const Input& input : operation.inputs) {
+    if (input.address != address) continue;
+    if (input.offset == offset_of(tensor)) return input.argument;
+    if (found < 0) found = input.argument;
+  }
+  return found;
 }
 
 }  // namespace
@@ -150,6 +184,11 @@ Saving describe_saving(const at::Tensor& tensor) {
   saving.node = {at::RecordFunction::currentThreadId(), at::sequence_number::peek() - 1};
   SavedTensor& facts = saving.facts;
   facts.operation = thread.running != nullptr ? thread.running->name : "custom function";
+  if (thread.running != nullptr) {
+    saving.argument = argument_of(*thread.running, tensor);
+    saving.parameter = thread.running->parameter;
+    if (thread.running->outer != nullptr) saving.caller = thread.running->outer->name;
+  }
   if (const Operation* operation = running_call()) {
     // In place it may make further nodes before it saves.
     saving.node.sequence = operation->first_node;
@@ -159,9 +198,9 @@ Saving describe_saving(const at::Tensor& tensor) {
   facts.dtype = tensor.scalar_type();
   facts.device = tensor.device();
 
-  const at::Tensor root = tensor.is_view() ? at::Tensor(tensor._base()) : tensor;
+  const at::Tensor root = root_of(tensor);
   const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(root);
-  if (maker == nullptr && root.requires_grad()) {
+  if (is_parameter(root)) {
     facts.parameter = true;
     facts.maker = SavedTensor::kParameter;
     return saving;
@@ -171,11 +210,10 @@ Saving describe_saving(const at::Tensor& tensor) {
     saving.maker = key_of(*maker);
     facts.maker = maker->name();
     // In place on a view the maker is the base's.
-    facts.is_output =
-        saving.maker == saving.node ||
-        (facts.call != nullptr && facts.call->in_place && is_input(*thread.running, tensor));
+    facts.is_output = saving.maker == saving.node ||
+                      (facts.call != nullptr && facts.call->in_place && saving.argument >= 0);
     thread.listener(saving.maker, facts.maker);
-  } else if (thread.running != nullptr && !is_input(*thread.running, tensor)) {
+  } else if (thread.running != nullptr && saving.argument < 0) {
     saving.maker = saving.node;
   } else {
     facts.maker = SavedTensor::kNoGradient;

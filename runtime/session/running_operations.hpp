@@ -40,6 +40,10 @@ struct Saving {
   NodeKey node;
   NodeKey maker;
   Memory memory;
+  int argument = -1;   // of the running operation that it is; -1: none of them
+  std::string caller;  // the operation that called the running one
+  const void* parameter =
+      nullptr;  // memory of its first argument that is a parameter or a view of one
 };
 
 // Follows the calling thread's operations, as libtorch reports them (RecordFunction), from start to

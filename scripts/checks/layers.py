@@ -24,11 +24,12 @@ MAY_USE = {
     "kernels": set(),
     "tables": {"base", "functions", "table", "search", "kernels"},
     "ops": {"kernels", "tables"},
+    "codecs": {"ops"},
     "autograd": {"ops"},
     "nn": {"ops", "autograd", "tables"},
-    "session": {"ops", "autograd", "tables", "base", "weights", "table", "search"},
+    "session": {"ops", "codecs", "autograd", "tables", "base", "weights", "table", "search"},
 }
-RUNTIME_WITH_TORCH = {"tables", "ops", "autograd", "nn", "session"}
+RUNTIME_WITH_TORCH = {"tables", "ops", "codecs", "autograd", "nn", "session"}
 
 # Prefix of an include -> the folders that alone may write it.
 OUTSIDE = {

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fewbit/activation_scope.hpp"
+#include "fewbit/bits.hpp"
+
+namespace fewbit {
+
+namespace session {
+class Compression;
+class SavedTensorUse;
+}  // namespace session
+
+/// How the tensors are coded that operations keep for backward.
+enum class Scheme {
+  rotated,  ///< turned at random, then the best table for what comes out
+};
+
+struct CompressorOptions {
+  double bits = 2;  ///< of an element, where the gradient is linear in what is kept: 1 to 8
+  Scheme scheme = Scheme::rotated;
+  int activation_bits = 3;  ///< of the scope for activations, 1 to 8
+  int64_t group = 256;      ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
+};
+
+/// Keeps in few bits what the operations of a model keep for their backward pass, whatever they
+/// are, in a model that was not changed:
+///
+///   fewbit::Compressor compressor({.bits = 2});
+///   { fewbit::CompressionScope scope(compressor); loss = model->forward(x); }
+///   loss.backward();
+///   std::cout << compressor.report();
+///
+/// What is kept how (session/compression_rules.cpp): inputs of linear layers, convolutions,
+/// products and norms in the bits asked for, without bias; what attention keeps in 4 bits at least,
+/// outputs of softmax, losses and the like in 8; activations by a scope of their own. Left alone:
+/// tensors of fewer than 1,024 elements, of other than floating-point types, parameters with their
+/// views and casts, and data that no gradient runs through (the batch, frozen weights). What
+/// several operations keep is coded once. Forward values are what they are without; codes are of
+/// the value that was saved, so that changing a tensor in place afterwards harms nothing.
+///
+/// Random numbers come from torch's default generator, one draw a scope and device.
+///
+/// One of each model; its scopes may be open in several threads.
+class Compressor {
+ public:
+  explicit Compressor(CompressorOptions options = {});
+  ~Compressor();
+  Compressor(const Compressor&) = delete;
+  Compressor& operator=(const Compressor&) = delete;
+
+  const CompressorOptions& options() const;
+
+  /// For what an operation of torch keeps ("aten::addmm").
+  Compressor& rule(const std::string& operation, Bits bits);
+  Compressor& leave_alone(const std::string& operation);
+
+  /// One tensor that one place of a model keeps.
+  struct Site {
+    std::string operation;  ///< "aten::addmm"
+    int argument;           ///< of it; -1: a result
+    int64_t call;           ///< the how many-th of a forward, from 0
+    std::string codec;      ///< "rotated, 2 bits"
+    int64_t count;          ///< how often it was coded so far
+    int64_t elements;       ///< of the latest
+    int64_t bytes_before;   ///< of the latest
+    int64_t bytes_after;    ///< of the latest
+    double error;  ///< squared, over the energy; of log_softmax as it is; when last measured
+  };
+  /// In the order in which they were met.
+  std::vector<Site> sites() const;
+  /// The same as a table for a person, with totals.
+  std::string report() const;
+
+ private:
+  friend class CompressionScope;
+  std::shared_ptr<session::Compression> compression_;
+};
+
+/// While it lives, what operations of this thread save for backward is coded, and activations run
+/// in an ActivationScope. Scopes nest; the latest one that codes a tensor does.
+class CompressionScope {
+ public:
+  /// Throws c10::Error where the process runs another autograd engine than libtorch's, or where
+  /// hooks on saved tensors are disabled.
+  explicit CompressionScope(Compressor& compressor);
+  ~CompressionScope();
+  CompressionScope(const CompressionScope&) = delete;
+  CompressionScope& operator=(const CompressionScope&) = delete;
+
+ private:
+  std::shared_ptr<session::Compression> compression_;
+  std::unique_ptr<session::SavedTensorUse> use_;
+  ActivationScope activations_;
+};
+
+}  // namespace fewbit

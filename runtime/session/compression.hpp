@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "codecs/codec.hpp"
+#include "fewbit/compressor.hpp"
+#include "session/compression_rules.hpp"
+#include "session/running_operations.hpp"
+
+namespace fewbit::session {
+
+/// What a Compressor knows: rules, places of the model, bits for each. Thread-safe.
+class Compression {
+ public:
+  explicit Compression(CompressorOptions options);
+
+  const CompressorOptions& options() const { return options_; }
+
+  /// Bits for what an operation saves; none: it is left alone.
+  void set_rule(const std::string& operation, std::optional<int> bits);
+
+  /// Whether the tensor is one to be coded.
+  bool codes(const at::Tensor& tensor, const Saving& saving) const;
+
+  /// A place in a model: operation, argument, the how many-th of these in a forward.
+  using SiteKey = std::tuple<std::string, int, int64_t>;
+
+  /// Of an element there.
+  int bits_at(const SiteKey& key, const Saving& saving) const;
+  codecs::CodecPointer codec_of(int bits) const;
+  /// Whether the error of what is coded there next is to be measured.
+  bool is_due(const SiteKey& key) const;
+  /// One more was coded there in so many bits; its squared error where it was measured.
+  void note(const SiteKey& key, const Saving& saving, int bits, const at::Tensor& run,
+            const codecs::Encoded& encoded, std::optional<double> error);
+  /// Another operation keeps what that place coded: from the next forward on in the bits that the
+  /// one with the greater need would have.
+  void raise(const SiteKey& key, const Saving& saving);
+  /// A forward is over: bits are split anew if errors were measured.
+  void end_forward();
+
+  std::vector<Compressor::Site> sites() const;
+
+ private:
+  struct Place {
+    Compressor::Site site;
+    double weight;
+    int bits;
+    std::optional<int> fixed;  ///< by a rule
+  };
+
+  struct Rule {
+    std::optional<int> bits;  ///< none: left alone
+  };
+
+  static bool measures(int64_t count);
+  const Rule* rule_of(const Saving& saving) const;
+  int bits_without_place(const Saving& saving) const;
+
+  CompressorOptions options_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Rule> rules_;  ///< by operation
+  std::map<SiteKey, size_t> numbers_;
+  std::vector<Place> places_;
+  bool has_changed_ = false;  ///< what bits are split by
+};
+
+}  // namespace fewbit::session

@@ -1,0 +1,87 @@
+#include "fewbit/compressor.hpp"
+
+#include "session/compression_user.hpp"
+#include "session/saved_tensors.hpp"
+#include "session/text_table.hpp"
+
+namespace fewbit {
+
+namespace {
+
+std::string place_of(const Compressor::Site& site) {
+  const std::string what =
+      site.argument < 0 ? "result" : "argument " + std::to_string(site.argument);
+  return site.operation + ", " + what + ", call " + std::to_string(site.call);
+}
+
+std::string bits_of(int64_t bytes, int64_t elements) {
+  if (elements == 0) return "-";
+  return session::rounded(8.0 * static_cast<double>(bytes) / static_cast<double>(elements));
+}
+
+}  // namespace
+
+Compressor::Compressor(CompressorOptions options)
+    : compression_(std::make_shared<session::Compression>(options)) {}
+
+Compressor::~Compressor() = default;
+
+const CompressorOptions& Compressor::options() const {
+  return compression_->options();
+}
+
+Compressor& Compressor::rule(const std::string& operation, Bits bits) {
+  compression_->set_rule(operation, bits.count);
+  return *this;
+}
+
+Compressor& Compressor::leave_alone(const std::string& operation) {
+  compression_->set_rule(operation, std::nullopt);
+  return *this;
+}
+
+std::vector<Compressor::Site> Compressor::sites() const {
+  return compression_->sites();
+}
+
+std::string Compressor::report() const {
+  using Side = session::TextTable::Side;
+  session::TextTable table({{"what is kept"},
+                            {"codec"},
+                            {"elements", Side::right},
+                            {"bits", Side::right},
+                            {"bytes before", Side::right},
+                            {"after", Side::right},
+                            {"squared error", Side::right}});
+  Site total{"all", 0, 0, "", 0, 0, 0, 0, 0.0};
+  for (const Site& site : sites()) {
+    table.add({place_of(site), site.codec, session::grouped(site.elements),
+               bits_of(site.bytes_after, site.elements), session::grouped(site.bytes_before),
+               session::grouped(site.bytes_after), session::rounded(site.error)});
+    total.elements += site.elements;
+    total.bytes_before += site.bytes_before;
+    total.bytes_after += site.bytes_after;
+  }
+  table.add({"all", "", session::grouped(total.elements),
+             bits_of(total.bytes_after, total.elements), session::grouped(total.bytes_before),
+             session::grouped(total.bytes_after), ""});
+  return table.text();
+}
+
+CompressionScope::CompressionScope(Compressor& compressor)
+    : compression_(compressor.compression_),
+      use_(std::make_unique<session::SavedTensorUse>(
+          "fewbit::CompressionScope",
+          std::make_shared<session::CompressionUser>(compressor.compression_))),
+      activations_({.bits = compressor.options().activation_bits}) {
+  for (const char* function : {"sigmoid", "tanh"}) {
+    activations_.rule(function, Bits{compressor.options().activation_bits});
+  }
+  activations_.rule("relu", Bits{1});
+}
+
+CompressionScope::~CompressionScope() {
+  compression_->end_forward();
+}
+
+}  // namespace fewbit
