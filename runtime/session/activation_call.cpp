@@ -101,7 +101,7 @@ std::optional<ActivationCall> activation_call(std::string_view operation, Argume
   return call;
 }
 
-const char* reason_against(const at::Tensor& x, std::string_view function) {
+const char* reason_against(const at::Tensor& x) {
   if (torch::autograd::get_current_node() != nullptr) return "in the backward pass";
   constexpr c10::DispatchKeySet kWrapped(
       {c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper});
@@ -115,6 +115,11 @@ const char* reason_against(const at::Tensor& x, std::string_view function) {
   if (x.layout() != at::kStrided || x.is_nested()) return "layout not strided";
   if (x.has_names()) return "has named dimensions";
   if (x._fw_grad(0).defined()) return "forward-mode differentiation";
+  return nullptr;
+}
+
+const char* reason_against(const at::Tensor& x, std::string_view function) {
+  if (const char* reason = reason_against(x)) return reason;
   if (function == "hardtanh" && has_meaningless_strides(x)) {
     return "torch keeps its strides of dimensions of size 1";
   }

@@ -28,8 +28,9 @@ struct ActivationCall {
 /// Nothing for an operation that is none of them. `operation` with "aten::".
 std::optional<ActivationCall> activation_call(std::string_view operation, Arguments arguments);
 
-/// Why a scope leaves a call of the function with this input alone whatever its rules say; null
-/// where it does not.
+/// Why a scope leaves a call with this input alone whatever its rules say; null where it does not.
+const char* reason_against(const at::Tensor& x);
+/// The same of a call of the function.
 const char* reason_against(const at::Tensor& x, std::string_view function);
 
 /// x, or a copy of it, that the few-bit operation gives back in the layout of torch's own function.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <c10/util/Exception.h>
+#include <torch/csrc/autograd/function.h>
 
 #include "session/compression_budget.hpp"
 
@@ -65,6 +66,7 @@ const Compression::Rule* Compression::rule_of(const Saving& saving) const {
 }
 
 bool Compression::codes(const at::Tensor& tensor, const Saving& saving) const {
+  if (torch::autograd::get_current_node() != nullptr) return false;  // in a backward pass
   if (saving.facts.parameter || saving.facts.maker == SavedTensor::kNoGradient) return false;
   if (tensor.numel() < kFewElements || !is_plain(tensor)) return false;
   if (!codec_of(1)->takes(tensor) || is_of_parameter(tensor)) return false;

@@ -23,6 +23,8 @@ constexpr Harm kLinear = {1.0};
 constexpr Harm kAttention = {16.0};
 constexpr Harm kProbabilities = {16.0};
 constexpr Harm kLogarithms = {4.0, true};
+// Where attention runs again on what is decoded.
+constexpr Harm kAttentionAgain = {4.0};
 
 struct Rule {
   std::string_view operation;
@@ -62,6 +64,11 @@ constexpr std::array kRules = {
     Rule{"aten::_scaled_dot_product_efficient_attention", 0, kAttention},
     Rule{"aten::_scaled_dot_product_efficient_attention", 1, kAttention},
     Rule{"aten::_scaled_dot_product_efficient_attention", 2, kAttention},
+    Rule{"fewbit::attention", 0, kAttentionAgain},
+    Rule{"fewbit::attention", 1, kAttentionAgain},
+    Rule{"fewbit::attention", 2, kAttentionAgain},
+    // Probabilities in which the gradient is linear.
+    Rule{"fewbit::log_softmax", kResult, kLinear},
     // Not linear in what is kept.
     Rule{"aten::_softmax", kResult, kProbabilities},
     Rule{"aten::_log_softmax", kResult, kLogarithms},

@@ -1,6 +1,8 @@
 #include "fewbit/compressor.hpp"
 
+#include "session/compression_policy.hpp"
 #include "session/compression_user.hpp"
+#include "session/policy_stack.hpp"
 #include "session/saved_tensors.hpp"
 #include "session/text_table.hpp"
 
@@ -69,7 +71,8 @@ std::string Compressor::report() const {
 }
 
 CompressionScope::CompressionScope(Compressor& compressor)
-    : compression_(compressor.compression_),
+    : stack_(session::PolicyStack::of_this_thread()),
+      compression_(compressor.compression_),
       use_(std::make_unique<session::SavedTensorUse>(
           "fewbit::CompressionScope",
           std::make_shared<session::CompressionUser>(compressor.compression_))),
@@ -78,9 +81,12 @@ CompressionScope::CompressionScope(Compressor& compressor)
     activations_.rule(function, Bits{compressor.options().activation_bits});
   }
   activations_.rule("relu", Bits{1});
+  policy_ = std::make_unique<session::CompressionPolicy>(*session::PolicyStack::innermost());
+  stack_->open(policy_.get());
 }
 
 CompressionScope::~CompressionScope() {
+  stack_->close(policy_.get());
   compression_->end_forward();
 }
 

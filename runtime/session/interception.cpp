@@ -5,6 +5,7 @@
 #include <torch/library.h>
 
 #include "session/activation_call.hpp"
+#include "session/compression_policy.hpp"
 #include "session/policy_stack.hpp"
 
 namespace fewbit::session {
@@ -47,8 +48,10 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
 }
 
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
-  for (const std::string& name : activation_operations()) {
-    m.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&run>());
+  for (const auto& names : {activation_operations(), recomputed_operations()}) {
+    for (const std::string& name : names) {
+      m.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&run>());
+    }
   }
 }
 

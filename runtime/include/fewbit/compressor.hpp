@@ -12,6 +12,8 @@ namespace fewbit {
 
 namespace session {
 class Compression;
+class CompressionPolicy;
+class PolicyStack;
 class SavedTensorUse;
 }  // namespace session
 
@@ -93,9 +95,11 @@ class CompressionScope {
   CompressionScope& operator=(const CompressionScope&) = delete;
 
  private:
+  std::shared_ptr<session::PolicyStack> stack_;  ///< of the thread that opened it
   std::shared_ptr<session::Compression> compression_;
   std::unique_ptr<session::SavedTensorUse> use_;
   ActivationScope activations_;
+  std::unique_ptr<session::CompressionPolicy> policy_;
 };
 
 }  // namespace fewbit

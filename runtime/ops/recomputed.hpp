@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+
+#include <ATen/core/Tensor.h>
+
+/// Operations of library `fewbit` that compute what torch's do, and keep for backward what stands
+/// an error of its own: nothing that has to agree with anything else that is kept.
+///
+///   log_softmax(Tensor x, int dim, bool half_to_float=False) -> Tensor
+///       keeps the probabilities, in which the gradient dx = dy - p sum(dy) is linear. Torch keeps
+///       their logarithms, whose errors go into an exponent.
+///   attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None,
+///             float dropout_p=0.0, bool is_causal=False, *, float? scale=None,
+///             bool enable_gqa=False) -> Tensor
+///       keeps query, key and value, and runs again in backward, with the same random numbers.
+///       Torch keeps its output and the logarithm of its sums beside them, which would belong to
+///       other queries and keys than those that come back.
+///
+/// Arguments are those of torch's _log_softmax and scaled_dot_product_attention; a mask gets no
+/// gradient, which attention refuses. Backward runs once: differentiating it again is refused.
+namespace fewbit::ops {
+
+at::Tensor log_softmax(const at::Tensor& x, int64_t dim, bool half_to_float);
+
+struct AttentionOptions {
+  at::Tensor mask;  ///< undefined: none
+  double dropout = 0.0;
+  bool is_causal = false;
+  std::optional<double> scale;
+  bool has_groups = false;  ///< more query heads than key heads
+};
+
+at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                     const AttentionOptions& options);
+
+/// As torch takes it.
+inline std::optional<at::Tensor> given(const at::Tensor& mask) {
+  return mask.defined() ? std::optional(mask) : std::nullopt;
+}
+
+/// Torch's own.
+at::Tensor torch_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                           const AttentionOptions& options);
+
+using AttentionSignature = at::Tensor(const at::Tensor& query, const at::Tensor& key,
+                                      const at::Tensor& value,
+                                      const std::optional<at::Tensor>& mask, double dropout,
+                                      bool is_causal, std::optional<double> scale, bool has_groups);
+
+}  // namespace fewbit::ops

@@ -1,0 +1,51 @@
+#include "session/compression_policy.hpp"
+
+#include <algorithm>
+
+#include "ops/recomputed.hpp"
+#include "session/activation_call.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+bool is_possible(const at::Tensor& x) {
+  return reason_against(x) == nullptr;
+}
+
+std::optional<Substitute> log_softmax(Arguments arguments) {
+  const at::Tensor& x = arguments[0].toTensor();
+  if (!is_possible(x)) return std::nullopt;
+  return [x, dim = arguments[1].toInt(),
+          half_to_float = arguments[2].toBool()]() -> torch::jit::Stack {
+    return {ops::log_softmax(x, dim, half_to_float)};
+  };
+}
+
+/// Query, key and value: one that asks for no gradient is left to torch, as a mask that does is.
+std::optional<Substitute> attention(Arguments arguments) {
+  const at::Tensor mask = arguments[3].isTensor() ? arguments[3].toTensor() : at::Tensor();
+  if (mask.defined() && mask.requires_grad()) return std::nullopt;
+  for (const c10::IValue& x : arguments.slice(0, 3)) {
+    if (!is_possible(x.toTensor())) return std::nullopt;
+  }
+  const ops::AttentionOptions options{mask, arguments[4].toDouble(), arguments[5].toBool(),
+                                      arguments[6].toOptional<double>(), arguments[7].toBool()};
+  return [query = arguments[0].toTensor(), key = arguments[1].toTensor(),
+          value = arguments[2].toTensor(),
+          options]() -> torch::jit::Stack { return {ops::attention(query, key, value, options)}; };
+}
+
+}  // namespace
+
+std::vector<std::string> recomputed_operations() {
+  return {"_log_softmax", "scaled_dot_product_attention"};
+}
+
+std::optional<Substitute> CompressionPolicy::decide(const Call& call) {
+  if (call.name() == "aten::_log_softmax") return log_softmax(call.arguments);
+  if (call.name() == "aten::scaled_dot_product_attention") return attention(call.arguments);
+  return activations_.decide(call);
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/interception.hpp"
+
+namespace fewbit::session {
+
+/// Names of torch's operations, without "aten::", that save other things while what is saved is
+/// coded: ops/recomputed.hpp.
+std::vector<std::string> recomputed_operations();
+
+/// What a CompressionScope does with calls: runs these operations in their other form, and leaves
+/// the rest to the policy for activations.
+class CompressionPolicy final : public Policy {
+ public:
+  explicit CompressionPolicy(Policy& activations) : activations_(activations) {}
+
+  std::optional<Substitute> decide(const Call& call) override;
+
+ private:
+  Policy& activations_;
+};
+
+}  // namespace fewbit::session
