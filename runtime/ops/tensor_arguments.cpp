@@ -11,7 +11,11 @@ void check_device(const char* operation, const char* argument, const at::Tensor&
 }
 
 kernels::ElementType check_element_type(const char* operation, const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
+  return check_element_type(operation, tensor.scalar_type());
+}
+
+kernels::ElementType check_element_type(const char* operation, at::ScalarType type) {
+  switch (type) {
     case at::kFloat:
       return kernels::ElementType::f32;
     case at::kBFloat16:
@@ -21,7 +25,7 @@ kernels::ElementType check_element_type(const char* operation, const at::Tensor&
     case at::kDouble:
       return kernels::ElementType::f64;
     default:
-      TORCH_CHECK(false, operation, ": a tensor of ", tensor.scalar_type(),
+      TORCH_CHECK(false, operation, ": a tensor of ", type,
                   ", accepted: float, bfloat16, half, double");
   }
 }
@@ -30,16 +34,24 @@ c10::SymInt code_bytes(const c10::SymInt& count, int bits) {
   return ((count * bits + 7) / 8 + 15) / 16 * 16;
 }
 
-void check_codes(const char* operation, const at::Tensor& codes, const at::Tensor& dy, int bits) {
+void check_count(const char* operation, const c10::SymInt& count) {
+  TORCH_CHECK(count >= 0, operation, ": count is ", count, ", accepted: 0 or more");
+}
+
+void check_stream(const char* operation, const at::Tensor& codes, const c10::SymInt& count,
+                  int bits) {
   TORCH_CHECK(codes.scalar_type() == at::kByte && codes.dim() == 1 && codes.is_contiguous(),
               operation, ": codes is a ", codes.dim(), "-d tensor of ", codes.scalar_type(),
               ", accepted: contiguous 1-d uint8");
+  const c10::SymInt bytes = code_bytes(count, bits);
+  TORCH_CHECK(codes.sym_numel() == bytes, operation, ": codes has ", codes.sym_numel(),
+              " bytes, accepted: ", bytes, ", which ", count, " codes of ", bits, " bits take");
+}
+
+void check_codes(const char* operation, const at::Tensor& codes, const at::Tensor& dy, int bits) {
   TORCH_CHECK(codes.device() == dy.device(), operation, ": codes is on ", codes.device(),
               ", but dy on ", dy.device());
-  const c10::SymInt bytes = code_bytes(dy.sym_numel(), bits);
-  TORCH_CHECK(codes.sym_numel() == bytes, operation, ": codes has ", codes.sym_numel(),
-              " bytes, accepted: ", bytes, ", which ", dy.sym_numel(), " codes of ", bits,
-              " bits take");
+  check_stream(operation, codes, dy.sym_numel(), bits);
 }
 
 void check_seed(const char* operation, const std::optional<at::Tensor>& seed, const at::Tensor& x) {

@@ -13,6 +13,14 @@ void check_device(const char* operation, const char* argument, const at::Tensor&
                   at::DeviceType device);
 
 kernels::ElementType check_element_type(const char* operation, const at::Tensor& tensor);
+kernels::ElementType check_element_type(const char* operation, at::ScalarType type);
+
+/// A number of elements.
+void check_count(const char* operation, const c10::SymInt& count);
+
+/// Codes of `count` elements.
+void check_stream(const char* operation, const at::Tensor& codes, const c10::SymInt& count,
+                  int bits);
 
 /// Codes of as many elements as dy has, on its device.
 void check_codes(const char* operation, const at::Tensor& codes, const at::Tensor& dy, int bits);

@@ -30,6 +30,21 @@ for x in torch.randn(5, 70), images, images[:, :2], torch.randn(1, 6).expand(5, 
             check(ops.activation.builtin, input, "gelu", "levels_normal_b3")
             check(ops.activation.default, input, "gelu", [], *unbiased, False, torch.tensor([7]))
 
+# Codes of saved tensors.
+seed = torch.tensor([7])
+for x in torch.randn(5, 70), images, images[:, :2]:
+    check(ops.sign_encode.default, x)
+    check(ops.sign_decode.default, ops.sign_encode(x), x.numel(), torch.bool)
+    integers = x.mul(100).to(torch.int64)
+    check(ops.integer_encode.default, integers, -1000, 11)
+    check(ops.integer_decode.default, ops.integer_encode(integers, -1000, 11), x.numel(), -1000, 11,
+          torch.int64)
+    for dtype in torch.float16, torch.float64:
+        for rounding in "nearest", "dithered":
+            check(ops.group_encode.default, x.to(dtype), 3, 64, rounding, seed, 5)
+            encoded = ops.group_encode(x.to(dtype), 3, 64, rounding, seed, 5)
+            check(ops.group_decode.default, *encoded, x.numel(), 3, 64, rounding, dtype, seed, 5)
+
 # Sizes stay symbolic through forward, autograd and backward: nothing was assumed about them.
 shapes = ShapeEnv()
 mode = FakeTensorMode(shape_env=shapes)
@@ -37,6 +52,11 @@ free = StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DYNAMIC] * 2)
 x = mode.from_tensor(torch.randn(5, 70), symbolic_context=free).requires_grad_()
 with mode:
     ops.activation(x, "gelu", [], *table).sum().backward()
+    count = x.numel()
+    ops.group_decode(*ops.group_encode(x, 2, 64, "nearest"), count, 2, 64, "nearest", x.dtype)
+    ops.sign_decode(ops.sign_encode(x), count, x.dtype)
+    places = x.detach().to(torch.int64)
+    ops.integer_decode(ops.integer_encode(places, 0, 5), count, 0, 5, torch.int64)
 assert x.grad.shape == x.shape and not shapes.guards, shapes.guards
 
 

@@ -6,13 +6,15 @@
 #include <stdexcept>
 #include <thread>
 
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
+
+#include "tests/ops/threads.hpp"
 
 namespace fewbit::ops::ranges_test {
 
 using kernels::kBlock;
 using kernels::Range;
+using test::Threads;
 
 /// The ranges of `count` elements, in order.
 std::vector<Range> ranges_of(int64_t count) {
@@ -26,18 +28,6 @@ std::vector<Range> ranges_of(int64_t count) {
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   return ranges;
 }
-
-/// As many threads for torch as asked, while it lives.
-class Threads {
- public:
-  explicit Threads(int count) : before_(at::get_num_threads()) { at::set_num_threads(count); }
-  ~Threads() { at::set_num_threads(before_); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-
- private:
-  int before_;
-};
 
 TEST(Ranges, CoverEveryElementOnceInWholeBlocksAlsoBeyond32Bits) {
   const int64_t limit = int64_t{1} << 31;
@@ -82,6 +72,21 @@ TEST(Ranges, StayInOneThreadInsideAParallelRegionAndForLittleWork) {
   EXPECT_EQ(ranges_of(16 * kBlock).size(), 1u);
   for_ranges(int64_t{1} << 20,
              [](const Range&) { EXPECT_EQ(ranges_of(int64_t{1} << 20).size(), 1u); });
+}
+
+TEST(Ranges, BeginAtMultiplesOfALargerUnit) {
+  const Threads guard(3);
+  std::mutex mutex;
+  int64_t reached = 0;
+  for_ranges(
+      100 * 2 * kBlock + 7,
+      [&](const Range& range) {
+        const std::lock_guard lock(mutex);
+        EXPECT_EQ(range.begin % (2 * kBlock), 0);
+        reached += range.end - range.begin;
+      },
+      2 * kBlock);
+  EXPECT_EQ(reached, 100 * 2 * kBlock + 7);
 }
 
 TEST(Ranges, HandOnWhatABodyThrows) {

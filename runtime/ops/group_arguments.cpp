@@ -1,0 +1,62 @@
+#include "ops/group_arguments.hpp"
+
+#include <bit>
+
+#include <c10/util/Exception.h>
+
+#include "ops/tensor_arguments.hpp"
+
+namespace fewbit::ops {
+
+namespace {
+
+kernels::Rounding check_rounding(const char* operation, c10::string_view rounding) {
+  if (rounding == "nearest") return kernels::Rounding::nearest;
+  if (rounding == "stochastic") return kernels::Rounding::stochastic;
+  TORCH_CHECK(rounding == "dithered", operation, ": rounding is '", rounding,
+              "', accepted: nearest, stochastic, dithered");
+  return kernels::Rounding::dithered;
+}
+
+}  // namespace
+
+kernels::GroupFormat check_group(const char* operation, kernels::ElementType type,
+                                 const GroupArguments& arguments, const at::Tensor& beside) {
+  const auto [bits, group, rounding, seed, offset] = arguments;
+  TORCH_CHECK(bits >= 1 && bits <= 8, operation, ": bits is ", bits, ", accepted: 1 to 8");
+  TORCH_CHECK(group >= kernels::kMinGroup && group <= kernels::kMaxGroup &&
+                  std::has_single_bit(static_cast<uint64_t>(group)),
+              operation, ": group is ", group, ", accepted: a power of two from ",
+              kernels::kMinGroup, " to ", kernels::kMaxGroup);
+  const kernels::Rounding chosen = check_rounding(operation, rounding);
+  if (chosen != kernels::Rounding::nearest) {
+    TORCH_CHECK(seed.has_value(), operation, ": rounding '", rounding,
+                "' takes a seed, one int64 on ", beside.device());
+    check_seed(operation, seed, beside);
+  }
+  return {type, static_cast<int>(bits), group, chosen, {0, static_cast<uint64_t>(offset)}};
+}
+
+at::ScalarType constants_type(kernels::ElementType type) {
+  return type == kernels::ElementType::f64 ? at::kDouble : at::kBFloat16;
+}
+
+c10::SymInt group_count(const c10::SymInt& count, int64_t group) {
+  return (count + (group - 1)) / group;
+}
+
+void check_encoded(const char* operation, const kernels::GroupFormat& format,
+                   const at::Tensor& codes, const at::Tensor& constants, const c10::SymInt& count) {
+  check_stream(operation, codes, count, format.bits);
+  TORCH_CHECK(constants.device() == codes.device(), operation, ": constants is on ",
+              constants.device(), ", but codes on ", codes.device());
+  const at::ScalarType type = constants_type(format.type);
+  const c10::SymInt groups = group_count(count, format.group);
+  TORCH_CHECK(constants.scalar_type() == type && constants.is_contiguous() &&
+                  constants.dim() == 2 && constants.sym_size(1) == 2 &&
+                  constants.sym_size(0) == groups,
+              operation, ": constants is ", constants.sym_sizes(), " of ", constants.scalar_type(),
+              ", accepted: contiguous [", groups, ", 2] of ", type);
+}
+
+}  // namespace fewbit::ops

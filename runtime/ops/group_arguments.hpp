@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/string_view.h>
+
+#include "kernels/quantizer/group.hpp"
+
+/// Checks of the arguments of group_encode and group_decode, the same on every device. All throw
+/// c10::Error naming the operation, the argument, what was seen and what is accepted.
+namespace fewbit::ops {
+
+/// What both operations are told in numbers and words.
+struct GroupArguments {
+  int64_t bits;
+  int64_t group;
+  c10::string_view rounding;
+  const std::optional<at::Tensor>& seed;
+  int64_t offset;
+};
+
+/// The format without its random numbers, for the device decides when the seed is read. `beside`:
+/// a tensor whose device the seed is on.
+kernels::GroupFormat check_group(const char* operation, kernels::ElementType type,
+                                 const GroupArguments& arguments, const at::Tensor& beside);
+
+/// The type of the constants of elements of a type.
+at::ScalarType constants_type(kernels::ElementType type);
+
+/// ceil(count / group).
+c10::SymInt group_count(const c10::SymInt& count, int64_t group);
+
+/// Codes and constants of `count` elements, on one device.
+void check_encoded(const char* operation, const kernels::GroupFormat& format,
+                   const at::Tensor& codes, const at::Tensor& constants, const c10::SymInt& count);
+
+}  // namespace fewbit::ops
