@@ -43,10 +43,24 @@ constexpr bool is_group(int64_t elements) {
   return elements >= 64 && elements <= 1024 && (elements & (elements - 1)) == 0;
 }
 
-/// Rotation and the best table for N(0, 1): ops/rotated.hpp. 1 to 8 bits.
+/// Rotation and the best table for N(0, 1): ops/rotated.hpp. 1 to 8 bits. Least error, without bias
+/// but where a few elements of a group are all of it.
 CodecPointer rotated(int bits, int64_t group = 256);
 
 /// Its squared error over the energy, of Gaussian runs.
 double rotated_error(int bits);
+
+/// Steps between a group's least and greatest element, rounded at random: ops/group.hpp. 1 to 8
+/// bits. Without any bias, and never beyond these two.
+CodecPointer grouped(int bits, int64_t group = 256);
+
+/// Zeros and one other value, as a mask that scales has: 1 bit, exact. Of float types and bool.
+CodecPointer mask();
+
+/// Integers by the least bits that hold their range: exact.
+CodecPointer integers();
+
+/// Sizes and strides alone; comes back as NaN.
+CodecPointer sizes_only();
 
 }  // namespace fewbit::codecs

@@ -2,7 +2,7 @@
 #include <tuple>
 
 #include "codecs/codec.hpp"
-#include "codecs/names.hpp"
+#include "codecs/common.hpp"
 
 namespace fewbit::codecs {
 
@@ -42,10 +42,7 @@ class Rotated final : public Codec {
 
   std::string name() const override { return "rotated, " + bits_text(format_.bits); }
 
-  bool takes(const at::Tensor& x) const override {
-    const at::ScalarType type = x.scalar_type();
-    return type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble;
-  }
+  bool takes(const at::Tensor& x) const override { return is_real(x.scalar_type()); }
 
   std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                         const RandomStream& random) const override {
