@@ -8,7 +8,9 @@ namespace fewbit::codecs {
 
 namespace {
 
-constexpr const char* kRounding = "stochastic";
+// What comes back does not depend on how it was rounded, and takes no random numbers.
+constexpr const char* kEncoding = "stochastic";
+constexpr const char* kDecoding = "nearest";
 
 struct Format {
   int bits;
@@ -20,12 +22,12 @@ class GroupedRun final : public Encoded {
   GroupedRun(const Format& format, const at::Tensor& x, const RandomStream& random)
       : format_(format), count_(x.numel()), dtype_(x.scalar_type()) {
     auto [codes, constants] =
-        ops::group_encode(x, format.bits, format.group, kRounding, random.seed, random.offset);
+        ops::group_encode(x, format.bits, format.group, kEncoding, random.seed, random.offset);
     parts_ = {codes, constants};
   }
 
   at::Tensor decoded() const override {
-    return ops::group_decode(parts_[0], parts_[1], count_, format_.bits, format_.group, kRounding,
+    return ops::group_decode(parts_[0], parts_[1], count_, format_.bits, format_.group, kDecoding,
                              dtype_);
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <ATen/ops/dot.h>
+#include <ATen/ops/sub.h>
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/function.h>
 
@@ -25,12 +27,22 @@ bool is_plain(const at::Tensor& tensor) {
          !tensor.is_quantized() && tensor.device().is_cpu();
 }
 
-/// What a bit more brings: the measured error, and from there on as it falls for N(0, 1).
-std::vector<double> errors_by_bits(double measured, int bits) {
+/// Squared, over the energy.
+double error_of(const at::Tensor& run, const codecs::Encoded& encoded) {
+  const at::Tensor exact = run.as_strided({run.numel()}, {1}).to(at::kDouble);
+  const at::Tensor rest = at::sub(encoded.decoded().to(at::kDouble), exact);
+  const double energy = at::dot(exact, exact).item().toDouble();
+  return energy == 0.0 ? 0.0 : at::dot(rest, rest).item().toDouble() / energy;
+}
+
+/// The error of 1, 2, ... bits from that of some: as it falls for N(0, 1), or with the square of
+/// the steps.
+std::vector<double> errors_by_bits(double measured, int bits, bool is_grouped) {
+  const auto shape = [is_grouped](int b) {
+    return is_grouped ? std::pow((1 << b) - 1, -2.0) : codecs::rotated_error(b);
+  };
   std::vector<double> errors;
-  for (int b = 1; b <= kMostBits; ++b) {
-    errors.push_back(measured * codecs::rotated_error(b) / codecs::rotated_error(bits));
-  }
+  for (int b = 1; b <= kMostBits; ++b) errors.push_back(measured * shape(b) / shape(bits));
   return errors;
 }
 
@@ -65,70 +77,73 @@ const Compression::Rule* Compression::rule_of(const Saving& saving) const {
   return rule == rules_.end() ? nullptr : &rule->second;
 }
 
-bool Compression::codes(const at::Tensor& tensor, const Saving& saving) const {
-  if (torch::autograd::get_current_node() != nullptr) return false;  // in a backward pass
-  if (saving.facts.parameter || saving.facts.maker == SavedTensor::kNoGradient) return false;
-  if (tensor.numel() < kFewElements || !is_plain(tensor)) return false;
-  if (!codec_of(1)->takes(tensor) || is_of_parameter(tensor)) return false;
+Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving) const {
+  if (torch::autograd::get_current_node() != nullptr) return {};  // in a backward pass
+  if (tensor.numel() < kFewElements || !is_plain(tensor)) return {};
   const std::lock_guard lock(mutex_);
-  if (const Rule* rule = rule_of(saving)) return rule->bits.has_value();
-  return harm_of(saving).weight > 0.0;
+  const Rule* rule = rule_of(saving);
+  if (rule != nullptr && !rule->bits) return {};
+  const Treatment treatment = treatment_of(tensor, saving);
+  const bool is_asked_for = rule != nullptr && treatment.way == Way::exact;
+  return is_asked_for && may_take_bits(tensor, saving) ? Treatment{Way::rotated, 1.0} : treatment;
 }
 
-codecs::CodecPointer Compression::codec_of(int bits) const {
-  return codecs::rotated(bits, options_.group);
+codecs::CodecPointer Compression::codec(int bits, bool is_grouped) const {
+  return is_grouped ? codecs::grouped(bits, options_.group) : codecs::rotated(bits, options_.group);
 }
 
-/// Until its error is known a place has what it would have among places that weigh 1.
-int Compression::bits_without_place(const Saving& saving) const {
-  const double more = std::log(std::max(harm_of(saving).weight, 1.0)) / std::log(4.0);
+/// Until errors are known a place has what it would have among places that weigh 1.
+int Compression::first_bits(const Saving& saving, const Treatment& treatment) const {
+  if (const Rule* rule = rule_of(saving)) return *rule->bits;
+  const double more = std::log(treatment.weight) / std::log(4.0);
   return std::min(kMostBits, static_cast<int>(options_.bits + std::round(more)));
 }
 
-int Compression::bits_at(const SiteKey& key, const Saving& saving) const {
+codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& saving,
+                                           const Treatment& treatment) const {
+  switch (treatment.way) {
+    case Way::mask:
+      return codecs::mask();
+    case Way::integers:
+      return codecs::integers();
+    case Way::sizes:
+      return codecs::sizes_only();
+    default:
+      break;
+  }
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
-  if (number != numbers_.end()) return places_[number->second].bits;
-  const Rule* rule = rule_of(saving);
-  return rule != nullptr ? *rule->bits : bits_without_place(saving);
+  if (number != numbers_.end()) {
+    const Place& place = places_[number->second];
+    return codec(place.bits, place.is_grouped);
+  }
+  const bool is_grouped = treatment.way == Way::probabilities || options_.scheme == Scheme::group;
+  return codec(first_bits(saving, treatment), is_grouped);
 }
 
-void Compression::note(const SiteKey& key, const Saving& saving, int bits, const at::Tensor& run,
-                       const codecs::Encoded& encoded, std::optional<double> error) {
+void Compression::note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
+                       const std::string& codec, const at::Tensor& run,
+                       const codecs::Encoded& encoded) {
   const std::lock_guard lock(mutex_);
   const auto [number, is_new] = numbers_.try_emplace(key, places_.size());
   if (is_new) {
     const auto& [operation, argument, call] = key;
-    const Rule* rule = rule_of(saving);
-    places_.push_back({{operation, argument, call, "", 0, 0, 0, 0, 0.0},
-                       harm_of(saving).weight,
-                       bits,
-                       rule != nullptr ? rule->bits : std::nullopt});
+    Place place;
+    place.site = {operation, argument, call, "", 0, 0, 0, 0, 0.0};
+    place.treatment = treatment;
+    if (treatment.takes_bits()) {
+      if (const Rule* rule = rule_of(saving)) place.fixed = rule->bits;
+      place.bits = first_bits(saving, treatment);
+      place.is_grouped = treatment.way == Way::probabilities || options_.scheme == Scheme::group;
+    }
+    places_.push_back(std::move(place));
   }
-  Place& place = places_[number->second];
-  Compressor::Site& site = place.site;
-  site.codec = codec_of(bits)->name();
+  Compressor::Site& site = places_[number->second].site;
+  site.codec = codec;
   ++site.count;
   site.elements = run.numel();
   site.bytes_before = static_cast<int64_t>(run.nbytes());
   site.bytes_after = bytes_of(encoded.tensors());
-  place.bits = bits;
-  if (!error) return;
-  site.error = *error;
-  has_changed_ = true;
-}
-
-void Compression::raise(const SiteKey& key, const Saving& saving) {
-  const std::lock_guard lock(mutex_);
-  const auto number = numbers_.find(key);
-  if (number == numbers_.end()) return;
-  Place& place = places_[number->second];
-  const double weight = std::max(place.weight, harm_of(saving).weight);
-  std::optional<int> fixed = place.fixed;
-  if (const Rule* rule = rule_of(saving)) fixed = std::max(fixed, rule->bits);
-  has_changed_ |= weight > place.weight || fixed != place.fixed;
-  place.weight = weight;
-  place.fixed = fixed;
 }
 
 bool Compression::measures(int64_t count) {
@@ -141,21 +156,59 @@ bool Compression::is_due(const SiteKey& key) const {
   return number == numbers_.end() || measures(places_[number->second].site.count);
 }
 
+void Compression::measure(const SiteKey& key, const at::Tensor& run,
+                          const codecs::RandomStream& random) {
+  int bits = 0;
+  bool may_rotate = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const Place& place = places_[numbers_.at(key)];
+    if (!place.treatment.takes_bits()) return;
+    bits = place.bits;
+    may_rotate = place.treatment.way == Way::rotated && options_.scheme == Scheme::rotated;
+  }
+  bool is_grouped = true;
+  double error = error_of(run, *codec(bits, is_grouped)->encode(run, random));
+  if (may_rotate) {
+    const double rotated = error_of(run, *codec(bits, false)->encode(run, random));
+    is_grouped = error < rotated;
+    error = std::min(error, rotated);
+  }
+  const std::lock_guard lock(mutex_);
+  Place& place = places_[numbers_.at(key)];
+  place.is_grouped = is_grouped;
+  place.errors = errors_by_bits(error, bits, is_grouped);
+  place.site.error = error;
+  has_changed_ = true;
+}
+
+void Compression::raise(const SiteKey& key, const Saving& saving, const Treatment& treatment) {
+  const std::lock_guard lock(mutex_);
+  Place& place = places_[numbers_.at(key)];
+  const double weight = std::max(place.treatment.weight, treatment.weight);
+  std::optional<int> fixed = place.fixed;
+  if (const Rule* rule = rule_of(saving)) fixed = std::max(fixed, rule->bits);
+  has_changed_ |= weight > place.treatment.weight || fixed != place.fixed;
+  place.treatment.weight = weight;
+  place.fixed = fixed;
+}
+
 void Compression::end_forward() {
   const std::lock_guard lock(mutex_);
   if (!has_changed_) return;
   has_changed_ = false;
   std::vector<Demand> demands;
-  for (const Place& place : places_) {
-    demands.push_back({static_cast<double>(place.site.elements), place.weight,
-                       errors_by_bits(place.site.error, place.bits), place.fixed.value_or(0)});
+  std::vector<Place*> places;
+  for (Place& place : places_) {
+    if (place.errors.empty()) continue;
+    places.push_back(&place);
+    demands.push_back({static_cast<double>(place.site.elements), place.treatment.weight,
+                       place.errors, place.fixed.value_or(0)});
   }
   const std::vector<int> bits = split_bits(demands, options_.bits);
   for (size_t i = 0; i < bits.size(); ++i) {
-    Place& place = places_[i];
-    // Of so many bits from now on.
-    place.site.error = demands[i].error[static_cast<size_t>(bits[i]) - 1];
-    place.bits = bits[i];
+    places[i]->bits = bits[i];
+    places[i]->site.error = demands[i].error[static_cast<size_t>(bits[i]) - 1];
   }
 }
 

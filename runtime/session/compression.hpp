@@ -24,23 +24,25 @@ class Compression {
   /// Bits for what an operation saves; none: it is left alone.
   void set_rule(const std::string& operation, std::optional<int> bits);
 
-  /// Whether the tensor is one to be coded.
-  bool codes(const at::Tensor& tensor, const Saving& saving) const;
+  /// How the tensor is kept.
+  Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
 
   /// A place in a model: operation, argument, the how many-th of these in a forward.
   using SiteKey = std::tuple<std::string, int, int64_t>;
 
-  /// Of an element there.
-  int bits_at(const SiteKey& key, const Saving& saving) const;
-  codecs::CodecPointer codec_of(int bits) const;
-  /// Whether the error of what is coded there next is to be measured.
+  /// What codes the next tensor there.
+  codecs::CodecPointer codec_at(const SiteKey& key, const Saving& saving,
+                                const Treatment& treatment) const;
+  /// Whether errors are to be measured on it.
   bool is_due(const SiteKey& key) const;
-  /// One more was coded there in so many bits; its squared error where it was measured.
-  void note(const SiteKey& key, const Saving& saving, int bits, const at::Tensor& run,
-            const codecs::Encoded& encoded, std::optional<double> error);
+  /// One more was coded there.
+  void note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
+            const std::string& codec, const at::Tensor& run, const codecs::Encoded& encoded);
+  /// Measures errors there, of the tensor that was coded last.
+  void measure(const SiteKey& key, const at::Tensor& run, const codecs::RandomStream& random);
   /// Another operation keeps what that place coded: from the next forward on in the bits that the
   /// one with the greater need would have.
-  void raise(const SiteKey& key, const Saving& saving);
+  void raise(const SiteKey& key, const Saving& saving, const Treatment& treatment);
   /// A forward is over: bits are split anew if errors were measured.
   void end_forward();
 
@@ -49,18 +51,20 @@ class Compression {
  private:
   struct Place {
     Compressor::Site site;
-    double weight;
-    int bits;
-    std::optional<int> fixed;  ///< by a rule
+    Treatment treatment;
+    std::optional<int> fixed;  ///< bits by a rule
+    int bits = 0;
+    bool is_grouped = false;     ///< that codec errs less
+    std::vector<double> errors;  ///< of 1, 2, ... bits
   };
-
   struct Rule {
     std::optional<int> bits;  ///< none: left alone
   };
 
   static bool measures(int64_t count);
   const Rule* rule_of(const Saving& saving) const;
-  int bits_without_place(const Saving& saving) const;
+  int first_bits(const Saving& saving, const Treatment& treatment) const;
+  codecs::CodecPointer codec(int bits, bool is_grouped) const;
 
   CompressorOptions options_;
   mutable std::mutex mutex_;

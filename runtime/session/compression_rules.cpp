@@ -16,20 +16,20 @@ namespace {
 constexpr int kAny = -2;  // whichever argument or result
 constexpr int kResult = -1;
 
-// By what each class adds to the loss of a small transformer (examples/text), 400 steps, an element
-// and a squared error, beside linear layers' inputs: attention at 4 bits 10 times as much, at 2
-// bits 30 times; log_softmax's output, whose error goes into the exponent, at 4 bits 5 times.
-constexpr Harm kLinear = {1.0};
-constexpr Harm kAttention = {16.0};
-constexpr Harm kProbabilities = {16.0};
-constexpr Harm kLogarithms = {4.0, true};
-// Where attention runs again on what is decoded.
-constexpr Harm kAttentionAgain = {4.0};
+// Weights by what a class adds to the loss of a small transformer (examples/text), an element and a
+// squared error. Attention runs again on what is decoded: in torch's own form it would be 16.
+constexpr Treatment kLinear = {Way::rotated, 1.0};
+constexpr Treatment kAttention = {Way::rotated, 4.0};
+constexpr Treatment kProbabilities = {Way::probabilities, 1.0};
+constexpr Treatment kSoftmax = {Way::probabilities, 16.0};
+constexpr Treatment kIndices = {Way::integers};
+constexpr Treatment kMask = {Way::mask};
+constexpr Treatment kSizes = {Way::sizes};
 
 struct Rule {
   std::string_view operation;
   int argument;
-  Harm harm;
+  Treatment treatment;
 };
 
 /// What is kept of what, by the operation that saves it.
@@ -54,32 +54,34 @@ constexpr std::array kRules = {
     Rule{"aten::miopen_batch_norm", 0, kLinear},
     Rule{"aten::native_group_norm", 0, kLinear},
     Rule{"aten::_fused_rms_norm", 0, kLinear},
-    // Attention: q, k, v and the output; what was summed up stays exact.
-    Rule{"aten::_scaled_dot_product_flash_attention_for_cpu", 0, kAttention},
-    Rule{"aten::_scaled_dot_product_flash_attention_for_cpu", 1, kAttention},
-    Rule{"aten::_scaled_dot_product_flash_attention_for_cpu", 2, kAttention},
-    Rule{"aten::_scaled_dot_product_flash_attention", 0, kAttention},
-    Rule{"aten::_scaled_dot_product_flash_attention", 1, kAttention},
-    Rule{"aten::_scaled_dot_product_flash_attention", 2, kAttention},
-    Rule{"aten::_scaled_dot_product_efficient_attention", 0, kAttention},
-    Rule{"aten::_scaled_dot_product_efficient_attention", 1, kAttention},
-    Rule{"aten::_scaled_dot_product_efficient_attention", 2, kAttention},
-    Rule{"fewbit::attention", 0, kAttentionAgain},
-    Rule{"fewbit::attention", 1, kAttentionAgain},
-    Rule{"fewbit::attention", 2, kAttentionAgain},
-    // Probabilities in which the gradient is linear.
-    Rule{"fewbit::log_softmax", kResult, kLinear},
-    // Not linear in what is kept.
-    Rule{"aten::_softmax", kResult, kProbabilities},
-    Rule{"aten::_log_softmax", kResult, kLogarithms},
-    Rule{"aten::sigmoid", kResult, kProbabilities},
-    Rule{"aten::tanh", kResult, kProbabilities},
+    // Queries, keys and values; it runs again.
+    Rule{"fewbit::attention", 0, kAttention},
+    Rule{"fewbit::attention", 1, kAttention},
+    Rule{"fewbit::attention", 2, kAttention},
+    // The gradient is linear in the one's probabilities, in the other's it is quadratic.
+    Rule{"fewbit::log_softmax", kResult, kProbabilities},
+    Rule{"aten::_softmax", kResult, kSoftmax},
+    // Of pooling sizes and places.
+    Rule{"aten::max_pool2d_with_indices", 0, kSizes},
+    Rule{"aten::max_pool2d_with_indices", kResult, kIndices},
+    Rule{"aten::max_pool3d_with_indices", 0, kSizes},
+    Rule{"aten::max_pool3d_with_indices", kResult, kIndices},
+    Rule{"aten::adaptive_max_pool2d", 0, kSizes},
+    Rule{"aten::adaptive_max_pool2d", kResult, kIndices},
+    Rule{"aten::adaptive_max_pool3d", 0, kSizes},
+    Rule{"aten::adaptive_max_pool3d", kResult, kIndices},
+    Rule{"aten::avg_pool2d", 0, kSizes},
+    Rule{"aten::avg_pool3d", 0, kSizes},
+    Rule{"aten::_adaptive_avg_pool2d", 0, kSizes},
+    Rule{"aten::_adaptive_avg_pool3d", 0, kSizes},
+    Rule{"aten::native_dropout", kResult, kMask},
 };
 
-/// Attention's output is the result with its argument's shape; the log-sum-exp beside it is not.
-bool is_attention_output(const Saving& saving) {
-  return saving.argument == kResult && saving.facts.shape.size() == 4 &&
-         saving.facts.operation.starts_with("aten::_scaled_dot_product_");
+/// What dropout multiplies by: drawn inside of it, so that no gradient runs through it.
+bool is_of_dropout(const Saving& saving) {
+  return saving.facts.operation == "aten::mul" && saving.argument == 1 &&
+         saving.facts.maker == SavedTensor::kNoGradient &&
+         (saving.caller == "aten::dropout" || saving.caller == "aten::feature_dropout");
 }
 
 /// Nodes that give the same numbers in another form.
@@ -93,17 +95,6 @@ bool is_view_or_cast(const std::string& node) {
   return std::ranges::find(kNames, node) != kNames.end();
 }
 
-}  // namespace
-
-Harm harm_of(const Saving& saving) {
-  if (is_attention_output(saving)) return kAttention;
-  for (const Rule& rule : kRules) {
-    if (rule.operation != saving.facts.operation) continue;
-    if (rule.argument == kAny || rule.argument == saving.argument) return rule.harm;
-  }
-  return {};
-}
-
 bool is_of_parameter(const at::Tensor& tensor) {
   const torch::autograd::Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
   while (node != nullptr && is_view_or_cast(node->name()) && node->num_outputs() == 1) {
@@ -111,6 +102,24 @@ bool is_of_parameter(const at::Tensor& tensor) {
     if (dynamic_cast<const torch::autograd::AccumulateGrad*>(node) != nullptr) return true;
   }
   return false;
+}
+
+}  // namespace
+
+bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {
+  if (saving.facts.parameter || saving.facts.maker == SavedTensor::kNoGradient) return false;
+  return tensor.is_floating_point() && !is_of_parameter(tensor);
+}
+
+Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
+  if (is_of_dropout(saving)) return kMask;
+  for (const Rule& rule : kRules) {
+    if (rule.operation != saving.facts.operation) continue;
+    if (rule.argument != kAny && rule.argument != saving.argument) continue;
+    const bool is_index = rule.treatment.way == Way::integers || rule.treatment.way == Way::mask;
+    return is_index || may_take_bits(tensor, saving) ? rule.treatment : Treatment();
+  }
+  return {};
 }
 
 }  // namespace fewbit::session

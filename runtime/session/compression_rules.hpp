@@ -6,19 +6,31 @@
 
 namespace fewbit::session {
 
-/// What an error of a saved tensor does to gradients.
-struct Harm {
-  /// Of a squared error, relative to the tensor's energy, beside one of a tensor that the gradient
-  /// is linear in; 0: it is left alone.
+/// How a saved tensor is kept.
+enum class Way {
+  exact,          ///< left alone
+  rotated,        ///< in bits out of the budget, by the codec with the least error
+  probabilities,  ///< the same, but by one that has no bias where a few elements are all there is
+  mask,           ///< zeros and one other value
+  integers,
+  sizes,  ///< nothing of it but sizes is read
+};
+
+struct Treatment {
+  Way way = Way::exact;
+  /// What a squared error does to the gradient, relative to the tensor's energy, beside one of a
+  /// tensor that the gradient is linear in.
   double weight = 0.0;
-  bool is_logarithm = false;  ///< the error counts as it is, not relative
+
+  bool takes_bits() const { return way == Way::rotated || way == Way::probabilities; }
 };
 
 /// Of what an operation saves. Operations that the list does not name, custom functions and our own
-/// among them, are left alone.
-Harm harm_of(const Saving& saving);
+/// for activations among them, are left alone; parameters are, with their views and casts, and what
+/// no gradient runs through, but for what dropout draws.
+Treatment treatment_of(const at::Tensor& tensor, const Saving& saving);
 
-/// Whether it comes from a parameter by views and changes of type alone.
-bool is_of_parameter(const at::Tensor& tensor);
+/// Whether it is of a floating-point type, and none of those.
+bool may_take_bits(const at::Tensor& tensor, const Saving& saving);
 
 }  // namespace fewbit::session

@@ -1,11 +1,8 @@
 #include "session/compression_user.hpp"
 
 #include <limits>
-#include <optional>
 
-#include <ATen/ops/dot.h>
 #include <ATen/ops/randint.h>
-#include <ATen/ops/sub.h>
 
 #include "ops/layout.hpp"
 
@@ -43,25 +40,18 @@ class Coded final : public Kept {
   std::vector<int64_t> strides_;
 };
 
-/// Squared, by the harm that it does.
-double error_of(const at::Tensor& run, const codecs::Encoded& encoded, const Harm& harm) {
-  const at::Tensor exact = run.as_strided({run.numel()}, {1}).to(at::kDouble);
-  const at::Tensor rest = at::sub(encoded.decoded().to(at::kDouble), exact);
-  const double error = at::dot(rest, rest).item().toDouble();
-  if (harm.is_logarithm) return error / static_cast<double>(run.numel());
-  const double energy = at::dot(exact, exact).item().toDouble();
-  return energy == 0.0 ? 0.0 : error / energy;
-}
-
 }  // namespace
 
 CompressionUser::RunKey CompressionUser::key_of(const at::Tensor& view, const Saving& saving,
-                                                int64_t version) {
+                                                const Treatment& treatment, int64_t version) {
+  // Probabilities serve as well where anything linear would do.
+  const Way way = treatment.takes_bits() ? Way::rotated : treatment.way;
   RunKey key{saving.memory.address(),
              version,
              view.storage_offset(),
              view.scalar_type(),
              view.numel(),
+             way,
              {},
              {}};
   if (!view.is_non_overlapping_and_dense()) {
@@ -87,28 +77,32 @@ codecs::RandomStream CompressionUser::next_random(at::Device device) {
 
 std::shared_ptr<const codecs::Encoded> CompressionUser::encode(const at::Tensor& run,
                                                                const Saving& saving,
+                                                               const Treatment& treatment,
                                                                const Compression::SiteKey& site) {
-  const int bits = compression_->bits_at(site, saving);
+  const codecs::CodecPointer codec = compression_->codec_at(site, saving, treatment);
+  if (!codec->takes(run)) return nullptr;
   const bool is_due = compression_->is_due(site);
-  auto encoded = compression_->codec_of(bits)->encode(run, next_random(run.device()));
-  const auto error =
-      is_due ? std::optional(error_of(run, *encoded, harm_of(saving))) : std::nullopt;
-  compression_->note(site, saving, bits, run, *encoded, error);
+  const codecs::RandomStream random = next_random(run.device());
+  auto encoded = codec->encode(run, random);
+  compression_->note(site, saving, treatment, codec->name(), run, *encoded);
+  if (is_due) compression_->measure(site, run, random);
   return encoded;
 }
 
 std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
                                                      const Saving& saving) {
-  if (!compression_->codes(tensor, saving)) return nullptr;
+  const Treatment treatment = compression_->treatment(tensor, saving);
+  if (treatment.way == Way::exact) return nullptr;
   const Compression::SiteKey site = next_site(saving);
   const at::Tensor view = unexpanded(tensor);
   const at::Tensor run = ops::dense(view);
-  Run& known = runs_[key_of(view, saving, tensor._version())];
+  Run& known = runs_[key_of(view, saving, treatment, tensor._version())];
   std::shared_ptr<const codecs::Encoded> encoded = known.encoded.lock();
   if (encoded) {
-    compression_->raise(known.site, saving);
+    compression_->raise(known.site, saving, treatment);
   } else {
-    encoded = encode(run, saving, site);
+    encoded = encode(run, saving, treatment, site);
+    if (!encoded) return nullptr;
     known = {saving.memory.owner, encoded, site};
   }
   return std::make_unique<Coded>(std::move(encoded), tensor, run);

@@ -28,6 +28,7 @@ class CompressionUser final : public SavedTensorUser {
     int64_t offset;
     at::ScalarType type;
     int64_t count;
+    Way way;                     ///< what serves one purpose need not serve another
     std::vector<int64_t> sizes;  ///< where the run is not all of the memory between its ends
     std::vector<int64_t> strides;
     auto operator<=>(const RunKey&) const = default;
@@ -39,9 +40,11 @@ class CompressionUser final : public SavedTensorUser {
     Compression::SiteKey site;
   };
 
-  static RunKey key_of(const at::Tensor& view, const Saving& saving, int64_t version);
+  static RunKey key_of(const at::Tensor& view, const Saving& saving, const Treatment& treatment,
+                       int64_t version);
   Compression::SiteKey next_site(const Saving& saving);
   std::shared_ptr<const codecs::Encoded> encode(const at::Tensor& run, const Saving& saving,
+                                                const Treatment& treatment,
                                                 const Compression::SiteKey& site);
   codecs::RandomStream next_random(at::Device device);
 

@@ -154,7 +154,7 @@ TEST(Compression, CodesServeWhoeverKeepsTheSame) {
   const at::Tensor y = at::mm(at::softmax(x * 2.0, 1), weight);
   ASSERT_EQ(compressor.sites().size(), 1U);
   EXPECT_EQ(compressor.sites()[0].operation, "aten::_softmax");
-  EXPECT_EQ(compressor.sites()[0].codec, "rotated, 4 bits");  // two more than for a product
+  EXPECT_EQ(compressor.sites()[0].codec, "group, 4 bits");  // two more than for a product
 }
 
 // From the second forward on: as many as asked for, more where an error weighs more.
@@ -173,12 +173,14 @@ TEST(Compression, BitsAreTheAverageOverAllThatIsCoded) {
       elements += static_cast<double>(site.elements);
       stored += 8.0 * static_cast<double>(site.bytes_after);
     }
-    // 7 groups of 1,024 for 6,400 elements, 32 bits of constants each, a seed.
-    const double most = bits * 7168 / 6400 + (7 * 32 + 64) / 6400.0;
-    EXPECT_LE(stored / elements, most + 1e-9) << bits;
-    EXPECT_GE(stored / elements, most - 1.0 / 8) << bits << '\n' << compressor.report();
+    // Constants: 32 bits for 1,024 elements, and a seed; a short group is filled up when rotated.
+    const double filled = 7168.0 / 6400.0;
+    EXPECT_LE(stored / elements, bits * filled + (7 * 32 + 64) / 6400.0 + 1e-9) << bits;
+    EXPECT_GE(stored / elements, bits - 1.0 / 10) << bits << '\n' << compressor.report();
     EXPECT_EQ(compressor.sites().back().operation, "aten::_softmax");
-    EXPECT_GE(compressor.sites().back().bytes_after, compressor.sites()[0].bytes_after);
+    if (bits >= 2.0) {
+      EXPECT_GT(compressor.sites().back().bytes_after, compressor.sites()[0].bytes_after);
+    }
   }
 }
 

@@ -19,7 +19,8 @@ class SavedTensorUse;
 
 /// How the tensors are coded that operations keep for backward.
 enum class Scheme {
-  rotated,  ///< turned at random, then the best table for what comes out
+  rotated,  ///< turned at random, then the best table for what comes out; by site `group` if better
+  group,    ///< equal steps between a group's least and greatest, rounded at random (ActNN)
 };
 
 struct CompressorOptions {
