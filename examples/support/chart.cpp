@@ -38,7 +38,8 @@ class Axis {
     const double span = high_ > low_ ? high_ - low_ : 1.0;
     const double decade = std::pow(10.0, std::floor(std::log10(span / 4)));
     const double step = decade * (span / 4 / decade >= 5 ? 5 : span / 4 / decade >= 2 ? 2 : 1);
-    for (double i = std::ceil(low_ / step); i * step <= high_; ++i) add(i * step, result);
+    for (double i = std::ceil(low_ / step); i * step <= high_; ++i)
+      add(std::round(i) * step, result);
     return result;
   }
 
@@ -54,17 +55,25 @@ class Axis {
   double high_ = -std::numeric_limits<double>::infinity();
 };
 
+// As people write it: 1000, 0.05, and no zero below zero.
+std::string tick_text(double value) {
+  std::ostringstream text;
+  text.precision(6);
+  text << value + 0.0;
+  return text.str();
+}
+
 void draw_axes(const Chart& chart, const Axis& x, const Axis& y, std::ostream& out) {
   for (const double value : x.ticks()) {
     out << "<line x1=\"" << x.place(value) << "\" x2=\"" << x.place(value) << "\" y1=\"" << kTop
         << "\" y2=\"" << kHeight - kBottom << "\" stroke=\"#eee\"/><text x=\"" << x.place(value)
-        << "\" y=\"" << kHeight - kBottom + 16 << "\" text-anchor=\"middle\">" << number(value)
+        << "\" y=\"" << kHeight - kBottom + 16 << "\" text-anchor=\"middle\">" << tick_text(value)
         << "</text>\n";
   }
   for (const double value : y.ticks()) {
     out << "<line x1=\"" << kLeft << "\" x2=\"" << kWidth - kRight << "\" y1=\"" << y.place(value)
         << "\" y2=\"" << y.place(value) << "\" stroke=\"#eee\"/><text x=\"" << kLeft - 6
-        << "\" y=\"" << y.place(value) + 4 << "\" text-anchor=\"end\">" << number(value)
+        << "\" y=\"" << y.place(value) + 4 << "\" text-anchor=\"end\">" << tick_text(value)
         << "</text>\n";
   }
   out << "<text x=\"" << (kLeft + kWidth - kRight) / 2 << "\" y=\"" << kHeight - 12

@@ -61,6 +61,9 @@ constexpr std::array kRules = {
     // The gradient is linear in the one's probabilities, in the other's it is quadratic.
     Rule{"fewbit::log_softmax", kResult, kProbabilities},
     Rule{"aten::_softmax", kResult, kSoftmax},
+    // Backward reads where the targets are.
+    Rule{"aten::nll_loss_forward", 0, kSizes},
+    Rule{"aten::nll_loss2d_forward", 0, kSizes},
     // Of pooling sizes and places.
     Rule{"aten::max_pool2d_with_indices", 0, kSizes},
     Rule{"aten::max_pool2d_with_indices", kResult, kIndices},

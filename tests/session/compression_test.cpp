@@ -3,6 +3,7 @@
 #include <thread>
 
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/nn/modules/batchnorm.h>
@@ -347,6 +348,99 @@ TEST(Compression, ATransformerKeepsAnEighthAndItsGradients) {
   }
   EXPECT_GT(before, 6 * meter.unique_bytes()) << compressor.report();
   EXPECT_LT(distance(flat(grad({loss}, model->parameters())), exact), 0.3);
+}
+
+/// The gradient of x through f, outside of a scope and inside; the compressor's sites.
+template <class F>
+std::vector<Compressor::Site> expect_exact_gradient(const F& f, at::IntArrayRef shape) {
+  const at::Tensor x = at::randn(shape).requires_grad_();
+  at::manual_seed(8);
+  const at::Tensor y = f(x * 1.0);
+  const at::Tensor dy = at::randn_like(y);
+  const at::Tensor exact = grad({y}, {x}, {dy})[0];
+  Compressor compressor({.bits = 1});
+  at::Tensor coded;
+  at::manual_seed(8);
+  {
+    const CompressionScope scope(compressor);
+    coded = f(x * 1.0);
+  }
+  EXPECT_TRUE(at::equal(grad({coded}, {x}, {dy})[0], exact)) << compressor.report();
+  return compressor.sites();
+}
+
+// Places in a window, masks, sizes: exact, and the sizes' tensors are not read.
+TEST(Compression, WhatIsNoNumberIsKeptExactly) {
+  const std::vector<int64_t> images = {2, 8, 16, 16};
+  auto sites =
+      expect_exact_gradient([](const at::Tensor& x) { return at::max_pool2d(x, 2); }, images);
+  ASSERT_EQ(sites.size(), 2U);
+  EXPECT_EQ(sites[0].codec, "sizes only");
+  EXPECT_EQ(sites[0].bytes_after, 0);
+  EXPECT_EQ(sites[1].codec, "integers");
+  EXPECT_EQ(sites[1].bytes_after, 1024);  // places in an image of 256: 8 bits
+  sites = expect_exact_gradient(
+      [](const at::Tensor& x) {
+        return at::avg_pool2d(x, {3, 3}, {2, 2}, {1, 1});
+      },
+      images);
+  EXPECT_EQ(sites.at(0).bytes_after, 0);
+  sites = expect_exact_gradient(
+      [](const at::Tensor& x) {
+        return at::adaptive_avg_pool2d(x, {5, 3});
+      },
+      images);
+  EXPECT_EQ(sites.at(0).bytes_after, 0);
+  expect_exact_gradient(
+      [](const at::Tensor& x) {
+        return std::get<0>(at::adaptive_max_pool2d(x, {5, 3}));
+      },
+      images);
+  sites =
+      expect_exact_gradient([](const at::Tensor& x) { return at::dropout(x, 0.3, true); }, images);
+  ASSERT_EQ(sites.size(), 1U);
+  EXPECT_EQ(sites[0].codec, "mask, 1 bit");
+  EXPECT_EQ(sites[0].bytes_after, 4096 / 8 + 4);
+  expect_exact_gradient([](const at::Tensor& x) { return at::relu(x); }, images);
+  const at::Tensor targets = at::randint(8, {2, 16, 16}, at::kLong);
+  sites = expect_exact_gradient([&](const at::Tensor& x) { return at::nll_loss2d(x, targets); },
+                                images);
+  EXPECT_EQ(sites.at(0).bytes_after, 0);
+  sites = expect_exact_gradient(
+      [&](const at::Tensor& x) { return at::nll_loss(x, at::randint(8, {512}, at::kLong)); },
+      {512, 8});
+  EXPECT_EQ(sites.at(0).bytes_after, 0);
+  expect_exact_gradient([](const at::Tensor& x) { return at::feature_dropout(x, 0.3, true); },
+                        images);
+}
+
+TEST(Compression, NonFiniteNumbersComeBackNonFinite) {
+  Compressor compressor({.bits = 2});
+  at::Tensor x = at::randn({64, kWidth});
+  x[3][5] = std::numeric_limits<float>::infinity();
+  x = x.requires_grad_();
+  const at::Tensor weight = at::randn({64, kWidth}).requires_grad_();
+  at::Tensor y;
+  {
+    const CompressionScope scope(compressor);
+    y = (x * 1.0) * weight;
+  }
+  const at::Tensor dw = grad({y}, {weight}, {at::ones_like(y)})[0];
+  EXPECT_FALSE(std::isfinite(dw[3][5].item<float>()));
+  EXPECT_EQ(at::isfinite(dw).sum().item<int64_t>(), dw.numel() - 256);  // its group
+}
+
+TEST(Compression, RunsUnderAutocast) {
+  auto model = mlp();
+  const at::Tensor exact = gradients(model, input(), nullptr);
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+  Compressor compressor({.bits = 6, .activation_bits = 8});
+  const at::Tensor cast = gradients(model, input(), &compressor);
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+  at::autocast::clear_cache();
+  EXPECT_LT(distance(cast, exact), 0.1);
+  for (const Compressor::Site& site : compressor.sites()) EXPECT_EQ(site.elements, 100 * kWidth);
 }
 
 TEST(Compression, SeveralModelsScopesAndThreads) {

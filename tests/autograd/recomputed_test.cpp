@@ -1,0 +1,123 @@
+// Operations that keep other things than torch's: the same values, the same gradients.
+#include "ops/recomputed.hpp"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "tests/support/refusal.hpp"
+
+namespace fewbit::recomputed_test {
+
+using test::refusal;
+using torch::autograd::grad;
+
+struct Heads {
+  at::Tensor query, key, value;
+};
+
+Heads heads(at::ScalarType type = at::kFloat, int64_t key_heads = 4) {
+  at::manual_seed(1);
+  const auto options = at::TensorOptions(type);
+  return {at::randn({2, 4, 9, 8}, options).requires_grad_(),
+          at::randn({2, key_heads, 7, 8}, options).requires_grad_(),
+          at::randn({2, key_heads, 7, 8}, options).requires_grad_()};
+}
+
+void expect_torchs_gradients(const Heads& x, const ops::AttentionOptions& options, double error) {
+  at::manual_seed(2);
+  const at::Tensor y = ops::attention(x.query, x.key, x.value, options);
+  at::manual_seed(2);
+  const at::Tensor torchs = ops::torch_attention(x.query, x.key, x.value, options);
+  EXPECT_TRUE(at::allclose(y, torchs, error, error));
+  const at::Tensor dy = at::randn_like(y);
+  at::manual_seed(3);  // what backward draws is what forward drew
+  const auto ours = grad({y}, {x.query, x.key, x.value}, {dy});
+  const auto exact = grad({torchs}, {x.query, x.key, x.value}, {dy});
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(at::allclose(ours[i], exact[i], error, error)) << i;
+}
+
+TEST(Attention, HasTorchsValuesAndGradients) {
+  expect_torchs_gradients(heads(), {}, 1e-5);
+  expect_torchs_gradients(heads(at::kDouble), {}, 1e-12);
+  ops::AttentionOptions options;
+  options.is_causal = true;
+  expect_torchs_gradients(heads(), options, 1e-5);
+  options = {};
+  options.scale = 0.1;
+  options.mask = at::randn({9, 7});
+  expect_torchs_gradients(heads(), options, 1e-5);
+  options.mask = at::rand({2, 1, 9, 7}) > 0.3;
+  expect_torchs_gradients(heads(), options, 1e-5);
+  options = {};
+  options.has_groups = true;
+  expect_torchs_gradients(heads(at::kFloat, 2), options, 1e-5);
+}
+
+TEST(Attention, DrawsTheSameDropoutAgain) {
+  ops::AttentionOptions options;
+  options.dropout = 0.4;
+  expect_torchs_gradients(heads(), options, 1e-5);
+}
+
+// Backward leaves the generator as it found it.
+TEST(Attention, TakesNoRandomNumbersInBackward) {
+  ops::AttentionOptions options;
+  options.dropout = 0.4;
+  const Heads x = heads();
+  const at::Tensor y = ops::attention(x.query, x.key, x.value, options);
+  at::manual_seed(9);
+  const at::Tensor next = at::rand({4});
+  at::manual_seed(9);
+  grad({y.sum()}, {x.query});
+  EXPECT_TRUE(at::equal(at::rand({4}), next));
+}
+
+TEST(Attention, GivesGradientsToThoseThatAsk) {
+  Heads x = heads();
+  x.key = x.key.detach();
+  const at::Tensor y = ops::attention(x.query, x.key, x.value, {});
+  const at::Tensor torchs = ops::torch_attention(x.query, x.key, x.value, {});
+  EXPECT_TRUE(
+      at::allclose(grad({y.sum()}, {x.query})[0], grad({torchs.sum()}, {x.query})[0], 1e-5, 1e-5));
+  const at::NoGradGuard no_grad;
+  EXPECT_FALSE(ops::attention(x.query, x.key, x.value, {}).requires_grad());
+}
+
+TEST(Attention, RefusesWhatItCannotGive) {
+  const Heads x = heads();
+  ops::AttentionOptions options;
+  options.mask = at::zeros({9, 7}).requires_grad_();
+  EXPECT_EQ(refusal([&] { ops::attention(x.query, x.key, x.value, options); }),
+            "fewbit::attention: attn_mask asks for a gradient, which it gets from torch's own "
+            "attention alone");
+  const at::Tensor y = ops::attention(x.query, x.key, x.value, {});
+  const at::Tensor dq = grad({y.sum()}, {x.query}, {}, true, true)[0];
+  EXPECT_EQ(refusal([&] { grad({dq.sum()}, {x.query}); }),
+            "fewbit::attention: double backward is not possible; use torch's own there");
+}
+
+TEST(LogSoftmax, HasTorchsValuesAndGradients) {
+  for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16}) {
+    for (const int64_t dim : {0, 1, -1}) {
+      const at::Tensor x = (3.0 * at::randn({5, 6, 7})).to(type).requires_grad_();
+      const at::Tensor y = ops::log_softmax(x, dim, false);
+      const at::Tensor torchs = at::log_softmax(x, dim);
+      EXPECT_TRUE(at::equal(y, torchs));
+      const at::Tensor dy = at::randn({5, 6, 7}).to(type);
+      const double error = type == at::kBFloat16 ? 0.03 : 1e-5;
+      EXPECT_TRUE(
+          at::allclose(grad({y}, {x}, {dy})[0], grad({torchs}, {x}, {dy})[0], error, error));
+    }
+  }
+}
+
+TEST(LogSoftmax, RefusesDoubleBackward) {
+  const at::Tensor x = at::randn({5, 6}).requires_grad_();
+  const at::Tensor dx =
+      grad({ops::log_softmax(x, 1, false).square().sum()}, {x}, {}, true, true)[0];
+  EXPECT_EQ(refusal([&] { grad({dx.sum()}, {x}); }),
+            "fewbit::log_softmax: double backward is not possible; use torch's own there");
+}
+
+}  // namespace fewbit::recomputed_test
