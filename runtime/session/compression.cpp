@@ -46,6 +46,20 @@ std::vector<double> errors_by_bits(double measured, int bits, bool is_grouped) {
   return errors;
 }
 
+/// Null for those that take bits.
+codecs::CodecPointer exact_codec(Way way) {
+  switch (way) {
+    case Way::mask:
+      return codecs::mask();
+    case Way::integers:
+      return codecs::integers();
+    case Way::sizes:
+      return codecs::sizes_only();
+    default:
+      return nullptr;
+  }
+}
+
 int64_t bytes_of(at::TensorList tensors) {
   int64_t bytes = 0;
   for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
@@ -99,18 +113,14 @@ int Compression::first_bits(const Saving& saving, const Treatment& treatment) co
   return std::min(kMostBits, static_cast<int>(options_.bits + std::round(more)));
 }
 
+std::string Compression::name_at(const Place& place) const {
+  const codecs::CodecPointer exact = exact_codec(place.treatment.way);
+  return (exact ? exact : codec(place.bits, place.is_grouped))->name();
+}
+
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& saving,
                                            const Treatment& treatment) const {
-  switch (treatment.way) {
-    case Way::mask:
-      return codecs::mask();
-    case Way::integers:
-      return codecs::integers();
-    case Way::sizes:
-      return codecs::sizes_only();
-    default:
-      break;
-  }
+  if (auto exact = exact_codec(treatment.way)) return exact;
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number != numbers_.end()) {

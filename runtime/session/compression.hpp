@@ -48,6 +48,10 @@ class Compression {
 
   std::vector<Compressor::Site> sites() const;
 
+  /// compression_file.cpp.
+  void save(const std::string& path) const;
+  void load(const std::string& path);
+
  private:
   struct Place {
     Compressor::Site site;
@@ -61,6 +65,9 @@ class Compression {
     std::optional<int> bits;  ///< none: left alone
   };
 
+  std::string text() const;
+  void read(const std::string& text);
+  std::string name_at(const Place& place) const;
   static bool measures(int64_t count);
   const Rule* rule_of(const Saving& saving) const;
   int first_bits(const Saving& saving, const Treatment& treatment) const;

@@ -46,6 +46,14 @@ std::vector<Compressor::Site> Compressor::sites() const {
   return compression_->sites();
 }
 
+void Compressor::save(const std::string& path) const {
+  compression_->save(path);
+}
+
+void Compressor::load(const std::string& path) {
+  compression_->load(path);
+}
+
 std::string Compressor::report() const {
   using Side = session::TextTable::Side;
   session::TextTable table({{"what is kept"},

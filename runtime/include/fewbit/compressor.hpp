@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <ATen/core/Tensor.h>
 
 #include "fewbit/activation_scope.hpp"
 #include "fewbit/bits.hpp"
@@ -79,6 +82,12 @@ class Compressor {
   /// The same as a table for a person, with totals.
   std::string report() const;
 
+  /// Writes the places and their bits as text. After load, and with torch's generator in the state
+  /// of that moment, a run goes on bit for bit. Rules and options are the program's. Throws
+  /// c10::Error naming the file.
+  void save(const std::string& path) const;
+  void load(const std::string& path);
+
  private:
   friend class CompressionScope;
   std::shared_ptr<session::Compression> compression_;
@@ -102,5 +111,25 @@ class CompressionScope {
   ActivationScope activations_;
   std::unique_ptr<session::CompressionPolicy> policy_;
 };
+
+/// What one forward keeps for backward, exact and inside of scopes of several budgets.
+struct CompressionPlan {
+  struct Row {
+    double bits;    ///< 0: exact
+    int64_t bytes;  ///< of all that autograd keeps, parameters left out
+  };
+  std::vector<Row> rows;
+  std::string sites;  ///< what is kept of what with the bits of the options
+
+  /// A table for a person.
+  std::string text() const;
+};
+
+/// By running `forward` twice for every budget: the first time errors are measured, by which bits
+/// are split the second time. Nothing is trained, no gradient computed; torch's default generator
+/// and buffers such as running means move on as by any forward.
+///
+///   std::cout << fewbit::plan([&] { return model->forward(x); }, {.bits = 2}).text();
+CompressionPlan plan(const std::function<at::Tensor()>& forward, CompressorOptions options = {});
 
 }  // namespace fewbit

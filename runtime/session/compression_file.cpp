@@ -1,0 +1,116 @@
+// The places of a Compressor as text, a line each:
+//
+//   fewbit compressor 1
+//   aten::addmm 1 0 rotated 2 64 51200 204800 13928 1 0 .571 .133 ...
+//
+// operation, argument, call, codec, bits, count, elements, bytes before and after, weight, bits by
+// a rule (0: none), squared errors of 1, 2, ... bits (none where it is exact).
+#include <sstream>
+
+#include <c10/util/Exception.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "session/compression.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+constexpr const char* kTitle = "fewbit compressor 1";
+
+const char* name_of(Way way) {
+  switch (way) {
+    case Way::rotated:
+      return "rotated";
+    case Way::probabilities:
+      return "probabilities";
+    case Way::mask:
+      return "mask";
+    case Way::integers:
+      return "integers";
+    default:
+      return "sizes";
+  }
+}
+
+std::optional<Way> way_of(const std::string& name) {
+  for (const Way way : {Way::rotated, Way::probabilities, Way::mask, Way::integers, Way::sizes}) {
+    if (name == name_of(way)) return way;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string Compression::text() const {
+  const std::lock_guard lock(mutex_);
+  std::string text = std::string(kTitle) + '\n';
+  for (const Place& place : places_) {
+    const Compressor::Site& site = place.site;
+    std::ostringstream line;
+    line << site.operation << ' ' << site.argument << ' ' << site.call << ' '
+         << name_of(place.treatment.way) << ' ' << (place.is_grouped ? "group" : "rotated") << ' '
+         << place.bits << ' ' << site.count << ' ' << site.elements << ' ' << site.bytes_before
+         << ' ' << site.bytes_after << ' ' << shortest(place.treatment.weight) << ' '
+         << place.fixed.value_or(0) << ' ' << shortest(site.error);
+    for (const double error : place.errors) line << ' ' << shortest(error);
+    text += line.str() + '\n';
+  }
+  return text;
+}
+
+void Compression::read(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  if (line != kTitle) throw Error("begins with '" + line + "', accepted: '" + kTitle + "'");
+  std::vector<Place> places;
+  std::map<SiteKey, size_t> numbers;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    Place place;
+    std::string way, codec, weight, error;
+    int fixed = 0;
+    Compressor::Site& site = place.site;
+    words >> site.operation >> site.argument >> site.call >> way >> codec >> place.bits >>
+        site.count >> site.elements >> site.bytes_before >> site.bytes_after >> weight >> fixed >>
+        error;
+    const std::optional<Way> known = way_of(way);
+    if (!words || !known || (codec != "group" && codec != "rotated") || place.bits < 0 ||
+        place.bits > 8) {
+      throw Error("is no place of a compressor: '" + line + "'");
+    }
+    place.treatment = {*known, parse_number(weight, "weight")};
+    if (fixed > 0) place.fixed = fixed;
+    place.is_grouped = codec == "group";
+    site.error = parse_number(error, "error");
+    while (words >> error) place.errors.push_back(parse_number(error, "error"));
+    site.codec = name_at(place);
+    numbers[{site.operation, site.argument, site.call}] = places.size();
+    places.push_back(std::move(place));
+  }
+  const std::lock_guard lock(mutex_);
+  places_ = std::move(places);
+  numbers_ = std::move(numbers);
+  has_changed_ = false;
+}
+
+void Compression::save(const std::string& path) const {
+  try {
+    write_text_file(path, text());
+  } catch (const Error& error) {
+    TORCH_CHECK(false, "fewbit::Compressor::save: ", error.what());
+  }
+}
+
+void Compression::load(const std::string& path) {
+  try {
+    read(read_text_file(path));
+  } catch (const Error& error) {
+    TORCH_CHECK(false, "fewbit::Compressor::load: ", path, ": ", error.what());
+  }
+}
+
+}  // namespace fewbit::session
