@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "examples/compression/plans.hpp"
 #include "examples/support/page.hpp"
 #include "examples/support/subject.hpp"
 #include "fewbit/compressor.hpp"
@@ -171,6 +172,7 @@ int compression(const Arguments& arguments) {
            "nudged: every first parameter moved to a neighbouring float. Loss: mean of the last "
            "100 steps, in nats; bytes: all that autograd keeps of a forward, parameters left out.");
   for (const Sheet& sheet : sheets) page.add(sheet);
+  add_plans(page, outcome);
   if (!arguments.folder.empty()) page.write(arguments.folder, "compression");
   return outcome.exit_code();
 }

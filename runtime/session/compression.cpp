@@ -115,7 +115,7 @@ int Compression::first_bits(const Saving& saving, const Treatment& treatment) co
 
 std::string Compression::name_at(const Place& place) const {
   const codecs::CodecPointer exact = exact_codec(place.treatment.way);
-  return (exact ? exact : codec(place.bits, place.is_grouped))->name();
+  return (exact ? exact : codec(place.coded_bits, place.is_grouped))->name();
 }
 
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& saving,
@@ -148,6 +148,7 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
     }
     places_.push_back(std::move(place));
   }
+  places_[number->second].coded_bits = places_[number->second].bits;
   Compressor::Site& site = places_[number->second].site;
   site.codec = codec;
   ++site.count;
@@ -188,7 +189,6 @@ void Compression::measure(const SiteKey& key, const at::Tensor& run,
   Place& place = places_[numbers_.at(key)];
   place.is_grouped = is_grouped;
   place.errors = errors_by_bits(error, bits, is_grouped);
-  place.site.error = error;
   has_changed_ = true;
 }
 
@@ -216,16 +216,16 @@ void Compression::end_forward() {
                        place.errors, place.fixed.value_or(0)});
   }
   const std::vector<int> bits = split_bits(demands, options_.bits);
-  for (size_t i = 0; i < bits.size(); ++i) {
-    places[i]->bits = bits[i];
-    places[i]->site.error = demands[i].error[static_cast<size_t>(bits[i]) - 1];
-  }
+  for (size_t i = 0; i < bits.size(); ++i) places[i]->bits = bits[i];
 }
 
 std::vector<Compressor::Site> Compression::sites() const {
   const std::lock_guard lock(mutex_);
   std::vector<Compressor::Site> sites;
-  for (const Place& place : places_) sites.push_back(place.site);
+  for (const Place& place : places_) {
+    Compressor::Site& site = sites.emplace_back(place.site);
+    if (!place.errors.empty()) site.error = place.errors[static_cast<size_t>(place.coded_bits) - 1];
+  }
   return sites;
 }
 

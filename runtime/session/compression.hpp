@@ -56,8 +56,9 @@ class Compression {
   struct Place {
     Compressor::Site site;
     Treatment treatment;
-    std::optional<int> fixed;  ///< bits by a rule
-    int bits = 0;
+    std::optional<int> fixed;    ///< bits by a rule
+    int bits = 0;                ///< of the next tensor
+    int coded_bits = 0;          ///< of the latest
     bool is_grouped = false;     ///< that codec errs less
     std::vector<double> errors;  ///< of 1, 2, ... bits
   };

@@ -4,7 +4,7 @@
 //   aten::addmm 1 0 rotated 2 64 51200 204800 13928 1 0 .571 .133 ...
 //
 // operation, argument, call, codec, bits, count, elements, bytes before and after, weight, bits by
-// a rule (0: none), squared errors of 1, 2, ... bits (none where it is exact).
+// a rule (0: none), bits of the latest, squared errors of 1, 2, ... bits (none where it is exact).
 #include <sstream>
 
 #include <c10/util/Exception.h>
@@ -42,6 +42,10 @@ std::optional<Way> way_of(const std::string& name) {
   return std::nullopt;
 }
 
+[[noreturn]] void refuse(const std::string& line) {
+  throw Error("is no place of a compressor: '" + line + "'");
+}
+
 }  // namespace
 
 std::string Compression::text() const {
@@ -54,7 +58,7 @@ std::string Compression::text() const {
          << name_of(place.treatment.way) << ' ' << (place.is_grouped ? "group" : "rotated") << ' '
          << place.bits << ' ' << site.count << ' ' << site.elements << ' ' << site.bytes_before
          << ' ' << site.bytes_after << ' ' << shortest(place.treatment.weight) << ' '
-         << place.fixed.value_or(0) << ' ' << shortest(site.error);
+         << place.fixed.value_or(0) << ' ' << place.coded_bits;
     for (const double error : place.errors) line << ' ' << shortest(error);
     text += line.str() + '\n';
   }
@@ -76,17 +80,18 @@ void Compression::read(const std::string& text) {
     Compressor::Site& site = place.site;
     words >> site.operation >> site.argument >> site.call >> way >> codec >> place.bits >>
         site.count >> site.elements >> site.bytes_before >> site.bytes_after >> weight >> fixed >>
-        error;
+        place.coded_bits;
     const std::optional<Way> known = way_of(way);
-    if (!words || !known || (codec != "group" && codec != "rotated") || place.bits < 0 ||
-        place.bits > 8) {
-      throw Error("is no place of a compressor: '" + line + "'");
-    }
+    if (!words || !known || (codec != "group" && codec != "rotated")) refuse(line);
     place.treatment = {*known, parse_number(weight, "weight")};
     if (fixed > 0) place.fixed = fixed;
     place.is_grouped = codec == "group";
-    site.error = parse_number(error, "error");
     while (words >> error) place.errors.push_back(parse_number(error, "error"));
+    const bool has_bits = place.treatment.takes_bits();
+    if (has_bits != (place.bits > 0) || has_bits != (place.coded_bits > 0)) refuse(line);
+    if (has_bits && (place.errors.size() != 8 || place.bits > 8 || place.coded_bits > 8)) {
+      refuse(line);
+    }
     site.codec = name_at(place);
     numbers[{site.operation, site.argument, site.call}] = places.size();
     places.push_back(std::move(place));

@@ -510,10 +510,10 @@ TEST(Compression, RefusesOtherFiles) {
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
                 ": begins with 'something', accepted: 'fewbit compressor 1'");
-  std::ofstream(path) << "fewbit compressor 1\naten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 0\n";
+  std::ofstream(path) << "fewbit compressor 1\naten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 9\n";
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
-                ": is no place of a compressor: 'aten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 0'");
+                ": is no place of a compressor: 'aten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 9'");
 }
 
 // What is planned is what is kept, to the byte where the model does not change.

@@ -1,0 +1,106 @@
+#include "examples/compression/plans.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <optional>
+
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/mse_loss.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/pooling.h>
+#include <torch/nn/modules/transformercoder.h>
+
+#include "fewbit/compressor.hpp"
+
+namespace fewbit::examples {
+namespace {
+
+using Loss = std::function<at::Tensor()>;
+
+// Three layers of width 256 with dropout, 512 words.
+Loss encoder() {
+  torch::nn::TransformerEncoder model(
+      torch::nn::TransformerEncoderOptions(torch::nn::TransformerEncoderLayerOptions(256, 4)
+                                               .dim_feedforward(1024)
+                                               .dropout(0.1)
+                                               .activation(torch::kGELU),
+                                           3));
+  const at::Tensor x = at::randn({64, 8, 256}), target = at::randn({64, 8, 256});
+  return [=]() mutable { return at::mse_loss(model->forward(x), target); };
+}
+
+// Four times convolution, batch norm and ReLU, then pooling, on 16 pictures.
+Loss convolutions() {
+  torch::nn::Sequential model;
+  for (const int64_t channels : {3, 32, 32, 32}) {
+    model->push_back(
+        torch::nn::Conv2d(torch::nn::Conv2dOptions(channels, 32, 3).padding(1).bias(false)));
+    model->push_back(torch::nn::BatchNorm2d(32));
+    model->push_back(torch::nn::ReLU());
+  }
+  model->push_back(torch::nn::MaxPool2d(2));
+  model->push_back(torch::nn::Flatten());
+  model->push_back(torch::nn::Linear(32 * 256, 10));
+  const at::Tensor x = at::randn({16, 3, 32, 32});
+  const at::Tensor targets = at::randint(10, {16}, at::kLong);
+  return [=]() mutable { return at::cross_entropy_loss(model->forward(x), targets); };
+}
+
+double step_seconds(const Loss& loss, Compressor* compressor) {
+  const auto begin = std::chrono::steady_clock::now();
+  at::Tensor value;
+  {
+    std::optional<CompressionScope> scope;
+    if (compressor != nullptr) scope.emplace(*compressor);
+    value = loss();
+  }
+  value.backward();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Of the fastest steps, taken in turn.
+double time_of_exact(const Loss& loss) {
+  Compressor compressor({.bits = 2});
+  double exact = 1e9, coded = 1e9;
+  for (int i = 0; i < 10; ++i) {
+    exact = std::min(exact, step_seconds(loss, nullptr));
+    coded = std::min(coded, step_seconds(loss, &compressor));
+  }
+  return coded / exact;
+}
+
+}  // namespace
+
+void add_plans(Page& page, Outcome& outcome) {
+  Sheet sheet{"Bytes kept", {"model", "average bits", "bytes", "times less", "time of exact"}, {}};
+  const struct {
+    const char* name;
+    Loss loss;
+    double aim;  // times less at 2 bits
+  } models[] = {{"TransformerEncoder", encoder(), 9.0},
+                {"convolution, norm, ReLU", convolutions(), 10.0}};
+  for (const auto& [name, loss, aim] : models) {
+    const CompressionPlan planned = plan(loss, {.bits = 2});
+    for (const CompressionPlan::Row& row : planned.rows) {
+      const double less =
+          static_cast<double>(planned.rows[0].bytes) / static_cast<double>(row.bytes);
+      const std::string time = row.bits == 2.0 ? number(time_of_exact(loss)) : "-";
+      sheet.rows.push_back({name, row.bits == 0.0 ? "exact" : number(row.bits),
+                            std::to_string(row.bytes), number(less), time});
+      if (row.bits != 2.0) continue;
+      outcome.expect(less >= aim, std::string(name) + ", 2 bits: keeps " + number(less) +
+                                      " times less, at least " + number(aim));
+    }
+  }
+  page.add(sheet);
+  std::cout << markdown(sheet);
+}
+
+}  // namespace fewbit::examples
