@@ -1,60 +1,20 @@
 // Unchanged models whose saved tensors are coded: what is kept, what backward makes of it, and what
 // is left alone.
-#include <fstream>
 #include <thread>
 
-#include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/autograd.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/normalization.h>
 #include <torch/nn/modules/transformercoder.h>
 
-#include "fewbit/compressor.hpp"
 #include "fewbit/fewbit.hpp"
-#include "tests/session/support.hpp"
-#include "tests/support/refusal.hpp"
+#include "tests/session/compression_model.hpp"
 
 namespace fewbit::compression_test {
 
+using namespace test;
 using torch::autograd::grad;
-
-constexpr int64_t kWidth = 64;
-
-torch::nn::Sequential mlp() {
-  at::manual_seed(1);
-  return torch::nn::Sequential(torch::nn::Linear(kWidth, kWidth),
-                               torch::nn::LayerNorm(torch::nn::LayerNormOptions({kWidth})),
-                               torch::nn::GELU(), torch::nn::Linear(kWidth, kWidth));
-}
-
-at::Tensor input() {
-  at::manual_seed(2);
-  return at::randn({100, kWidth});
-}
-
-at::Tensor flat(const std::vector<at::Tensor>& tensors) {
-  std::vector<at::Tensor> parts;
-  for (const at::Tensor& tensor : tensors) parts.push_back(tensor.reshape(-1));
-  return at::cat(parts);
-}
-
-/// The gradients of all parameters, of a forward inside a scope of the compressor, or outside.
-at::Tensor gradients(torch::nn::Sequential& model, const at::Tensor& x, Compressor* compressor) {
-  at::Tensor loss;
-  {
-    std::optional<CompressionScope> scope;
-    if (compressor != nullptr) scope.emplace(*compressor);
-    loss = model->forward(x).pow(2).mean();
-  }
-  return flat(grad({loss}, model->parameters()));
-}
-
-double distance(const at::Tensor& x, const at::Tensor& exact) {
-  return ((x - exact).norm() / exact.norm()).item<double>();
-}
 
 TEST(Compression, GradientsComeNearerWithEveryBit) {
   auto model = mlp();
@@ -261,53 +221,6 @@ TEST(Compression, TheSameRandomStateGivesTheSameStep) {
   EXPECT_FALSE(at::equal(third, second));
 }
 
-/// dw of w * x.f(...), whose saved tensor has the layout of `make(x)`: near the exact one.
-template <class Make>
-void expect_layout(const Make& make) {
-  const at::Tensor x = at::randn({4, 16, 8, 8}).requires_grad_();
-  const at::Tensor shown = make(x * 1.0);
-  const at::Tensor weight = at::randn(shown.sizes()).requires_grad_();
-  const at::Tensor dy = at::randn(shown.sizes());
-  Compressor compressor({.bits = 8});
-  at::Tensor y;
-  {
-    const CompressionScope scope(compressor);
-    y = make(x * 1.0) * weight;
-  }
-  const at::Tensor dw = grad({y}, {weight}, {dy})[0];
-  EXPECT_LT(distance(dw, make(x.detach()) * dy), 0.01);
-}
-
-TEST(Compression, TakesAnyLayout) {
-  expect_layout([](const at::Tensor& x) { return x; });
-  expect_layout([](const at::Tensor& x) { return x.transpose(1, 3); });
-  expect_layout([](const at::Tensor& x) { return x.contiguous(at::MemoryFormat::ChannelsLast); });
-  expect_layout([](const at::Tensor& x) { return x.slice(1, 1, 15, 2); });
-  expect_layout([](const at::Tensor& x) { return x.chunk(2, 2)[1]; });
-  expect_layout([](const at::Tensor& x) { return x.unsqueeze(1).expand({-1, 5, -1, -1, -1}); });
-  expect_layout([](const at::Tensor& x) { return x.permute({3, 0, 2, 1}).slice(0, 2); });
-  expect_layout([](const at::Tensor& x) { return x.reshape({-1}); });
-}
-
-TEST(Compression, TakesEveryTypeAndAnyMagnitude) {
-  for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf}) {
-    for (const double scale : {1e-4, 1.0, 1e3}) {
-      const at::Tensor x = (at::randn({64, kWidth}) * scale).to(type).requires_grad_();
-      const at::Tensor weight = at::randn({64, kWidth}).to(type).requires_grad_();
-      Compressor compressor({.bits = 8});
-      at::Tensor y;
-      {
-        const CompressionScope scope(compressor);
-        y = (x * 1.0) * weight;
-      }
-      const at::Tensor dw = grad({y}, {weight}, {at::ones_like(y)})[0];
-      EXPECT_EQ(dw.scalar_type(), type);
-      EXPECT_LT(distance(dw.to(at::kDouble), x.detach().to(at::kDouble)), 0.02);
-      EXPECT_EQ(compressor.sites().size(), 1U);
-    }
-  }
-}
-
 TEST(Compression, AConvolutionalNetworkKeepsItsGradients) {
   at::manual_seed(3);
   torch::nn::Sequential model(torch::nn::Conv2d(torch::nn::Conv2dOptions(3, 16, 3).padding(1)),
@@ -349,86 +262,6 @@ TEST(Compression, ATransformerKeepsAnEighthAndItsGradients) {
   }
   EXPECT_GT(before, 6 * meter.unique_bytes()) << compressor.report();
   EXPECT_LT(distance(flat(grad({loss}, model->parameters())), exact), 0.3);
-}
-
-/// The gradient of x through f, outside of a scope and inside; the compressor's sites.
-template <class F>
-std::vector<Compressor::Site> expect_exact_gradient(const F& f, at::IntArrayRef shape) {
-  const at::Tensor x = at::randn(shape).requires_grad_();
-  at::manual_seed(8);
-  const at::Tensor y = f(x * 1.0);
-  const at::Tensor dy = at::randn_like(y);
-  const at::Tensor exact = grad({y}, {x}, {dy})[0];
-  Compressor compressor({.bits = 1});
-  at::Tensor coded;
-  at::manual_seed(8);
-  {
-    const CompressionScope scope(compressor);
-    coded = f(x * 1.0);
-  }
-  EXPECT_TRUE(at::equal(grad({coded}, {x}, {dy})[0], exact)) << compressor.report();
-  return compressor.sites();
-}
-
-// Places in a window, masks, sizes: exact, and the sizes' tensors are not read.
-TEST(Compression, WhatIsNoNumberIsKeptExactly) {
-  const std::vector<int64_t> images = {2, 8, 16, 16};
-  auto sites =
-      expect_exact_gradient([](const at::Tensor& x) { return at::max_pool2d(x, 2); }, images);
-  ASSERT_EQ(sites.size(), 2U);
-  EXPECT_EQ(sites[0].codec, "sizes only");
-  EXPECT_EQ(sites[0].bytes_after, 0);
-  EXPECT_EQ(sites[1].codec, "integers");
-  EXPECT_EQ(sites[1].bytes_after, 1024);  // places in an image of 256: 8 bits
-  sites = expect_exact_gradient(
-      [](const at::Tensor& x) {
-        return at::avg_pool2d(x, {3, 3}, {2, 2}, {1, 1});
-      },
-      images);
-  EXPECT_EQ(sites.at(0).bytes_after, 0);
-  sites = expect_exact_gradient(
-      [](const at::Tensor& x) {
-        return at::adaptive_avg_pool2d(x, {5, 3});
-      },
-      images);
-  EXPECT_EQ(sites.at(0).bytes_after, 0);
-  expect_exact_gradient(
-      [](const at::Tensor& x) {
-        return std::get<0>(at::adaptive_max_pool2d(x, {5, 3}));
-      },
-      images);
-  sites =
-      expect_exact_gradient([](const at::Tensor& x) { return at::dropout(x, 0.3, true); }, images);
-  ASSERT_EQ(sites.size(), 1U);
-  EXPECT_EQ(sites[0].codec, "mask, 1 bit");
-  EXPECT_EQ(sites[0].bytes_after, 4096 / 8 + 4);
-  expect_exact_gradient([](const at::Tensor& x) { return at::relu(x); }, images);
-  const at::Tensor targets = at::randint(8, {2, 16, 16}, at::kLong);
-  sites = expect_exact_gradient([&](const at::Tensor& x) { return at::nll_loss2d(x, targets); },
-                                images);
-  EXPECT_EQ(sites.at(0).bytes_after, 0);
-  sites = expect_exact_gradient(
-      [&](const at::Tensor& x) { return at::nll_loss(x, at::randint(8, {512}, at::kLong)); },
-      {512, 8});
-  EXPECT_EQ(sites.at(0).bytes_after, 0);
-  expect_exact_gradient([](const at::Tensor& x) { return at::feature_dropout(x, 0.3, true); },
-                        images);
-}
-
-TEST(Compression, NonFiniteNumbersComeBackNonFinite) {
-  Compressor compressor({.bits = 2});
-  at::Tensor x = at::randn({64, kWidth});
-  x[3][5] = std::numeric_limits<float>::infinity();
-  x = x.requires_grad_();
-  const at::Tensor weight = at::randn({64, kWidth}).requires_grad_();
-  at::Tensor y;
-  {
-    const CompressionScope scope(compressor);
-    y = (x * 1.0) * weight;
-  }
-  const at::Tensor dw = grad({y}, {weight}, {at::ones_like(y)})[0];
-  EXPECT_FALSE(std::isfinite(dw[3][5].item<float>()));
-  EXPECT_EQ(at::isfinite(dw).sum().item<int64_t>(), dw.numel() - 256);  // its group
 }
 
 TEST(Compression, RunsUnderAutocast) {
@@ -473,73 +306,6 @@ TEST(Compression, ThrowsOutOfAScopeAndGoesOn) {
   EXPECT_THROW(fail(), std::runtime_error);
   const at::Tensor exact = gradients(model, input(), nullptr);
   EXPECT_TRUE(at::equal(gradients(model, input(), nullptr), exact));
-}
-
-// Another compressor that takes over in the middle goes on as the first one would have.
-TEST(Compression, ALoadedOneGoesOnBitForBit) {
-  const std::string path = testing::TempDir() + "/compressor.txt";
-  auto model = mlp();
-  const at::Tensor x = input();
-  const auto run = [&](Compressor& compressor, int steps) {
-    at::Tensor last;
-    for (int step = 0; step < steps; ++step) last = gradients(model, x, &compressor);
-    return last;
-  };
-  Compressor whole({.bits = 1.7});
-  at::manual_seed(11);
-  run(whole, 3);
-  whole.save(path);
-  at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
-  const at::Tensor state = generator.get_state();
-  const at::Tensor expected = run(whole, 6);
-  Compressor resumed({.bits = 1.7});
-  resumed.load(path);
-  generator.set_state(state);
-  EXPECT_TRUE(at::equal(run(resumed, 6), expected));
-  EXPECT_EQ(resumed.report(), whole.report());
-}
-
-TEST(Compression, RefusesOtherFiles) {
-  const std::string path = testing::TempDir() + "/other.txt";
-  Compressor compressor;
-  EXPECT_EQ(test::refusal([&] {
-              compressor.load("/nowhere/file");
-            }).rfind("fewbit::Compressor::load: /nowhere/file", 0),
-            0U);
-  std::ofstream(path) << "something\n";
-  EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
-            "fewbit::Compressor::load: " + path +
-                ": begins with 'something', accepted: 'fewbit compressor 1'");
-  std::ofstream(path) << "fewbit compressor 1\naten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 9\n";
-  EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
-            "fewbit::Compressor::load: " + path +
-                ": is no place of a compressor: 'aten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 9'");
-}
-
-// What is planned is what is kept, to the byte where the model does not change.
-TEST(Compression, PlansWhatIsKept) {
-  auto model = mlp();
-  const at::Tensor x = input();
-  const CompressionPlan planned = plan([&] { return model->forward(x); }, {.bits = 2.5});
-  ASSERT_EQ(planned.rows.size(), 7U);
-  EXPECT_EQ(planned.rows[0].bits, 0.0);
-  for (size_t i = 1; i < planned.rows.size(); ++i) {
-    const CompressionPlan::Row& row = planned.rows[i];
-    Compressor compressor({.bits = row.bits});
-    SavedBytes meter;
-    at::Tensor y;
-    for (int step = 0; step < 3; ++step) {
-      y = at::Tensor();
-      meter.reset();
-      const auto watch = meter.watch();
-      const CompressionScope scope(compressor);
-      y = model->forward(x);
-    }
-    EXPECT_NEAR(static_cast<double>(meter.unique_bytes()), static_cast<double>(row.bytes),
-                0.01 * static_cast<double>(row.bytes))
-        << row.bits;
-  }
-  EXPECT_NE(planned.text().find("exact"), std::string::npos);
 }
 
 TEST(Compression, RefusesOptionsByName) {

@@ -417,7 +417,7 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
       from = stream;
     }
     pass.code.levels(pass.table, pass.unpack, from, format.group, q);
-    const GroupConstants kept = constants_of(
+    const RotatedConstants kept = constants_of(
         format.type, static_cast<const uint8_t*>(constants) + i * format.constant_bytes_of_group());
     pass.group.rotate_back(q, kept.mean, kept.factor, limit, pass.signs_of(i), elements);
     store_group(pass, i, elements, kept.exponent,

@@ -41,7 +41,7 @@ double wide_element(ElementType type, const void* from, int64_t i) {
 
 }  // namespace
 
-void put_constants(ElementType type, const GroupConstants& constants, void* to) {
+void put_constants(ElementType type, const RotatedConstants& constants, void* to) {
   double mean = constants.mean;
   double factor = constants.factor;
   if (constants.exponent != 0) {
@@ -57,7 +57,7 @@ void put_constants(ElementType type, const GroupConstants& constants, void* to) 
   }
 }
 
-GroupConstants constants_of(ElementType type, const void* from) {
+RotatedConstants constants_of(ElementType type, const void* from) {
   if (type != ElementType::f64) {
     uint16_t both[2];
     std::memcpy(both, from, sizeof both);

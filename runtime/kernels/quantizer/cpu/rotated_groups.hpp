@@ -9,14 +9,14 @@
 namespace fewbit::kernels {
 
 /// As they are kept: mean and factor times 2^exponent, which is 0 unless doubles keep them.
-struct GroupConstants {
+struct RotatedConstants {
   float mean;
   float factor;
   int exponent;
 };
 
-void put_constants(ElementType type, const GroupConstants& constants, void* to);
-GroupConstants constants_of(ElementType type, const void* from);
+void put_constants(ElementType type, const RotatedConstants& constants, void* to);
+RotatedConstants constants_of(ElementType type, const void* from);
 
 /// The elements times a power of two that brings the greatest between 1 and 2, then zeros up to
 /// `group`; the exponent of what undoes that, or nothing where an element is not finite.

@@ -1,0 +1,82 @@
+// What a compressor writes and reads, and what it plans.
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "fewbit/saved_bytes.hpp"
+#include "tests/session/compression_model.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace fewbit::compression_file_test {
+
+using namespace test;
+using torch::autograd::grad;
+
+// Another compressor that takes over in the middle goes on as the first one would have.
+TEST(CompressionFile, ALoadedOneGoesOnBitForBit) {
+  const std::string path = testing::TempDir() + "/compressor.txt";
+  auto model = mlp();
+  const at::Tensor x = input();
+  const auto run = [&](Compressor& compressor, int steps) {
+    at::Tensor last;
+    for (int step = 0; step < steps; ++step) last = gradients(model, x, &compressor);
+    return last;
+  };
+  Compressor whole({.bits = 1.7});
+  at::manual_seed(11);
+  run(whole, 3);
+  whole.save(path);
+  at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
+  const at::Tensor state = generator.get_state();
+  const at::Tensor expected = run(whole, 6);
+  Compressor resumed({.bits = 1.7});
+  resumed.load(path);
+  generator.set_state(state);
+  EXPECT_TRUE(at::equal(run(resumed, 6), expected));
+  EXPECT_EQ(resumed.report(), whole.report());
+}
+
+TEST(CompressionFile, RefusesOtherFiles) {
+  const std::string path = testing::TempDir() + "/other.txt";
+  Compressor compressor;
+  EXPECT_EQ(test::refusal([&] {
+              compressor.load("/nowhere/file");
+            }).rfind("fewbit::Compressor::load: /nowhere/file", 0),
+            0U);
+  std::ofstream(path) << "something\n";
+  EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
+            "fewbit::Compressor::load: " + path +
+                ": begins with 'something', accepted: 'fewbit compressor 1'");
+  std::ofstream(path) << "fewbit compressor 1\naten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 9\n";
+  EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
+            "fewbit::Compressor::load: " + path +
+                ": is no place of a compressor: 'aten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 9'");
+}
+
+// What is planned is what is kept, to the byte where the model does not change.
+TEST(CompressionFile, PlansWhatIsKept) {
+  auto model = mlp();
+  const at::Tensor x = input();
+  const CompressionPlan planned = plan([&] { return model->forward(x); }, {.bits = 2.5});
+  ASSERT_EQ(planned.rows.size(), 7U);
+  EXPECT_EQ(planned.rows[0].bits, 0.0);
+  for (size_t i = 1; i < planned.rows.size(); ++i) {
+    const CompressionPlan::Row& row = planned.rows[i];
+    Compressor compressor({.bits = row.bits});
+    SavedBytes meter;
+    at::Tensor y;
+    for (int step = 0; step < 3; ++step) {
+      y = at::Tensor();
+      meter.reset();
+      const auto watch = meter.watch();
+      const CompressionScope scope(compressor);
+      y = model->forward(x);
+    }
+    EXPECT_NEAR(static_cast<double>(meter.unique_bytes()), static_cast<double>(row.bytes),
+                0.01 * static_cast<double>(row.bytes))
+        << row.bits;
+  }
+  EXPECT_NE(planned.text().find("exact"), std::string::npos);
+}
+
+}  // namespace fewbit::compression_file_test

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+#include "fewbit/compressor.hpp"
+
+// A small model, and its gradients with what it keeps coded.
+namespace fewbit::test {
+
+inline constexpr int64_t kWidth = 64;
+
+inline torch::nn::Sequential mlp() {
+  at::manual_seed(1);
+  return torch::nn::Sequential(torch::nn::Linear(kWidth, kWidth),
+                               torch::nn::LayerNorm(torch::nn::LayerNormOptions({kWidth})),
+                               torch::nn::GELU(), torch::nn::Linear(kWidth, kWidth));
+}
+
+inline at::Tensor input() {
+  at::manual_seed(2);
+  return at::randn({100, kWidth});
+}
+
+inline at::Tensor flat(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& tensor : tensors) parts.push_back(tensor.reshape(-1));
+  return at::cat(parts);
+}
+
+/// The gradients of all parameters, of a forward inside a scope of the compressor, or outside.
+inline at::Tensor gradients(torch::nn::Sequential& model, const at::Tensor& x,
+                            Compressor* compressor) {
+  at::Tensor loss;
+  {
+    std::optional<CompressionScope> scope;
+    if (compressor != nullptr) scope.emplace(*compressor);
+    loss = model->forward(x).pow(2).mean();
+  }
+  return flat(torch::autograd::grad({loss}, model->parameters()));
+}
+
+inline double distance(const at::Tensor& x, const at::Tensor& exact) {
+  return ((x - exact).norm() / exact.norm()).item<double>();
+}
+
+}  // namespace fewbit::test
