@@ -27,7 +27,7 @@ enum class Scheme {
 };
 
 struct CompressorOptions {
-  double bits = 2;  ///< of an element, where the gradient is linear in what is kept: 1 to 8
+  double bits = 2;  ///< the average of all elements that take bits of the budget: 1 to 8
   Scheme scheme = Scheme::rotated;
   int activation_bits = 3;  ///< of the scope for activations, 1 to 8
   int64_t group = 256;      ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
@@ -41,15 +41,27 @@ struct CompressorOptions {
 ///   loss.backward();
 ///   std::cout << compressor.report();
 ///
-/// What is kept how (session/compression_rules.cpp): inputs of linear layers, convolutions,
-/// products and norms in the bits asked for, without bias; what attention keeps in 4 bits at least,
-/// outputs of softmax, losses and the like in 8; activations by a scope of their own. Left alone:
-/// tensors of fewer than 1,024 elements, of other than floating-point types, parameters with their
-/// views and casts, and data that no gradient runs through (the batch, frozen weights). What
-/// several operations keep is coded once. Forward values are what they are without; codes are of
-/// the value that was saved, so that changing a tensor in place afterwards harms nothing.
+/// What is kept how (the list: session/compression_rules.cpp):
+/// - inputs of linear layers, convolutions, products and norms: out of the budget, by the codec
+///   that errs least there;
+/// - queries, keys and values of attention, which runs again in backward: with more bits; so
+///   probabilities of softmax, those of log_softmax like any input, by rounding without any bias;
+/// - activations by an ActivationScope, with relu in 1 bit, exact, and sigmoid and tanh too;
+/// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
+///   backward reads the sizes of: exact.
 ///
-/// Random numbers come from torch's default generator, one draw a scope and device.
+/// Left alone: tensors of fewer than 1,024 elements, parameters with their views and casts, data
+/// that no gradient runs through (the batch, frozen weights), what other operations and custom
+/// functions save, tensors that are not on a CPU, and what is saved within a backward pass. What
+/// several operations keep is coded once. Forward values are those of the ActivationScope,
+/// gradients are estimates whose mean is theirs where they are linear in what is kept. Codes are of
+/// the value that was saved: changing a tensor in place afterwards harms nothing. A second
+/// derivative takes what was decoded for what was saved; activations, attention and log_softmax
+/// refuse it.
+///
+/// Bits are whole ones at every place, split so that their average is what was asked for, by errors
+/// measured at a place's first, second, third, fifth, ... and every 64th tensor. Random numbers
+/// come from torch's default generator, one draw a scope and device.
 ///
 /// One of each model; its scopes may be open in several threads.
 class Compressor {
@@ -75,7 +87,7 @@ class Compressor {
     int64_t elements;       ///< of the latest
     int64_t bytes_before;   ///< of the latest
     int64_t bytes_after;    ///< of the latest
-    double error;  ///< squared, over the energy; of log_softmax as it is; when last measured
+    double error;           ///< squared, over the tensor's energy, when last measured; 0: exact
   };
   /// In the order in which they were met.
   std::vector<Site> sites() const;
