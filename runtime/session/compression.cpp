@@ -66,6 +66,18 @@ int64_t bytes_of(at::TensorList tensors) {
   return bytes;
 }
 
+/// * in the pattern stands for any characters.
+bool fits_pattern(std::string_view text, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return text == pattern;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (size_t i = star; i <= text.size(); ++i) {
+    if (fits_pattern(text.substr(i), rest)) return true;
+  }
+  return false;
+}
+
 void check_bits(const char* what, double bits) {
   TORCH_CHECK(bits >= 1 && bits <= kMostBits, "fewbit::Compressor: ", what, " is ", bits,
               ", accepted: 1 to 8");
@@ -80,15 +92,41 @@ Compression::Compression(CompressorOptions options) : options_(options) {
               ", accepted: 64, 128, 256, 512, 1024");
 }
 
-void Compression::set_rule(const std::string& operation, std::optional<int> bits) {
+void Compression::set_rule(const std::string& pattern, std::optional<int> bits) {
   if (bits) check_bits("a rule's bits", *bits);
   const std::lock_guard lock(mutex_);
-  rules_[operation] = {bits};
+  rules_.push_back({pattern, bits});
+}
+
+void Compression::name(const std::string& name, const at::Tensor& parameter) {
+  Memory memory = memory_of(parameter);
+  const std::lock_guard lock(mutex_);
+  const void* address = memory.address();
+  parameters_.insert_or_assign(address, Parameter{std::move(memory), name});
 }
 
 const Compression::Rule* Compression::rule_of(const Saving& saving) const {
-  const auto rule = rules_.find(saving.facts.operation);
-  return rule == rules_.end() ? nullptr : &rule->second;
+  const auto fits = [&](const Rule& rule) {
+    if (fits_pattern(saving.facts.operation, rule.pattern)) return true;
+    return std::ranges::any_of(saving.parameters, [&](const void* address) {
+      const auto known = parameters_.find(address);
+      return known != parameters_.end() && fits_pattern(known->second.name, rule.pattern);
+    });
+  };
+  const auto rule = std::find_if(rules_.rbegin(), rules_.rend(), fits);
+  return rule == rules_.rend() ? nullptr : &*rule;
+}
+
+/// The name of a parameter without what it is in its module.
+std::string Compression::module_of(const Saving& saving) const {
+  for (const void* address : saving.parameters) {
+    const auto known = parameters_.find(address);
+    if (known == parameters_.end()) continue;
+    const std::string& name = known->second.name;
+    const size_t dot = name.rfind('.');
+    return dot == std::string::npos ? name : name.substr(0, dot);
+  }
+  return "";
 }
 
 Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving) const {
@@ -139,7 +177,7 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
   if (is_new) {
     const auto& [operation, argument, call] = key;
     Place place;
-    place.site = {operation, argument, call, "", 0, 0, 0, 0, 0.0};
+    place.site = {operation, argument, call, "", "", 0, 0, 0, 0, 0.0};
     place.treatment = treatment;
     if (treatment.takes_bits()) {
       if (const Rule* rule = rule_of(saving)) place.fixed = rule->bits;
@@ -151,6 +189,7 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
   places_[number->second].coded_bits = places_[number->second].bits;
   Compressor::Site& site = places_[number->second].site;
   site.codec = codec;
+  site.module = module_of(saving);
   ++site.count;
   site.elements = run.numel();
   site.bytes_before = static_cast<int64_t>(run.nbytes());

@@ -21,8 +21,9 @@ class Compression {
 
   const CompressorOptions& options() const { return options_; }
 
-  /// Bits for what an operation saves; none: it is left alone.
-  void set_rule(const std::string& operation, std::optional<int> bits);
+  /// Bits for what fits; none: it is left alone.
+  void set_rule(const std::string& pattern, std::optional<int> bits);
+  void name(const std::string& name, const at::Tensor& parameter);
 
   /// How the tensor is kept.
   Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
@@ -63,7 +64,12 @@ class Compression {
     std::vector<double> errors;  ///< of 1, 2, ... bits
   };
   struct Rule {
+    std::string pattern;
     std::optional<int> bits;  ///< none: left alone
+  };
+  struct Parameter {
+    Memory memory;  ///< so that its address means it
+    std::string name;
   };
 
   std::string text() const;
@@ -71,12 +77,14 @@ class Compression {
   std::string name_at(const Place& place) const;
   static bool measures(int64_t count);
   const Rule* rule_of(const Saving& saving) const;
+  std::string module_of(const Saving& saving) const;
   int first_bits(const Saving& saving, const Treatment& treatment) const;
   codecs::CodecPointer codec(int bits, bool is_grouped) const;
 
   CompressorOptions options_;
   mutable std::mutex mutex_;
-  std::map<std::string, Rule> rules_;  ///< by operation
+  std::vector<Rule> rules_;  ///< in the order of making
+  std::map<const void*, Parameter> parameters_;
   std::map<SiteKey, size_t> numbers_;
   std::vector<Place> places_;
   bool has_changed_ = false;  ///< what bits are split by

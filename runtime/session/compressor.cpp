@@ -13,7 +13,8 @@ namespace {
 std::string place_of(const Compressor::Site& site) {
   const std::string what =
       site.argument < 0 ? "result" : "argument " + std::to_string(site.argument);
-  return site.operation + ", " + what + ", call " + std::to_string(site.call);
+  const std::string of = site.module.empty() ? "" : " of " + site.module;
+  return site.operation + of + ", " + what + ", call " + std::to_string(site.call);
 }
 
 std::string bits_of(int64_t bytes, int64_t elements) {
@@ -32,13 +33,18 @@ const CompressorOptions& Compressor::options() const {
   return compression_->options();
 }
 
-Compressor& Compressor::rule(const std::string& operation, Bits bits) {
-  compression_->set_rule(operation, bits.count);
+Compressor& Compressor::name(const torch::OrderedDict<std::string, at::Tensor>& parameters) {
+  for (const auto& parameter : parameters) compression_->name(parameter.key(), parameter.value());
   return *this;
 }
 
-Compressor& Compressor::leave_alone(const std::string& operation) {
-  compression_->set_rule(operation, std::nullopt);
+Compressor& Compressor::rule(const std::string& pattern, Bits bits) {
+  compression_->set_rule(pattern, bits.count);
+  return *this;
+}
+
+Compressor& Compressor::leave_alone(const std::string& pattern) {
+  compression_->set_rule(pattern, std::nullopt);
   return *this;
 }
 
@@ -63,7 +69,7 @@ std::string Compressor::report() const {
                             {"bytes before", Side::right},
                             {"after", Side::right},
                             {"squared error", Side::right}});
-  Site total{"all", 0, 0, "", 0, 0, 0, 0, 0.0};
+  Site total{"all", 0, 0, "", "", 0, 0, 0, 0, 0.0};
   for (const Site& site : sites()) {
     table.add({place_of(site), site.codec, session::grouped(site.elements),
                bits_of(site.bytes_after, site.elements), session::grouped(site.bytes_before),

@@ -32,8 +32,8 @@ struct Operation : at::ObserverContext {
   const Operation* outer = nullptr;
   std::string name;
   std::vector<Input> inputs;
-  const void* parameter = nullptr;  // where the first of them lies that is one
-  std::uint64_t first_node = 0;     // the number of the node that it makes first
+  std::vector<const void*> parameters;  // where those of them lie that are some
+  std::uint64_t first_node = 0;         // the number of the node that it makes first
   std::shared_ptr<const SavedCall> call;
 };
 
@@ -120,9 +120,7 @@ std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& 
   for (const c10::IValue& input : function.inputs()) {
     for_each_tensor(input, [&](const at::Tensor& tensor) {
       operation->inputs.push_back({address_of(tensor), offset_of(tensor), argument});
-      if (operation->parameter == nullptr && is_parameter(root_of(tensor))) {
-        operation->parameter = address_of(tensor);
-      }
+      if (is_parameter(root_of(tensor))) operation->parameters.push_back(address_of(tensor));
       learn_name(tensor);
     });
     ++argument;
@@ -186,7 +184,7 @@ Saving describe_saving(const at::Tensor& tensor) {
   facts.operation = thread.running != nullptr ? thread.running->name : "custom function";
   if (thread.running != nullptr) {
     saving.argument = argument_of(*thread.running, tensor);
-    saving.parameter = thread.running->parameter;
+    saving.parameters = thread.running->parameters;
     if (thread.running->outer != nullptr) saving.caller = thread.running->outer->name;
   }
   if (const Operation* operation = running_call()) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <c10/util/intrusive_ptr.h>
@@ -42,8 +43,8 @@ struct Saving {
   Memory memory;
   int argument = -1;   // of the running operation that it is; -1: none of them
   std::string caller;  // the operation that called the running one
-  const void* parameter =
-      nullptr;  // memory of its first argument that is a parameter or a view of one
+  // Memory of the running one's arguments that are parameters or views of some.
+  std::vector<const void*> parameters;
 };
 
 // Follows the calling thread's operations, as libtorch reports them (RecordFunction), from start to

@@ -174,6 +174,34 @@ TEST(Compression, RulesAreForOperations) {
   EXPECT_EQ(compressor.sites()[0].codec, "rotated, 4 bits");
 }
 
+TEST(Compression, RulesAreForNamedParameters) {
+  torch::nn::Sequential model;
+  for (int i = 0; i < 3; ++i) model->push_back(torch::nn::Linear(kWidth, kWidth));
+  Compressor compressor({.bits = 2});
+  compressor.name(model->named_parameters());
+  compressor.rule("*.weight", Bits{5}).rule("1.*", Bits{7}).leave_alone("2.we*t");
+  const at::Tensor x = input().requires_grad_();
+  gradients(model, x * 1.0, &compressor);
+  const auto sites = compressor.sites();
+  ASSERT_EQ(sites.size(), 2U) << compressor.report();
+  EXPECT_EQ(sites[0].module, "0");
+  EXPECT_EQ(sites[0].codec, "rotated, 5 bits");
+  EXPECT_EQ(sites[1].module, "1");
+  EXPECT_EQ(sites[1].codec, "rotated, 7 bits");
+}
+
+TEST(Compression, RulesMayNameManyOperations) {
+  torch::nn::Sequential model{torch::nn::Linear(kWidth, kWidth), torch::nn::Linear(kWidth, kWidth)};
+  Compressor compressor({.bits = 2});
+  compressor.rule("aten::*", Bits{8}).rule("*add*m", Bits{3});
+  const at::Tensor x = input().requires_grad_();
+  gradients(model, x * 1.0, &compressor);
+  for (const Compressor::Site& site : compressor.sites()) {
+    EXPECT_EQ(site.codec, site.operation == "aten::addmm" ? "rotated, 3 bits" : "rotated, 8 bits");
+    EXPECT_EQ(site.module, "");
+  }
+}
+
 TEST(Compression, ChangesInPlaceAfterSavingHarmNothing) {
   Compressor compressor({.bits = 8});
   const at::Tensor x = input().requires_grad_();

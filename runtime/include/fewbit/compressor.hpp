@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <torch/csrc/api/include/torch/ordered_dict.h>
 
 #include "fewbit/activation_scope.hpp"
 #include "fewbit/bits.hpp"
@@ -73,15 +74,22 @@ class Compressor {
 
   const CompressorOptions& options() const;
 
-  /// For what an operation of torch keeps ("aten::addmm").
-  Compressor& rule(const std::string& operation, Bits bits);
-  Compressor& leave_alone(const std::string& operation);
+  /// Tells the names of parameters, so that rules and the report can name places of the model:
+  /// name(model->named_parameters()). Holds none of them.
+  Compressor& name(const torch::OrderedDict<std::string, at::Tensor>& parameters);
+
+  /// For what an operation keeps, by its name ("aten::addmm") or by that of a parameter that it
+  /// takes ("encoder.layers.0.*"); * stands for any characters. The latest rule that fits counts.
+  /// A rule with bits also holds for operations that would be left alone.
+  Compressor& rule(const std::string& pattern, Bits bits);
+  Compressor& leave_alone(const std::string& pattern);
 
   /// One tensor that one place of a model keeps.
   struct Site {
     std::string operation;  ///< "aten::addmm"
     int argument;           ///< of it; -1: a result
     int64_t call;           ///< the how many-th of a forward, from 0
+    std::string module;     ///< "encoder.layers.0", whose parameters it takes; empty: not known
     std::string codec;      ///< "rotated, 2 bits"
     int64_t count;          ///< how often it was coded so far
     int64_t elements;       ///< of the latest
