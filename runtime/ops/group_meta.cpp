@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
@@ -34,7 +36,7 @@ at::Tensor decode(const at::Tensor& codes, const at::Tensor& constants, c10::Sym
       check_group(kName, type, {bits, group, rounding, seed, offset}, codes);
   check_count(kName, count);
   check_encoded(kName, format, codes, constants, count);
-  return at::empty_symint({count}, codes.options().dtype(dtype));
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
 
 }  // namespace

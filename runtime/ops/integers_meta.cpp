@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
@@ -28,7 +30,7 @@ at::Tensor decode_integers(const at::Tensor& codes, c10::SymInt count, int64_t m
   const kernels::IntegerType type = check_integer_type(kName, dtype);
   check_count(kName, count);
   check_stream(kName, codes, count, check_integer_bits(kName, type, minimum, bits));
-  return at::empty_symint({count}, codes.options().dtype(dtype));
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
 
 at::Tensor encode_mask(const at::Tensor& x) {
@@ -44,7 +46,7 @@ at::Tensor decode_mask(const at::Tensor& codes, c10::SymInt count, at::ScalarTyp
   check_mask_type(kName, dtype);
   check_count(kName, count);
   check_stream(kName, codes, count, 1);
-  return at::empty_symint({count}, codes.options().dtype(dtype));
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
 
 }  // namespace

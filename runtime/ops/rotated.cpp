@@ -1,5 +1,7 @@
 #include "ops/rotated.hpp"
 
+#include <utility>
+
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
@@ -97,14 +99,14 @@ std::tuple<at::Tensor, at::Tensor> encode_on_cpu(const at::Tensor& x, int64_t bi
   return {codes, constants};
 }
 
-at::Tensor decode_on_cpu(const at::Tensor& codes, const at::Tensor& constants, c10::SymInt count,
+at::Tensor decode_on_cpu(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                          int64_t bits, int64_t group, at::ScalarType dtype, const at::Tensor& seed,
                          int64_t offset) {
   check_device(kDecode, "codes", codes, at::kCPU);
   check_format(kDecode, bits, group);
   check_seed(kDecode, seed, codes);
   check_codes(codes, constants, count, bits, group, dtype);
-  at::Tensor x = at::empty({count.expect_int()}, codes.options().dtype(dtype));
+  at::Tensor x = at::empty({count}, codes.options().dtype(dtype));
   const kernels::ElementType type = check_element_type(kDecode, x);
   const auto format = format_of(type, bits, group, x.numel(), seed, offset);
   const auto* stream = codes.const_data_ptr<uint8_t>();
@@ -132,7 +134,7 @@ at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants, c
   check_format(kDecode, bits, group);
   check_seed(kDecode, seed, codes);
   check_codes(codes, constants, count, bits, group, dtype);
-  return at::empty_symint({count}, codes.options().dtype(dtype));
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
 
 }  // namespace

@@ -45,6 +45,16 @@ for x in torch.randn(5, 70), images, images[:, :2]:
             encoded = ops.group_encode(x.to(dtype), 3, 64, rounding, seed, 5)
             check(ops.group_decode.default, *encoded, x.numel(), 3, 64, rounding, dtype, seed, 5)
 
+        check(ops.rotated_encode.default, x.to(dtype), 3, 64, seed, 5)
+        encoded = ops.rotated_encode(x.to(dtype), 3, 64, seed, 5)
+        check(ops.rotated_decode.default, *encoded, x.numel(), 3, 64, dtype, seed, 5)
+
+# What torch computes, with other things kept.
+for input in torch.randn(5, 70), torch.randn(5, 70, requires_grad=True):
+    check(ops.log_softmax.default, input, 1)
+    heads = [input.reshape(1, 5, 10, 7) * factor for factor in (1, 2, 3)]
+    check(ops.attention.default, *heads)
+
 # Sizes stay symbolic through forward, autograd and backward: nothing was assumed about them.
 shapes = ShapeEnv()
 mode = FakeTensorMode(shape_env=shapes)
@@ -54,6 +64,8 @@ with mode:
     ops.activation(x, "gelu", [], *table).sum().backward()
     count = x.numel()
     ops.group_decode(*ops.group_encode(x, 2, 64, "nearest"), count, 2, 64, "nearest", x.dtype)
+    seed = torch.zeros(1, dtype=torch.int64)
+    ops.rotated_decode(*ops.rotated_encode(x, 2, 64, seed, 0), count, 2, 64, x.dtype, seed, 0)
     ops.sign_decode(ops.sign_encode(x), count, x.dtype)
     places = x.detach().to(torch.int64)
     ops.integer_decode(ops.integer_encode(places, 0, 5), count, 0, 5, torch.int64)
