@@ -1,6 +1,8 @@
 // The operations that keep a tensor in few bits: shapes, threads, what they refuse.
 #include "ops/rotated.hpp"
 
+#include <tuple>
+
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
@@ -70,7 +72,9 @@ TEST(RotatedOperation, RefusesByName) {
             "fewbit::rotated_encode: a tensor of Long, accepted: float, bfloat16, half, double");
   EXPECT_EQ(encoding(x, 2, 64, {at::ones({2}, at::kLong), 0}),
             "fewbit::rotated_encode: seed is 2 elements of Long, accepted: one Long");
-  const auto [codes, constants] = rotated_encode(x, 2, 256, stream());
+  // No structured binding, which lambdas do not capture everywhere.
+  at::Tensor codes, constants;
+  std::tie(codes, constants) = rotated_encode(x, 2, 256, stream());
   EXPECT_EQ(refusal([&] { rotated_decode(codes, constants, 2000, 2, 256, at::kFloat, stream()); }),
             "fewbit::rotated_decode: codes is a 1-d tensor of 256 Byte, accepted: contiguous 1-d "
             "uint8 of 512, which 2000 elements of 2 bits in groups of 256 take");
