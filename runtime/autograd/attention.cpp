@@ -1,7 +1,5 @@
 #include <optional>
 
-#include <ATen/Context.h>
-#include <ATen/core/Generator.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/library.h>
@@ -18,44 +16,15 @@ using torch::autograd::variable_list;
 
 constexpr const char* kName = "fewbit::attention";
 
-/// The default generator as it was, until this ends.
-class WithGenerator {
- public:
-  WithGenerator(at::Device device, const at::Tensor& state)
-      : generator_(at::globalContext().defaultGenerator(device)) {
-    const std::lock_guard lock(generator_.mutex());
-    before_ = generator_.get_state();
-    generator_.set_state(state);
-  }
-  ~WithGenerator() {
-    const std::lock_guard lock(generator_.mutex());
-    generator_.set_state(before_);
-  }
-  WithGenerator(const WithGenerator&) = delete;
-  WithGenerator& operator=(const WithGenerator&) = delete;
-
- private:
-  at::Generator generator_;
-  at::Tensor before_;
-};
-
-at::Tensor state_of(at::Device device) {
-  at::Generator generator = at::globalContext().defaultGenerator(device);
-  const std::lock_guard lock(generator.mutex());
-  return generator.get_state();
-}
-
 class Attention : public torch::autograd::Function<Attention> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& query,
                             const at::Tensor& key, const at::Tensor& value,
                             const ops::AttentionOptions& options) {
     context->save_for_backward({query, key, value, options.mask});
-    context->saved_data["dropout"] = options.dropout;
     context->saved_data["is_causal"] = options.is_causal;
     context->saved_data["scale"] = options.scale;
     context->saved_data["has_groups"] = options.has_groups;
-    if (options.dropout > 0.0) context->saved_data["state"] = state_of(query.device());
     return ops::torch_attention(query, key, value, options);
   }
 
@@ -84,21 +53,18 @@ class Attention : public torch::autograd::Function<Attention> {
   static at::Tensor again(AutogradContext& context, const variable_list& inputs,
                           const at::Tensor& mask) {
     auto& saved = context.saved_data;
-    const ops::AttentionOptions options{
-        mask, saved["dropout"].toDouble(), saved["is_causal"].toBool(),
-        saved["scale"].toOptional<double>(), saved["has_groups"].toBool()};
-    std::optional<WithGenerator> generator;
-    if (options.dropout > 0.0) generator.emplace(inputs[0].device(), saved["state"].toTensor());
+    const ops::AttentionOptions options{mask, saved["is_causal"].toBool(),
+                                        saved["scale"].toOptional<double>(),
+                                        saved["has_groups"].toBool()};
     const at::AutoGradMode graph(true);
     return ops::torch_attention(inputs[0], inputs[1], inputs[2], options);
   }
 };
 
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                     const std::optional<at::Tensor>& mask, double dropout, bool is_causal,
+                     const std::optional<at::Tensor>& mask, bool is_causal,
                      std::optional<double> scale, bool has_groups) {
-  const ops::AttentionOptions options{mask.value_or(at::Tensor()), dropout, is_causal, scale,
-                                      has_groups};
+  const ops::AttentionOptions options{mask.value_or(at::Tensor()), is_causal, scale, has_groups};
   for (const at::Tensor& x : {query, key, value}) refuse_forward_mode(kName, x);
   TORCH_CHECK(!mask || !needs_gradient(*mask), kName,
               ": attn_mask asks for a gradient, which it gets from torch's own attention alone");

@@ -9,7 +9,7 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def("log_softmax(Tensor x, int dim, bool half_to_float=False) -> Tensor");
   m.def(
       "attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
-      "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) "
+      "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) "
       "-> Tensor");
 }
 
@@ -18,9 +18,9 @@ namespace fewbit::ops {
 namespace {
 
 at::Tensor attention_value(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                           const std::optional<at::Tensor>& mask, double dropout, bool is_causal,
+                           const std::optional<at::Tensor>& mask, bool is_causal,
                            std::optional<double> scale, bool has_groups) {
-  return at::scaled_dot_product_attention(query, key, value, mask, dropout, is_causal, scale,
+  return at::scaled_dot_product_attention(query, key, value, mask, 0.0, is_causal, scale,
                                           has_groups);
 }
 
@@ -43,14 +43,14 @@ at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::T
   static const auto operation = c10::Dispatcher::singleton()
                                     .findSchemaOrThrow("fewbit::attention", "")
                                     .typed<AttentionSignature>();
-  return operation.call(query, key, value, given(options.mask), options.dropout, options.is_causal,
-                        options.scale, options.has_groups);
+  return operation.call(query, key, value, given(options.mask), options.is_causal, options.scale,
+                        options.has_groups);
 }
 
 at::Tensor torch_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                            const AttentionOptions& options) {
-  return attention_value(query, key, value, given(options.mask), options.dropout, options.is_causal,
-                         options.scale, options.has_groups);
+  return attention_value(query, key, value, given(options.mask), options.is_causal, options.scale,
+                         options.has_groups);
 }
 
 }  // namespace fewbit::ops

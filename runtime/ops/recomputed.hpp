@@ -11,9 +11,9 @@
 ///       keeps the probabilities, in which the gradient dx = dy - p sum(dy) is linear. Torch keeps
 ///       their logarithms, whose errors go into an exponent.
 ///   attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None,
-///             float dropout_p=0.0, bool is_causal=False, *, float? scale=None,
-///             bool enable_gqa=False) -> Tensor
-///       keeps query, key and value, and runs again in backward, with the same random numbers.
+///             bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor
+///       keeps query, key and value, and runs again in backward. Without dropout, whose random
+///       numbers could not be drawn again while other threads draw.
 ///       Torch keeps its output and the logarithm of its sums beside them, which would belong to
 ///       other queries and keys than those that come back.
 ///
@@ -25,7 +25,6 @@ at::Tensor log_softmax(const at::Tensor& x, int64_t dim, bool half_to_float);
 
 struct AttentionOptions {
   at::Tensor mask;  ///< undefined: none
-  double dropout = 0.0;
   bool is_causal = false;
   std::optional<double> scale;
   bool has_groups = false;  ///< more query heads than key heads
@@ -45,7 +44,7 @@ at::Tensor torch_attention(const at::Tensor& query, const at::Tensor& key, const
 
 using AttentionSignature = at::Tensor(const at::Tensor& query, const at::Tensor& key,
                                       const at::Tensor& value,
-                                      const std::optional<at::Tensor>& mask, double dropout,
-                                      bool is_causal, std::optional<double> scale, bool has_groups);
+                                      const std::optional<at::Tensor>& mask, bool is_causal,
+                                      std::optional<double> scale, bool has_groups);
 
 }  // namespace fewbit::ops

@@ -24,7 +24,7 @@ constexpr int64_t kMeasured = 64;
 
 bool is_plain(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.has_storage() && !tensor.is_nested() &&
-         !tensor.is_quantized() && tensor.device().is_cpu();
+         !tensor.is_quantized() && !tensor.is_neg() && tensor.device().is_cpu();
 }
 
 /// Squared, over the energy.
@@ -177,7 +177,9 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
   if (is_new) {
     const auto& [operation, argument, call] = key;
     Place place;
-    place.site = {operation, argument, call, "", "", 0, 0, 0, 0, 0.0};
+    place.site.operation = operation;
+    place.site.argument = argument;
+    place.site.call = call;
     place.treatment = treatment;
     if (treatment.takes_bits()) {
       if (const Rule* rule = rule_of(saving)) place.fixed = rule->bits;
@@ -212,7 +214,9 @@ void Compression::measure(const SiteKey& key, const at::Tensor& run,
   bool may_rotate = false;
   {
     const std::lock_guard lock(mutex_);
-    const Place& place = places_[numbers_.at(key)];
+    const auto number = numbers_.find(key);
+    if (number == numbers_.end()) return;  // others were loaded meanwhile
+    const Place& place = places_[number->second];
     if (!place.treatment.takes_bits()) return;
     bits = place.bits;
     may_rotate = place.treatment.way == Way::rotated && options_.scheme == Scheme::rotated;
@@ -222,10 +226,13 @@ void Compression::measure(const SiteKey& key, const at::Tensor& run,
   if (may_rotate) {
     const double rotated = error_of(run, *codec(bits, false)->encode(run, random));
     is_grouped = error < rotated;
-    error = std::min(error, rotated);
+    if (!is_grouped) error = rotated;
   }
+  if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);
-  Place& place = places_[numbers_.at(key)];
+  const auto number = numbers_.find(key);
+  if (number == numbers_.end()) return;
+  Place& place = places_[number->second];
   place.is_grouped = is_grouped;
   place.errors = errors_by_bits(error, bits, is_grouped);
   has_changed_ = true;
@@ -233,7 +240,9 @@ void Compression::measure(const SiteKey& key, const at::Tensor& run,
 
 void Compression::raise(const SiteKey& key, const Saving& saving, const Treatment& treatment) {
   const std::lock_guard lock(mutex_);
-  Place& place = places_[numbers_.at(key)];
+  const auto number = numbers_.find(key);
+  if (number == numbers_.end()) return;
+  Place& place = places_[number->second];
   const double weight = std::max(place.treatment.weight, treatment.weight);
   std::optional<int> fixed = place.fixed;
   if (const Rule* rule = rule_of(saving)) fixed = std::max(fixed, rule->bits);

@@ -1,10 +1,12 @@
-// The places of a Compressor as text, a line each:
+// The places of a Compressor as text, a line each, the operation's name, which may have blanks,
+// last:
 //
 //   fewbit compressor 1
-//   aten::addmm 1 0 rotated 2 64 51200 204800 13928 1 0 .571 .133 ...
+//   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 .571 .133 ... aten::addmm
 //
-// operation, argument, call, codec, bits, count, elements, bytes before and after, weight, bits by
-// a rule (0: none), bits of the latest, squared errors of 1, 2, ... bits (none where it is exact).
+// argument, call, way, codec, bits, count, elements, bytes before and after, weight, bits by
+// a rule (0: none), bits of the latest, squared errors of 1 to 8
+// bits (0: not measured), operation.
 #include <sstream>
 
 #include <c10/util/Exception.h>
@@ -19,6 +21,7 @@ namespace fewbit::session {
 namespace {
 
 constexpr const char* kTitle = "fewbit compressor 1";
+constexpr size_t kErrors = 8;
 
 const char* name_of(Way way) {
   switch (way) {
@@ -54,13 +57,15 @@ std::string Compression::text() const {
   for (const Place& place : places_) {
     const Compressor::Site& site = place.site;
     std::ostringstream line;
-    line << site.operation << ' ' << site.argument << ' ' << site.call << ' '
-         << name_of(place.treatment.way) << ' ' << (place.is_grouped ? "group" : "rotated") << ' '
-         << place.bits << ' ' << site.count << ' ' << site.elements << ' ' << site.bytes_before
-         << ' ' << site.bytes_after << ' ' << shortest(place.treatment.weight) << ' '
-         << place.fixed.value_or(0) << ' ' << place.coded_bits;
-    for (const double error : place.errors) line << ' ' << shortest(error);
-    text += line.str() + '\n';
+    line << site.argument << ' ' << site.call << ' ' << name_of(place.treatment.way) << ' '
+         << (place.is_grouped ? "group" : "rotated") << ' ' << place.bits << ' ' << site.count
+         << ' ' << site.elements << ' ' << site.bytes_before << ' ' << site.bytes_after << ' '
+         << shortest(place.treatment.weight) << ' ' << place.fixed.value_or(0) << ' '
+         << place.coded_bits;
+    for (size_t i = 0; i < kErrors; ++i) {
+      line << ' ' << shortest(place.errors.empty() ? 0.0 : place.errors[i]);
+    }
+    text += line.str() + ' ' + site.operation + '\n';
   }
   return text;
 }
@@ -78,20 +83,24 @@ void Compression::read(const std::string& text) {
     std::string way, codec, weight, error;
     int fixed = 0;
     Compressor::Site& site = place.site;
-    words >> site.operation >> site.argument >> site.call >> way >> codec >> place.bits >>
-        site.count >> site.elements >> site.bytes_before >> site.bytes_after >> weight >> fixed >>
+    words >> site.argument >> site.call >> way >> codec >> place.bits >> site.count >>
+        site.elements >> site.bytes_before >> site.bytes_after >> weight >> fixed >>
         place.coded_bits;
     const std::optional<Way> known = way_of(way);
     if (!words || !known || (codec != "group" && codec != "rotated")) refuse(line);
     place.treatment = {*known, parse_number(weight, "weight")};
     if (fixed > 0) place.fixed = fixed;
     place.is_grouped = codec == "group";
-    while (words >> error) place.errors.push_back(parse_number(error, "error"));
+    std::vector<double> errors;
+    while (errors.size() < kErrors && words >> error) {
+      errors.push_back(parse_number(error, "error"));
+    }
+    std::getline(words >> std::ws, site.operation);
+    if (errors.size() < kErrors || site.operation.empty()) refuse(line);
+    if (errors[0] > 0.0) place.errors = errors;
     const bool has_bits = place.treatment.takes_bits();
     if (has_bits != (place.bits > 0) || has_bits != (place.coded_bits > 0)) refuse(line);
-    if (has_bits && (place.errors.size() != 8 || place.bits > 8 || place.coded_bits > 8)) {
-      refuse(line);
-    }
+    if (place.bits > 8 || place.coded_bits > 8) refuse(line);
     site.codec = name_at(place);
     numbers[{site.operation, site.argument, site.call}] = places.size();
     places.push_back(std::move(place));

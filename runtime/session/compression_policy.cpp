@@ -22,14 +22,16 @@ std::optional<Substitute> log_softmax(Arguments arguments) {
   };
 }
 
-/// Query, key and value: one that asks for no gradient is left to torch, as a mask that does is.
+/// Query, key and value: one that asks for no gradient is left to torch, as a mask that does is,
+/// and dropout.
 std::optional<Substitute> attention(Arguments arguments) {
+  if (arguments[4].toDouble() > 0.0) return std::nullopt;
   const at::Tensor mask = arguments[3].isTensor() ? arguments[3].toTensor() : at::Tensor();
   if (mask.defined() && mask.requires_grad()) return std::nullopt;
   for (const c10::IValue& x : arguments.slice(0, 3)) {
     if (!is_possible(x.toTensor())) return std::nullopt;
   }
-  const ops::AttentionOptions options{mask, arguments[4].toDouble(), arguments[5].toBool(),
+  const ops::AttentionOptions options{mask, arguments[5].toBool(),
                                       arguments[6].toOptional<double>(), arguments[7].toBool()};
   return [query = arguments[0].toTensor(), key = arguments[1].toTensor(),
           value = arguments[2].toTensor(),

@@ -1,5 +1,6 @@
 #include "session/compression_user.hpp"
 
+#include <cstring>
 #include <limits>
 
 #include <ATen/ops/randint.h>
@@ -17,6 +18,21 @@ at::Tensor unexpanded(const at::Tensor& tensor) {
     if (run.stride(i) == 0 && run.size(i) > 1) run = run.narrow(i, 0, 1);
   }
   return run;
+}
+
+/// Tells contents apart that changed in place behind the version's back, as through data() or the
+/// parts of unsafe_chunk: of 64 places.
+uint64_t sample_of(const at::Tensor& run) {
+  constexpr size_t kPlaces = 64;
+  const auto* bytes = static_cast<const uint8_t*>(run.const_data_ptr());
+  const size_t last = run.nbytes() - sizeof(uint64_t);
+  uint64_t sample = 0;
+  for (size_t i = 0; i < kPlaces; ++i) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + last * i / (kPlaces - 1), sizeof word);
+    sample = (sample ^ word) * 0x9E3779B97F4A7C15u;
+  }
+  return sample;
 }
 
 /// A tensor whose elements are a run's, in its layout.
@@ -97,13 +113,14 @@ std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
   const at::Tensor view = unexpanded(tensor);
   const at::Tensor run = ops::dense(view);
   Run& known = runs_[key_of(view, saving, treatment, tensor._version())];
+  const uint64_t sample = sample_of(run);
   std::shared_ptr<const codecs::Encoded> encoded = known.encoded.lock();
-  if (encoded) {
+  if (encoded && known.sample == sample) {
     compression_->raise(known.site, saving, treatment);
   } else {
     encoded = encode(run, saving, treatment, site);
     if (!encoded) return nullptr;
-    known = {saving.memory.owner, encoded, site};
+    known = {saving.memory.owner, encoded, site, sample};
   }
   return std::make_unique<Coded>(std::move(encoded), tensor, run);
 }

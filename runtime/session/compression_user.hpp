@@ -38,6 +38,7 @@ class CompressionUser final : public SavedTensorUser {
     Memory::Owner memory = Memory::Owner::reclaim(nullptr);
     std::weak_ptr<const codecs::Encoded> encoded;
     Compression::SiteKey site;
+    uint64_t sample = 0;  ///< of the contents
   };
 
   static RunKey key_of(const at::Tensor& view, const Saving& saving, const Treatment& treatment,

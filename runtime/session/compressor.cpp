@@ -69,7 +69,7 @@ std::string Compressor::report() const {
                             {"bytes before", Side::right},
                             {"after", Side::right},
                             {"squared error", Side::right}});
-  Site total{"all", 0, 0, "", "", 0, 0, 0, 0, 0.0};
+  Site total;
   for (const Site& site : sites()) {
     table.add({place_of(site), site.codec, session::grouped(site.elements),
                bits_of(site.bytes_after, site.elements), session::grouped(site.bytes_before),

@@ -1,5 +1,6 @@
 // What a compressor writes and reads, and what it plans.
 #include <fstream>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -47,10 +48,12 @@ TEST(CompressionFile, RefusesOtherFiles) {
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
                 ": begins with 'something', accepted: 'fewbit compressor 1'");
-  std::ofstream(path) << "fewbit compressor 1\naten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 9\n";
+  std::ofstream(path)
+      << "fewbit compressor 1\n0 0 rotated rotated 9 1 1 1 1 1 0 9 1 1 1 1 1 1 1 1 aten::mm\n";
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
-                ": is no place of a compressor: 'aten::mm 0 0 rotated rotated 9 1 1 1 1 1 0 9'");
+                ": is no place of a compressor: '0 0 rotated rotated 9 1 1 1 1 1 0 9 1 1 1 1 1 1 1 "
+                "1 aten::mm'");
 }
 
 // What is planned is what is kept, to the byte where the model does not change.
@@ -77,6 +80,39 @@ TEST(CompressionFile, PlansWhatIsKept) {
         << row.bits;
   }
   EXPECT_NE(planned.text().find("exact"), std::string::npos);
+}
+
+// Names with blanks; errors that nobody could measure.
+TEST(CompressionFile, HoldsWhateverCameUp) {
+  const std::string path = testing::TempDir() + "/odd.txt";
+  auto model = mlp();
+  Compressor compressor({.bits = 2});
+  const at::Tensor x = input();
+  x[7][7] = std::numeric_limits<float>::quiet_NaN();
+  gradients(model, x, &compressor);
+  compressor.save(path);
+  Compressor other({.bits = 2});
+  other.load(path);
+  EXPECT_EQ(other.report(), compressor.report());
+  for (const Compressor::Site& site : other.sites()) EXPECT_EQ(site.codec, "rotated, 2 bits");
+}
+
+// What another one wrote, while a scope is open: its places are met anew.
+TEST(CompressionFile, MayBeReadInsideOfAScope) {
+  const std::string path = testing::TempDir() + "/empty.txt";
+  Compressor().save(path);
+  auto model = mlp();
+  Compressor compressor({.bits = 2});
+  {
+    const CompressionScope scope(compressor);
+    const at::Tensor h = input().requires_grad_() * 1.0;
+    const at::Tensor weight = at::randn({kWidth, kWidth}).requires_grad_();
+    const at::Tensor y = at::mm(h, weight);
+    compressor.load(path);
+    EXPECT_TRUE(compressor.sites().empty());
+    const at::Tensor z = at::mm(h, weight) + model->forward(input());
+  }
+  EXPECT_EQ(compressor.sites().size(), 2U) << compressor.report();
 }
 
 }  // namespace fewbit::compression_file_test

@@ -221,6 +221,23 @@ TEST(Compression, ChangesInPlaceAfterSavingHarmNothing) {
   EXPECT_EQ(compressor.sites().size(), 2U);
 }
 
+// Of which versions know nothing.
+TEST(Compression, ChangesBehindAutogradsBackAreSeen) {
+  const at::Tensor x = input().requires_grad_();
+  const at::Tensor weight = at::randn({100, kWidth}).requires_grad_();
+  Compressor compressor({.bits = 8});
+  at::Tensor y;
+  {
+    const CompressionScope scope(compressor);
+    const at::Tensor h = x * 1.0;
+    y = h * weight;
+    h.data().mul_(-3.0);
+    y = y + h * weight;
+  }
+  const at::Tensor dw = grad({y}, {weight}, {at::ones_like(y)})[0];
+  EXPECT_LT(distance(dw, input() * -2.0), 0.05);
+}
+
 TEST(Compression, AGraphMayBeWalkedTwice) {
   auto model = mlp();
   Compressor compressor({.bits = 2});

@@ -86,16 +86,16 @@ class Compressor {
 
   /// One tensor that one place of a model keeps.
   struct Site {
-    std::string operation;  ///< "aten::addmm"
-    int argument;           ///< of it; -1: a result
-    int64_t call;           ///< the how many-th of a forward, from 0
-    std::string module;     ///< "encoder.layers.0", whose parameters it takes; empty: not known
-    std::string codec;      ///< "rotated, 2 bits"
-    int64_t count;          ///< how often it was coded so far
-    int64_t elements;       ///< of the latest
-    int64_t bytes_before;   ///< of the latest
-    int64_t bytes_after;    ///< of the latest
-    double error;           ///< squared, over the tensor's energy, when last measured; 0: exact
+    std::string operation;     ///< "aten::addmm"
+    int argument = 0;          ///< of it; -1: a result
+    int64_t call = 0;          ///< the how many-th of a forward, from 0
+    std::string module;        ///< "encoder.layers.0", whose parameters it takes; empty: not known
+    std::string codec;         ///< "rotated, 2 bits"
+    int64_t count = 0;         ///< how often it was coded so far
+    int64_t elements = 0;      ///< of the latest
+    int64_t bytes_before = 0;  ///< of the latest
+    int64_t bytes_after = 0;   ///< of the latest
+    double error = 0.0;        ///< squared, over the tensor's energy, when last measured; 0: exact
   };
   /// In the order in which they were met.
   std::vector<Site> sites() const;

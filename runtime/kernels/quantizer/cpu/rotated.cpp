@@ -412,7 +412,8 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
   const float limit = finite_limit(format.type);
   for (int64_t i = range.begin; i < range.end; ++i) {
     const uint8_t* from = codes + i * bytes;
-    if (i + 1 == format.groups()) {  // beyond its codes nothing may be read
+    // What is read beyond a group's codes has to be another group's.
+    if ((format.groups() - i - 1) * bytes < 16) {
       std::memcpy(stream, from, static_cast<size_t>(bytes));
       from = stream;
     }
