@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <ATen/ops/amax.h>
 #include <ATen/ops/dot.h>
+#include <ATen/ops/mean.h>
+#include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
+#include <ATen/ops/sum.h>
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/function.h>
 
@@ -22,16 +26,34 @@ constexpr int kMostBits = 8;
 /// Errors are measured at a place's first, second, third, fifth, ... tensor, and every so many.
 constexpr int64_t kMeasured = 64;
 
+/// Of a group's energy in its greatest element, up to which rotation has no bias to speak of.
+constexpr double kMostOfOne = 0.25;
+
 bool is_plain(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.has_storage() && !tensor.is_nested() &&
          !tensor.is_quantized() && !tensor.is_neg() && tensor.device().is_cpu();
 }
 
-/// Squared, over the energy.
-double error_of(const at::Tensor& run, const codecs::Encoded& encoded) {
-  const at::Tensor exact = run.as_strided({run.numel()}, {1}).to(at::kDouble);
+at::Tensor flat_doubles(const at::Tensor& run) {
+  return run.as_strided({run.numel()}, {1}).to(at::kDouble);
+}
+
+/// How much of the energy of groups is in their greatest elements. Where it is much, rotation makes
+/// few values instead of a Gaussian, and 1 or 2 bits lose what is not the greatest.
+double share_of_greatest(const at::Tensor& run, int64_t group) {
+  const int64_t groups = run.numel() / group;
+  const at::Tensor squares =
+      at::square(flat_doubles(run).narrow(0, 0, groups * group)).view({groups, group});
+  const double energy = at::sum(squares).item().toDouble();
+  return energy == 0.0 ? 0.0 : at::sum(at::amax(squares, 1)).item().toDouble() / energy;
+}
+
+/// Squared, over the energy, that of the mean left out where it does not count.
+double error_of(const at::Tensor& run, const codecs::Encoded& encoded, bool is_norm) {
+  const at::Tensor exact = flat_doubles(run);
   const at::Tensor rest = at::sub(encoded.decoded().to(at::kDouble), exact);
-  const double energy = at::dot(exact, exact).item().toDouble();
+  const at::Tensor counted = is_norm ? at::sub(exact, at::mean(exact)) : exact;
+  const double energy = at::dot(counted, counted).item().toDouble();
   return energy == 0.0 ? 0.0 : at::dot(rest, rest).item().toDouble() / energy;
 }
 
@@ -131,13 +153,25 @@ std::string Compression::module_of(const Saving& saving) const {
 
 Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving) const {
   if (torch::autograd::get_current_node() != nullptr) return {};  // in a backward pass
-  if (tensor.numel() < kFewElements || !is_plain(tensor)) return {};
+  if (!is_plain(tensor)) return {};
   const std::lock_guard lock(mutex_);
   const Rule* rule = rule_of(saving);
   if (rule != nullptr && !rule->bits) return {};
   const Treatment treatment = treatment_of(tensor, saving);
   const bool is_asked_for = rule != nullptr && treatment.way == Way::exact;
   return is_asked_for && may_take_bits(tensor, saving) ? Treatment{Way::rotated, 1.0} : treatment;
+}
+
+bool Compression::leaves_alone(std::string_view operation) const {
+  const std::lock_guard lock(mutex_);
+  const auto rule = std::find_if(rules_.rbegin(), rules_.rend(), [&](const Rule& candidate) {
+    return fits_pattern(operation, candidate.pattern);
+  });
+  return rule != rules_.rend() && !rule->bits;
+}
+
+bool Compression::is_too_small(const at::Tensor& tensor) {
+  return tensor.numel() < kFewElements;
 }
 
 codecs::CodecPointer Compression::codec(int bits, bool is_grouped) const {
@@ -211,7 +245,7 @@ bool Compression::is_due(const SiteKey& key) const {
 void Compression::measure(const SiteKey& key, const at::Tensor& run,
                           const codecs::RandomStream& random) {
   int bits = 0;
-  bool may_rotate = false;
+  bool may_rotate = false, is_norm = false;
   {
     const std::lock_guard lock(mutex_);
     const auto number = numbers_.find(key);
@@ -219,12 +253,14 @@ void Compression::measure(const SiteKey& key, const at::Tensor& run,
     const Place& place = places_[number->second];
     if (!place.treatment.takes_bits()) return;
     bits = place.bits;
+    is_norm = place.treatment.is_norm;
     may_rotate = place.treatment.way == Way::rotated && options_.scheme == Scheme::rotated;
   }
+  may_rotate = may_rotate && !(share_of_greatest(run, options_.group) > kMostOfOne);
   bool is_grouped = true;
-  double error = error_of(run, *codec(bits, is_grouped)->encode(run, random));
+  double error = error_of(run, *codec(bits, is_grouped)->encode(run, random), is_norm);
   if (may_rotate) {
-    const double rotated = error_of(run, *codec(bits, false)->encode(run, random));
+    const double rotated = error_of(run, *codec(bits, false)->encode(run, random), is_norm);
     is_grouped = error < rotated;
     if (!is_grouped) error = rotated;
   }

@@ -25,8 +25,11 @@ class Compression {
   void set_rule(const std::string& pattern, std::optional<int> bits);
   void name(const std::string& name, const at::Tensor& parameter);
 
-  /// How the tensor is kept.
+  /// How the tensor is kept, but for its size.
   Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
+  /// Whether a rule says so of the operation.
+  bool leaves_alone(std::string_view operation) const;
+  static bool is_too_small(const at::Tensor& tensor);
 
   /// A place in a model: operation, argument, the how many-th of these in a forward.
   using SiteKey = std::tuple<std::string, int, int64_t>;

@@ -45,9 +45,12 @@ std::vector<std::string> recomputed_operations() {
 }
 
 std::optional<Substitute> CompressionPolicy::decide(const Call& call) {
-  if (call.name() == "aten::_log_softmax") return log_softmax(call.arguments);
-  if (call.name() == "aten::scaled_dot_product_attention") return attention(call.arguments);
-  return activations_.decide(call);
+  const bool is_log_softmax = call.name() == "aten::_log_softmax";
+  if (!is_log_softmax && call.name() != "aten::scaled_dot_product_attention") {
+    return activations_.decide(call);
+  }
+  if (compression_.leaves_alone(call.name())) return std::nullopt;
+  return is_log_softmax ? log_softmax(call.arguments) : attention(call.arguments);
 }
 
 }  // namespace fewbit::session

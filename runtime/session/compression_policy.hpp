@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "session/compression.hpp"
 #include "session/interception.hpp"
 
 namespace fewbit::session {
@@ -12,15 +13,17 @@ namespace fewbit::session {
 /// coded: ops/recomputed.hpp.
 std::vector<std::string> recomputed_operations();
 
-/// What a CompressionScope does with calls: runs these operations in their other form, and leaves
-/// the rest to the policy for activations.
+/// What a CompressionScope does with calls: runs these operations in their other form where no rule
+/// leaves them alone, and leaves the rest to the policy for activations.
 class CompressionPolicy final : public Policy {
  public:
-  explicit CompressionPolicy(Policy& activations) : activations_(activations) {}
+  CompressionPolicy(const Compression& compression, Policy& activations)
+      : compression_(compression), activations_(activations) {}
 
   std::optional<Substitute> decide(const Call& call) override;
 
  private:
+  const Compression& compression_;
   Policy& activations_;
 };
 

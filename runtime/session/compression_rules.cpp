@@ -19,6 +19,7 @@ constexpr int kResult = -1;
 // Weights by what a class adds to the loss of a small transformer (examples/text), an element and a
 // squared error. Attention runs again on what is decoded: in torch's own form it would be 16.
 constexpr Treatment kLinear = {Way::rotated, 1.0};
+constexpr Treatment kNorm = {Way::rotated, 1.0, true};
 constexpr Treatment kAttention = {Way::rotated, 4.0};
 constexpr Treatment kProbabilities = {Way::probabilities, 1.0};
 constexpr Treatment kSoftmax = {Way::probabilities, 16.0};
@@ -47,13 +48,13 @@ constexpr std::array kRules = {
     Rule{"aten::_convolution", 0, kLinear},
     Rule{"aten::convolution_overrideable", 0, kLinear},
     // Norms: their inputs; means and deviations stay exact.
-    Rule{"aten::native_layer_norm", 0, kLinear},
-    Rule{"aten::native_batch_norm", 0, kLinear},
-    Rule{"aten::_batch_norm_impl_index", 0, kLinear},
-    Rule{"aten::cudnn_batch_norm", 0, kLinear},
-    Rule{"aten::miopen_batch_norm", 0, kLinear},
-    Rule{"aten::native_group_norm", 0, kLinear},
-    Rule{"aten::_fused_rms_norm", 0, kLinear},
+    Rule{"aten::native_layer_norm", 0, kNorm},
+    Rule{"aten::native_batch_norm", 0, kNorm},
+    Rule{"aten::_batch_norm_impl_index", 0, kNorm},
+    Rule{"aten::cudnn_batch_norm", 0, kNorm},
+    Rule{"aten::miopen_batch_norm", 0, kNorm},
+    Rule{"aten::native_group_norm", 0, kNorm},
+    Rule{"aten::_fused_rms_norm", 0, kNorm},
     // Queries, keys and values; it runs again.
     Rule{"fewbit::attention", 0, kAttention},
     Rule{"fewbit::attention", 1, kAttention},
@@ -89,12 +90,14 @@ bool is_of_dropout(const Saving& saving) {
 
 /// Nodes that give the same numbers in another form.
 bool is_view_or_cast(const std::string& node) {
-  constexpr std::array<std::string_view, 14> kNames = {
-      "ToCopyBackward0",     "TBackward0",       "TransposeBackward0",
-      "ViewBackward0",       "PermuteBackward0", "ReshapeAliasBackward0",
-      "UnsafeViewBackward0", "ExpandBackward0",  "AliasBackward0",
-      "SliceBackward0",      "SelectBackward0",  "SplitBackward0",
-      "UnsqueezeBackward0",  "SqueezeBackward1"};
+  constexpr std::array<std::string_view, 20> kNames = {
+      "ToCopyBackward0",         "TBackward0",       "TransposeBackward0",
+      "ViewBackward0",           "PermuteBackward0", "ReshapeAliasBackward0",
+      "UnsafeViewBackward0",     "ExpandBackward0",  "AliasBackward0",
+      "SliceBackward0",          "SelectBackward0",  "SplitBackward0",
+      "SplitWithSizesBackward0", "UnbindBackward0",  "UnsqueezeBackward0",
+      "SqueezeBackward0",        "SqueezeBackward1", "SqueezeBackward2",
+      "AsStridedBackward0",      "UnfoldBackward0"};
   return std::ranges::find(kNames, node) != kNames.end();
 }
 

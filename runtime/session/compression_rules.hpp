@@ -21,6 +21,7 @@ struct Treatment {
   /// What a squared error does to the gradient, relative to the tensor's energy, beside one of a
   /// tensor that the gradient is linear in.
   double weight = 0.0;
+  bool is_norm = false;  ///< the tensor's mean is no part of that energy
 
   bool takes_bits() const { return way == Way::rotated || way == Way::probabilities; }
 };

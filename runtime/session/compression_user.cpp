@@ -109,7 +109,8 @@ std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
                                                      const Saving& saving) {
   const Treatment treatment = compression_->treatment(tensor, saving);
   if (treatment.way == Way::exact) return nullptr;
-  const Compression::SiteKey site = next_site(saving);
+  const Compression::SiteKey site = next_site(saving);  // of a small tensor too: batches differ
+  if (Compression::is_too_small(tensor)) return nullptr;
   const at::Tensor view = unexpanded(tensor);
   const at::Tensor run = ops::dense(view);
   Run& known = runs_[key_of(view, saving, treatment, tensor._version())];

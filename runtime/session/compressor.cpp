@@ -95,7 +95,8 @@ CompressionScope::CompressionScope(Compressor& compressor)
     activations_.rule(function, Bits{compressor.options().activation_bits});
   }
   activations_.rule("relu", Bits{1});
-  policy_ = std::make_unique<session::CompressionPolicy>(*session::PolicyStack::innermost());
+  policy_ = std::make_unique<session::CompressionPolicy>(*compression_,
+                                                         *session::PolicyStack::innermost());
   stack_->open(policy_.get());
 }
 

@@ -202,6 +202,73 @@ TEST(Compression, RulesMayNameManyOperations) {
   }
 }
 
+TEST(Compression, TorchsOwnAttentionAndSoftmaxMayBeAskedFor) {
+  const at::Tensor x = at::randn({2, 4, 32, 16}).requires_grad_();
+  const auto run = [&](Compressor& compressor) {
+    const CompressionScope scope(compressor);
+    const at::Tensor y = at::scaled_dot_product_attention(x * 1.0, x * 2.0, x * 3.0);
+    return at::log_softmax(y, 3).grad_fn()->name();
+  };
+  Compressor ours, torchs;
+  torchs.leave_alone("aten::scaled_*").leave_alone("aten::_log_softmax");
+  EXPECT_NE(run(ours).find("fewbit"), std::string::npos);
+  EXPECT_EQ(run(torchs), "LogSoftmaxBackward0");
+  EXPECT_EQ(ours.sites().size(), 4U) << ours.report();
+  EXPECT_TRUE(torchs.sites().empty()) << torchs.report();
+}
+
+/// The codec of what one product keeps, after a measurement.
+std::string codec_for(const at::Tensor& x, double bits) {
+  Compressor compressor({.bits = bits});
+  const at::Tensor weight = at::ones_like(x).requires_grad_();
+  for (int step = 0; step < 2; ++step) {
+    const CompressionScope scope(compressor);
+    const at::Tensor y = (x.detach().requires_grad_() * 1.0) * weight;
+  }
+  return compressor.sites().at(0).codec;
+}
+
+TEST(Compression, OutliersAreNotRotated) {
+  at::Tensor x = at::randn({64, 256});
+  EXPECT_EQ(codec_for(x, 1), "rotated, 1 bit");
+  x.select(1, 7).fill_(30.0);
+  EXPECT_EQ(codec_for(x, 1), "group, 1 bit");
+}
+
+// A norm's gradient knows nothing of the mean of its input, so neither do its bits.
+TEST(Compression, AMeanBuysANormNoFewerBits) {
+  for (const double mean : {0.0, 10.0, 30.0}) {
+    const at::Tensor x = input().requires_grad_();
+    const at::Tensor weight = at::randn({kWidth, kWidth}).requires_grad_();
+    const at::Tensor scale = at::ones({kWidth}).requires_grad_();
+    Compressor compressor({.bits = 3});
+    for (int step = 0; step < 3; ++step) {
+      const CompressionScope scope(compressor);
+      const at::Tensor normed = at::layer_norm(x * 1.0 + mean, {kWidth}, scale);
+      const at::Tensor y = at::mm(x * 2.0, weight) + normed;
+    }
+    for (const Compressor::Site& site : compressor.sites()) {
+      EXPECT_EQ(site.codec, "rotated, 3 bits") << mean << '\n' << compressor.report();
+    }
+  }
+}
+
+TEST(Compression, ASmallBatchMovesNoPlaces) {
+  const at::Tensor narrow = at::randn({4, kWidth}).requires_grad_();
+  const at::Tensor wide = at::randn({kWidth, kWidth}).requires_grad_();
+  Compressor compressor({.bits = 2});
+  for (const int64_t batch : {512, 200}) {
+    const at::Tensor x = at::randn({batch, kWidth}).requires_grad_();
+    const CompressionScope scope(compressor);
+    const at::Tensor first = at::mm(x.narrow(1, 0, 4) * 1.0, narrow);
+    const at::Tensor second = at::mm(x * 2.0, wide);
+  }
+  const auto sites = compressor.sites();
+  ASSERT_EQ(sites.size(), 2U);
+  EXPECT_EQ(sites[0].elements, 512 * 4);
+  EXPECT_EQ(sites[1].elements, 200 * kWidth);
+}
+
 TEST(Compression, ChangesInPlaceAfterSavingHarmNothing) {
   Compressor compressor({.bits = 8});
   const at::Tensor x = input().requires_grad_();
