@@ -9,8 +9,9 @@ namespace fewbit::session {
 
 namespace {
 
+/// Elsewhere nothing would be coded.
 bool is_possible(const at::Tensor& x) {
-  return reason_against(x) == nullptr;
+  return x.device().is_cpu() && reason_against(x) == nullptr;
 }
 
 std::optional<Substitute> log_softmax(Arguments arguments) {
