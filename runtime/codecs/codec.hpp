@@ -31,7 +31,8 @@ class Codec {
   /// "rotated, 2 bits".
   virtual std::string name() const = 0;
   virtual bool takes(const at::Tensor& x) const = 0;
-  /// x: dense, without gradient, taken in the order of its memory.
+  /// x: dense, without gradient, taken in the order of its memory. Null where its values are none
+  /// that the codec holds.
   virtual std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                                 const RandomStream& random) const = 0;
 };

@@ -2,9 +2,9 @@
 #include <limits>
 #include <vector>
 
+#include <ATen/ops/aminmax.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/max.h>
-#include <ATen/ops/min.h>
 
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
@@ -48,12 +48,12 @@ class Mask final : public Codec {
 
 class IntegersRun final : public Encoded {
  public:
-  explicit IntegersRun(const at::Tensor& x) : count_(x.numel()), dtype_(x.scalar_type()) {
-    minimum_ = at::min(x).item().toLong();
-    const int64_t maximum = at::max(x).item().toLong();
-    bits_ = ops::integer_bits(minimum_, maximum);
-    codes_ = ops::integer_encode(x, minimum_, bits_);
-  }
+  IntegersRun(const at::Tensor& x, int64_t minimum, int bits)
+      : count_(x.numel()),
+        dtype_(x.scalar_type()),
+        minimum_(minimum),
+        bits_(bits),
+        codes_(ops::integer_encode(x, minimum, bits)) {}
 
   at::Tensor decoded() const override {
     return ops::integer_decode(codes_, count_, minimum_, bits_, dtype_);
@@ -64,8 +64,8 @@ class IntegersRun final : public Encoded {
  private:
   int64_t count_;
   at::ScalarType dtype_;
-  int64_t minimum_ = 0;
-  int bits_ = 0;
+  int64_t minimum_;
+  int bits_;
   at::Tensor codes_;
 };
 
@@ -73,15 +73,18 @@ class Integers final : public Codec {
  public:
   std::string name() const override { return "integers"; }
   bool takes(const at::Tensor& x) const override {
-    const at::ScalarType type = x.scalar_type();
-    if (type != at::kLong && type != at::kInt) return false;
-    return x.numel() > 0 &&
-           ops::integer_bits(at::min(x).item().toLong(), at::max(x).item().toLong()) <= 32;
+    return x.numel() > 0 && (x.scalar_type() == at::kLong || x.scalar_type() == at::kInt);
   }
   std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                         const RandomStream& /*random*/) const override {
-    return std::make_shared<IntegersRun>(x);
+    const auto [least, greatest] = at::aminmax(x);
+    const int64_t minimum = least.item().toLong();
+    const int bits = ops::integer_bits(minimum, greatest.item().toLong());
+    return bits > kMostBits ? nullptr : std::make_shared<IntegersRun>(x, minimum, bits);
   }
+
+ private:
+  static constexpr int kMostBits = 32;
 };
 
 class SizesRun final : public Encoded {

@@ -118,6 +118,8 @@ void Compression::set_rule(const std::string& pattern, std::optional<int> bits) 
   if (bits) check_bits("a rule's bits", *bits);
   const std::lock_guard lock(mutex_);
   rules_.push_back({pattern, bits});
+  for (Place& place : places_) place.fixed.reset();  // as the rules are now, once it is met again
+  has_changed_ = true;
 }
 
 void Compression::name(const std::string& name, const at::Tensor& parameter) {
@@ -191,16 +193,32 @@ std::string Compression::name_at(const Place& place) const {
 }
 
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& saving,
-                                           const Treatment& treatment) const {
+                                           const Treatment& treatment) {
   if (auto exact = exact_codec(treatment.way)) return exact;
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
-  if (number != numbers_.end()) {
-    const Place& place = places_[number->second];
-    return codec(place.bits, place.is_grouped);
+  if (number == numbers_.end()) {
+    return codec(first_bits(saving, treatment), starts_grouped(treatment));
   }
-  const bool is_grouped = treatment.way == Way::probabilities || options_.scheme == Scheme::group;
-  return codec(first_bits(saving, treatment), is_grouped);
+  Place& place = places_[number->second];
+  // Until bits are split again.
+  if (const Rule* rule = rule_of(saving))
+    place.bits = std::max(*rule->bits, place.fixed.value_or(0));
+  return codec(place.bits, place.is_grouped);
+}
+
+bool Compression::starts_grouped(const Treatment& treatment) const {
+  return treatment.way == Way::probabilities || options_.scheme == Scheme::group;
+}
+
+/// What is kept there serves this operation too.
+void Compression::claim(Place& place, const Saving& saving, const Treatment& treatment) {
+  const double weight = std::max(place.treatment.weight, treatment.weight);
+  std::optional<int> fixed = place.fixed;
+  if (const Rule* rule = rule_of(saving)) fixed = std::max(fixed, rule->bits);
+  has_changed_ |= weight > place.treatment.weight || fixed != place.fixed;
+  place.treatment.weight = weight;
+  place.fixed = fixed;
 }
 
 void Compression::note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
@@ -216,14 +234,15 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
     place.site.call = call;
     place.treatment = treatment;
     if (treatment.takes_bits()) {
-      if (const Rule* rule = rule_of(saving)) place.fixed = rule->bits;
       place.bits = first_bits(saving, treatment);
-      place.is_grouped = treatment.way == Way::probabilities || options_.scheme == Scheme::group;
+      place.is_grouped = starts_grouped(treatment);
     }
     places_.push_back(std::move(place));
   }
-  places_[number->second].coded_bits = places_[number->second].bits;
-  Compressor::Site& site = places_[number->second].site;
+  Place& place = places_[number->second];
+  if (treatment.takes_bits()) claim(place, saving, treatment);
+  place.coded_bits = place.bits;
+  Compressor::Site& site = place.site;
   site.codec = codec;
   site.module = module_of(saving);
   ++site.count;
@@ -242,25 +261,23 @@ bool Compression::is_due(const SiteKey& key) const {
   return number == numbers_.end() || measures(places_[number->second].site.count);
 }
 
-void Compression::measure(const SiteKey& key, const at::Tensor& run,
+void Compression::measure(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
                           const codecs::RandomStream& random) {
+  if (!treatment.takes_bits()) return;
   int bits = 0;
-  bool may_rotate = false, is_norm = false;
   {
     const std::lock_guard lock(mutex_);
     const auto number = numbers_.find(key);
     if (number == numbers_.end()) return;  // others were loaded meanwhile
-    const Place& place = places_[number->second];
-    if (!place.treatment.takes_bits()) return;
-    bits = place.bits;
-    is_norm = place.treatment.is_norm;
-    may_rotate = place.treatment.way == Way::rotated && options_.scheme == Scheme::rotated;
+    bits = places_[number->second].bits;
   }
-  may_rotate = may_rotate && !(share_of_greatest(run, options_.group) > kMostOfOne);
+  const auto error_with = [&](bool grouped) {
+    return error_of(run, *codec(bits, grouped)->encode(run, random), treatment.is_norm);
+  };
   bool is_grouped = true;
-  double error = error_of(run, *codec(bits, is_grouped)->encode(run, random), is_norm);
-  if (may_rotate) {
-    const double rotated = error_of(run, *codec(bits, false)->encode(run, random), is_norm);
+  double error = error_with(is_grouped);
+  if (!starts_grouped(treatment) && !(share_of_greatest(run, options_.group) > kMostOfOne)) {
+    const double rotated = error_with(false);
     is_grouped = error < rotated;
     if (!is_grouped) error = rotated;
   }
@@ -278,13 +295,7 @@ void Compression::raise(const SiteKey& key, const Saving& saving, const Treatmen
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
-  Place& place = places_[number->second];
-  const double weight = std::max(place.treatment.weight, treatment.weight);
-  std::optional<int> fixed = place.fixed;
-  if (const Rule* rule = rule_of(saving)) fixed = std::max(fixed, rule->bits);
-  has_changed_ |= weight > place.treatment.weight || fixed != place.fixed;
-  place.treatment.weight = weight;
-  place.fixed = fixed;
+  claim(places_[number->second], saving, treatment);
 }
 
 void Compression::end_forward() {

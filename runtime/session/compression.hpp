@@ -36,14 +36,15 @@ class Compression {
 
   /// What codes the next tensor there.
   codecs::CodecPointer codec_at(const SiteKey& key, const Saving& saving,
-                                const Treatment& treatment) const;
+                                const Treatment& treatment);
   /// Whether errors are to be measured on it.
   bool is_due(const SiteKey& key) const;
   /// One more was coded there.
   void note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
             const std::string& codec, const at::Tensor& run, const codecs::Encoded& encoded);
   /// Measures errors there, of the tensor that was coded last.
-  void measure(const SiteKey& key, const at::Tensor& run, const codecs::RandomStream& random);
+  void measure(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
+               const codecs::RandomStream& random);
   /// Another operation keeps what that place coded: from the next forward on in the bits that the
   /// one with the greater need would have.
   void raise(const SiteKey& key, const Saving& saving, const Treatment& treatment);
@@ -80,6 +81,8 @@ class Compression {
   std::string name_at(const Place& place) const;
   static bool measures(int64_t count);
   const Rule* rule_of(const Saving& saving) const;
+  bool starts_grouped(const Treatment& treatment) const;
+  void claim(Place& place, const Saving& saving, const Treatment& treatment);
   std::string module_of(const Saving& saving) const;
   int first_bits(const Saving& saving, const Treatment& treatment) const;
   codecs::CodecPointer codec(int bits, bool is_grouped) const;

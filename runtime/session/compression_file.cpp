@@ -1,12 +1,9 @@
-// The places of a Compressor as text, a line each, the operation's name, which may have blanks,
-// last:
+// The places of a Compressor as text, a line each:
 //
 //   fewbit compressor 1
 //   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 .571 .133 ... aten::addmm
 //
-// argument, call, way, codec, bits, count, elements, bytes before and after, weight, bits by
-// a rule (0: none), bits of the latest, squared errors of 1 to 8
-// bits (0: not measured), operation.
+// What the words mean: docs/files.md. The operation's name may have blanks, so it is the last.
 #include <sstream>
 
 #include <c10/util/Exception.h>

@@ -9,6 +9,8 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include "session/interception.hpp"
+
 namespace fewbit::session {
 
 namespace {
@@ -81,11 +83,18 @@ constexpr std::array kRules = {
     Rule{"aten::native_dropout", kResult, kMask},
 };
 
+/// Without what says that it works in place.
+std::string_view base_name(std::string_view operation) {
+  if (is_in_place(operation)) operation.remove_suffix(1);
+  return operation;
+}
+
 /// What dropout multiplies by: drawn inside of it, so that no gradient runs through it.
 bool is_of_dropout(const Saving& saving) {
-  return saving.facts.operation == "aten::mul" && saving.argument == 1 &&
+  const std::string_view caller = base_name(saving.caller);
+  return base_name(saving.facts.operation) == "aten::mul" && saving.argument == 1 &&
          saving.facts.maker == SavedTensor::kNoGradient &&
-         (saving.caller == "aten::dropout" || saving.caller == "aten::feature_dropout");
+         (caller == "aten::dropout" || caller == "aten::feature_dropout");
 }
 
 /// Nodes that give the same numbers in another form.
@@ -120,7 +129,7 @@ bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {
 Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
   if (is_of_dropout(saving)) return kMask;
   for (const Rule& rule : kRules) {
-    if (rule.operation != saving.facts.operation) continue;
+    if (rule.operation != base_name(saving.facts.operation)) continue;
     if (rule.argument != kAny && rule.argument != saving.argument) continue;
     const bool is_index = rule.treatment.way == Way::integers || rule.treatment.way == Way::mask;
     return is_index || may_take_bits(tensor, saving) ? rule.treatment : Treatment();

@@ -100,8 +100,9 @@ std::shared_ptr<const codecs::Encoded> CompressionUser::encode(const at::Tensor&
   const bool is_due = compression_->is_due(site);
   const codecs::RandomStream random = next_random(run.device());
   auto encoded = codec->encode(run, random);
+  if (!encoded) return nullptr;
   compression_->note(site, saving, treatment, codec->name(), run, *encoded);
-  if (is_due) compression_->measure(site, run, random);
+  if (is_due) compression_->measure(site, treatment, run, random);
   return encoded;
 }
 

@@ -108,6 +108,14 @@ TEST(CompressionKinds, WhatIsNoNumberIsKeptExactly) {
   ASSERT_EQ(sites.size(), 1U);
   EXPECT_EQ(sites[0].codec, "mask, 1 bit");
   EXPECT_EQ(sites[0].bytes_after, 4096 / 8 + 4);
+  sites = expect_exact_gradient(
+      [](const at::Tensor& x) {
+        at::Tensor y = x.clone();
+        return at::dropout_(y, 0.3, true);
+      },
+      images);
+  ASSERT_EQ(sites.size(), 1U);
+  EXPECT_EQ(sites[0].codec, "mask, 1 bit");
   expect_exact_gradient([](const at::Tensor& x) { return at::relu(x); }, images);
   const at::Tensor targets = at::randint(8, {2, 16, 16}, at::kLong);
   sites = expect_exact_gradient([&](const at::Tensor& x) { return at::nll_loss2d(x, targets); },

@@ -190,12 +190,29 @@ TEST(Compression, RulesAreForNamedParameters) {
   EXPECT_EQ(sites[1].codec, "rotated, 7 bits");
 }
 
+TEST(Compression, RulesMayComeLater) {
+  auto model = mlp();
+  Compressor compressor({.bits = 2});
+  gradients(model, input(), &compressor);
+  compressor.rule("aten::addmm", Bits{6});
+  for (int step = 0; step < 2; ++step) {
+    gradients(model, input(), &compressor);
+    EXPECT_EQ(compressor.sites().at(1).codec, "rotated, 6 bits");
+  }
+  compressor.rule("aten::addmm", Bits{4});
+  for (int step = 0; step < 2; ++step) {
+    gradients(model, input(), &compressor);
+    EXPECT_EQ(compressor.sites().at(1).codec, "rotated, 4 bits");
+  }
+}
+
 TEST(Compression, RulesMayNameManyOperations) {
   torch::nn::Sequential model{torch::nn::Linear(kWidth, kWidth), torch::nn::Linear(kWidth, kWidth)};
   Compressor compressor({.bits = 2});
   compressor.rule("aten::*", Bits{8}).rule("*add*m", Bits{3});
   const at::Tensor x = input().requires_grad_();
   gradients(model, x * 1.0, &compressor);
+  ASSERT_EQ(compressor.sites().size(), 3U);  // and the loss's square
   for (const Compressor::Site& site : compressor.sites()) {
     EXPECT_EQ(site.codec, site.operation == "aten::addmm" ? "rotated, 3 bits" : "rotated, 8 bits");
     EXPECT_EQ(site.module, "");
@@ -247,6 +264,7 @@ TEST(Compression, AMeanBuysANormNoFewerBits) {
       const at::Tensor normed = at::layer_norm(x * 1.0 + mean, {kWidth}, scale);
       const at::Tensor y = at::mm(x * 2.0, weight) + normed;
     }
+    ASSERT_EQ(compressor.sites().size(), 2U);
     for (const Compressor::Site& site : compressor.sites()) {
       EXPECT_EQ(site.codec, "rotated, 3 bits") << mean << '\n' << compressor.report();
     }
@@ -386,6 +404,7 @@ TEST(Compression, RunsUnderAutocast) {
   at::autocast::set_autocast_enabled(at::kCPU, false);
   at::autocast::clear_cache();
   EXPECT_LT(distance(cast, exact), 0.1);
+  EXPECT_EQ(compressor.sites().size(), 2U) << compressor.report();
   for (const Compressor::Site& site : compressor.sites()) EXPECT_EQ(site.elements, 100 * kWidth);
 }
 

@@ -117,8 +117,9 @@ class Compressor {
   std::shared_ptr<session::Compression> compression_;
 };
 
-/// While it lives, what operations of this thread save for backward is coded, and activations run
-/// in an ActivationScope. Scopes nest; the latest one that codes a tensor does.
+/// One forward, by which places are counted and bits split: while it lives, what operations of this
+/// thread save for backward is coded, and activations run in an ActivationScope. Scopes nest; the
+/// latest one that codes a tensor does.
 class CompressionScope {
  public:
   /// Throws c10::Error where the process runs another autograd engine than libtorch's, or where

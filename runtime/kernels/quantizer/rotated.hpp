@@ -11,9 +11,11 @@
 /// S are random signs and H is the Walsh-Hadamard transform (entries +-1), by the best table for
 /// N(0, 1), since whatever x was, u looks like that; and the factor f = |x - m| / sum_i u_i q_i,
 /// with q_i the level of u_i's code. Decoded is m + f S H q: its projection on x - m is right, and
-/// what is left over has no mean over the signs but for terms of the order of 1 / G. (Rotation:
-/// Suresh, Yu, Kumar, McMahan, ICML 2017; the factor: Vargaftik et al., EDEN, ICML 2022, both for
-/// gradients that are sent between machines.)
+/// what is left over has no mean over the signs but for terms of the order of 1 / G, as long as u
+/// does look like that. Where one element has a quarter of the group's energy and more, u takes few
+/// values, and in 1 or 2 bits the other elements are lost in part. (Rotation: Suresh, Yu, Kumar,
+/// McMahan, ICML 2017; the factor: Vargaftik et al., EDEN, ICML 2022, both for gradients that are
+/// sent between machines.)
 ///
 /// Everything is computed in float, in one order on every device, so that codes and decoded values
 /// are the same everywhere: sums add elements at distance G / 2, then G / 4, ... 1; H takes the

@@ -32,7 +32,7 @@ HWY_INLINE hn::Mask<FloatTag> minus_mask(const uint32_t* signs, int first) {
   return hn::LoadMaskBits(FloatTag(), &nibble);
 }
 
-/// The transform of a group, element by element from `at`, a vector at a time to `put`.
+/// The transform of the vectors at(0), at(1), ... of a group.
 template <int kGroup, class At>
 HWY_INLINE void hadamard(const At& at, float* y) {
   constexpr int kVectors = kGroup / kLanes;
