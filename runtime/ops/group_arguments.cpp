@@ -20,14 +20,18 @@ kernels::Rounding check_rounding(const char* operation, c10::string_view roundin
 
 }  // namespace
 
-kernels::GroupFormat check_group(const char* operation, kernels::ElementType type,
-                                 const GroupArguments& arguments, const at::Tensor& beside) {
-  const auto [bits, group, rounding, seed, offset] = arguments;
+void check_bits_and_group(const char* operation, int64_t bits, int64_t group) {
   TORCH_CHECK(bits >= 1 && bits <= 8, operation, ": bits is ", bits, ", accepted: 1 to 8");
   TORCH_CHECK(group >= kernels::kMinGroup && group <= kernels::kMaxGroup &&
                   std::has_single_bit(static_cast<uint64_t>(group)),
               operation, ": group is ", group, ", accepted: a power of two from ",
               kernels::kMinGroup, " to ", kernels::kMaxGroup);
+}
+
+kernels::GroupFormat check_group(const char* operation, kernels::ElementType type,
+                                 const GroupArguments& arguments, const at::Tensor& beside) {
+  const auto [bits, group, rounding, seed, offset] = arguments;
+  check_bits_and_group(operation, bits, group);
   const kernels::Rounding chosen = check_rounding(operation, rounding);
   if (chosen != kernels::Rounding::nearest) {
     TORCH_CHECK(seed.has_value(), operation, ": rounding '", rounding,
@@ -45,18 +49,22 @@ c10::SymInt group_count(const c10::SymInt& count, int64_t group) {
   return (count + (group - 1)) / group;
 }
 
-void check_encoded(const char* operation, const kernels::GroupFormat& format,
-                   const at::Tensor& codes, const at::Tensor& constants, const c10::SymInt& count) {
-  check_stream(operation, codes, count, format.bits);
+void check_constants(const char* operation, const at::Tensor& codes, const at::Tensor& constants,
+                     const c10::SymInt& groups, kernels::ElementType element) {
   TORCH_CHECK(constants.device() == codes.device(), operation, ": constants is on ",
               constants.device(), ", but codes on ", codes.device());
-  const at::ScalarType type = constants_type(format.type);
-  const c10::SymInt groups = group_count(count, format.group);
+  const at::ScalarType type = constants_type(element);
   TORCH_CHECK(constants.scalar_type() == type && constants.is_contiguous() &&
                   constants.dim() == 2 && constants.sym_size(1) == 2 &&
                   constants.sym_size(0) == groups,
               operation, ": constants is ", constants.sym_sizes(), " of ", constants.scalar_type(),
               ", accepted: contiguous [", groups, ", 2] of ", type);
+}
+
+void check_encoded(const char* operation, const kernels::GroupFormat& format,
+                   const at::Tensor& codes, const at::Tensor& constants, const c10::SymInt& count) {
+  check_stream(operation, codes, count, format.bits);
+  check_constants(operation, codes, constants, group_count(count, format.group), format.type);
 }
 
 }  // namespace fewbit::ops

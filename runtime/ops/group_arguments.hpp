@@ -25,11 +25,18 @@ struct GroupArguments {
 kernels::GroupFormat check_group(const char* operation, kernels::ElementType type,
                                  const GroupArguments& arguments, const at::Tensor& beside);
 
+/// What every codec in groups has in common.
+void check_bits_and_group(const char* operation, int64_t bits, int64_t group);
+
 /// The type of the constants of elements of a type.
 at::ScalarType constants_type(kernels::ElementType type);
 
 /// ceil(count / group).
 c10::SymInt group_count(const c10::SymInt& count, int64_t group);
+
+/// Constants of so many groups of elements of a type, on the device of the codes.
+void check_constants(const char* operation, const at::Tensor& codes, const at::Tensor& constants,
+                     const c10::SymInt& groups, kernels::ElementType type);
 
 /// Codes and constants of `count` elements, on one device.
 void check_encoded(const char* operation, const kernels::GroupFormat& format,

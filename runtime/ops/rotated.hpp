@@ -14,10 +14,10 @@
 ///
 /// x: float, bfloat16, half or double of any shape, taken in the order of its memory (a copy of it
 /// where it is not dense), in groups of 64, 128, 256, 512 or 1024. codes: uint8 [groups * group *
-/// bits / 8]; constants: [groups, 2] of bfloat16, of double for double. Decoded is the flat run of
-/// `count` elements. Its signs are those of seed, one int64 on x's device, and offset: the same for
-/// both, others for every tensor that is encoded, or their errors go together. Nothing here is
-/// differentiable.
+/// bits / 8 rounded up to 16]; constants: [groups, 2] of bfloat16, of double for double. Decoded is
+/// the flat run of `count` elements. Its signs are those of seed, one int64 on x's device, and
+/// offset: the same for both, others for every tensor that is encoded, or their errors go together.
+/// Nothing here is differentiable.
 ///
 /// Throws c10::Error naming operation and argument for other types, devices, bits, groups, lengths.
 namespace fewbit::ops {

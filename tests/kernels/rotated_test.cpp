@@ -62,7 +62,8 @@ std::vector<double> values_of(ElementType type, const std::vector<uint8_t>& byte
 
 Kept encode(const RotatedFormat& format, const std::vector<uint8_t>& x) {
   const auto groups = static_cast<size_t>(format.groups());
-  Kept kept{std::vector<uint8_t>(groups * static_cast<size_t>(format.code_bytes_of_group())),
+  Kept kept{std::vector<uint8_t>(
+                static_cast<size_t>(code_bytes(format.coded_elements(), format.bits)), 0xFF),
             std::vector<uint8_t>(groups * static_cast<size_t>(format.constant_bytes_of_group()))};
   rotated_encode(format, x.data(), kept.codes.data(), kept.constants.data(), {0, format.groups()});
   return kept;
@@ -193,6 +194,10 @@ void expect_as_reference(const RotatedFormat& format, const std::vector<double>&
     const int64_t count = std::min(format.group, format.count - first);
     const auto begin = given.begin() + first;
     const auto group = reference::encode(format, index, Floats(begin, begin + count), count);
+    for (int64_t i = format.coded_elements() * format.bits / 8;
+         i < static_cast<int64_t>(kept.codes.size()); ++i) {
+      ASSERT_EQ(kept.codes[static_cast<size_t>(i)], 0) << "after the last code";
+    }
     for (int64_t i = 0; i < format.group; ++i) {
       ASSERT_EQ(code_at(kept.codes, first + i, format.bits), group.codes[static_cast<size_t>(i)])
           << "group " << index << ", element " << i;

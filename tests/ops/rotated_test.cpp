@@ -67,7 +67,7 @@ TEST(RotatedOperation, RefusesByName) {
   };
   EXPECT_EQ(encoding(x, 9, 256, stream()), "fewbit::rotated_encode: bits is 9, accepted: 1 to 8");
   EXPECT_EQ(encoding(x, 2, 100, stream()),
-            "fewbit::rotated_encode: group is 100, accepted: 64, 128, 256, 512, 1024");
+            "fewbit::rotated_encode: group is 100, accepted: a power of two from 64 to 1024");
   EXPECT_EQ(encoding(x.to(at::kLong), 2, 64, stream()),
             "fewbit::rotated_encode: a tensor of Long, accepted: float, bfloat16, half, double");
   EXPECT_EQ(encoding(x, 2, 64, {at::ones({2}, at::kLong), 0}),
@@ -75,9 +75,10 @@ TEST(RotatedOperation, RefusesByName) {
   // No structured binding, which lambdas do not capture everywhere.
   at::Tensor codes, constants;
   std::tie(codes, constants) = rotated_encode(x, 2, 256, stream());
-  EXPECT_EQ(refusal([&] { rotated_decode(codes, constants, 2000, 2, 256, at::kFloat, stream()); }),
-            "fewbit::rotated_decode: codes is a 1-d tensor of 256 Byte, accepted: contiguous 1-d "
-            "uint8 of 512, which 2000 elements of 2 bits in groups of 256 take");
+  EXPECT_EQ(
+      refusal([&] { rotated_decode(codes, constants, 2000, 2, 256, at::kFloat, stream()); }),
+      "fewbit::rotated_decode: codes has 256 bytes, accepted: 512, which 2048 codes of 2 bits "
+      "take");
   EXPECT_EQ(refusal([&] { rotated_decode(codes, constants, 1000, 2, 256, at::kDouble, stream()); }),
             "fewbit::rotated_decode: constants is [4, 2] of BFloat16, accepted: contiguous [4, 2] "
             "of Double");

@@ -4,6 +4,7 @@
 
 #include "kernels/element_type.hpp"
 #include "kernels/philox.hpp"
+#include "kernels/stream/code_stream.hpp"
 
 /// Rotated quantisation of a flat run of elements, group by group, in few bits and without bias.
 ///
@@ -41,8 +42,8 @@ struct RotatedFormat {
   PhiloxState signs;
 
   int64_t groups() const { return count / group + (count % group != 0); }
-  /// Bytes of a group's codes. Groups lie one after the other, element i of a group in the bits
-  /// [i * bits, (i + 1) * bits) of its own (code_stream.hpp).
+  /// The codes are one stream (code_stream.hpp), that of whole groups.
+  int64_t coded_elements() const { return groups() * group; }
   int64_t code_bytes_of_group() const { return group / 8 * bits; }
   /// Mean and factor: two bf16, or two doubles for fp64.
   int64_t constant_bytes_of_group() const { return type == ElementType::f64 ? 16 : 4; }
@@ -54,7 +55,8 @@ struct GroupRange {
   int64_t end;
 };
 
-/// Codes have room for groups() * code_bytes_of_group(), and nothing beyond is touched.
+/// Codes have room for code_bytes(coded_elements(), bits); the last group's range writes the zeros
+/// at their end.
 void rotated_encode(const RotatedFormat& format, const void* x, uint8_t* codes, void* constants,
                     GroupRange range);
 

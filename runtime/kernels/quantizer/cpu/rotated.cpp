@@ -385,6 +385,10 @@ class Encoder {
 void run_rotated_encode(const RotatedFormat& format, const void* x, uint8_t* codes, void* constants,
                         GroupRange range) {
   Encoder(format).run(x, codes, constants, range);
+  if (range.end < format.groups()) return;
+  const int64_t written = range.end * format.code_bytes_of_group();
+  const int64_t bytes = code_bytes(format.coded_elements(), format.bits);
+  std::memset(codes + written, 0, static_cast<size_t>(bytes - written));
 }
 
 /// Times 2^exponent, which only doubles have.
