@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include <ATen/ops/amax.h>
-#include <ATen/ops/dot.h>
-#include <ATen/ops/mean.h>
-#include <ATen/ops/square.h>
-#include <ATen/ops/sub.h>
-#include <ATen/ops/sum.h>
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/function.h>
 
 #include "session/compression_budget.hpp"
+#include "session/compression_error.hpp"
 
 namespace fewbit::session {
 
@@ -32,40 +27,6 @@ constexpr double kMostOfOne = 0.25;
 bool is_plain(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.has_storage() && !tensor.is_nested() &&
          !tensor.is_quantized() && !tensor.is_neg() && tensor.device().is_cpu();
-}
-
-at::Tensor flat_doubles(const at::Tensor& run) {
-  return run.as_strided({run.numel()}, {1}).to(at::kDouble);
-}
-
-/// How much of the energy of groups is in their greatest elements. Where it is much, rotation makes
-/// few values instead of a Gaussian, and 1 or 2 bits lose what is not the greatest.
-double share_of_greatest(const at::Tensor& run, int64_t group) {
-  const int64_t groups = run.numel() / group;
-  const at::Tensor squares =
-      at::square(flat_doubles(run).narrow(0, 0, groups * group)).view({groups, group});
-  const double energy = at::sum(squares).item().toDouble();
-  return energy == 0.0 ? 0.0 : at::sum(at::amax(squares, 1)).item().toDouble() / energy;
-}
-
-/// Squared, over the energy, that of the mean left out where it does not count.
-double error_of(const at::Tensor& run, const codecs::Encoded& encoded, bool is_norm) {
-  const at::Tensor exact = flat_doubles(run);
-  const at::Tensor rest = at::sub(encoded.decoded().to(at::kDouble), exact);
-  const at::Tensor counted = is_norm ? at::sub(exact, at::mean(exact)) : exact;
-  const double energy = at::dot(counted, counted).item().toDouble();
-  return energy == 0.0 ? 0.0 : at::dot(rest, rest).item().toDouble() / energy;
-}
-
-/// The error of 1, 2, ... bits from that of some: as it falls for N(0, 1), or with the square of
-/// the steps.
-std::vector<double> errors_by_bits(double measured, int bits, bool is_grouped) {
-  const auto shape = [is_grouped](int b) {
-    return is_grouped ? std::pow((1 << b) - 1, -2.0) : codecs::rotated_error(b);
-  };
-  std::vector<double> errors;
-  for (int b = 1; b <= kMostBits; ++b) errors.push_back(measured * shape(b) / shape(bits));
-  return errors;
 }
 
 /// Null for those that take bits.

@@ -27,10 +27,6 @@ std::string short_name(std::string node) {
   return node;
 }
 
-std::string bits_text(int bits) {
-  return std::to_string(bits) + (bits == 1 ? " bit" : " bits");
-}
-
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {

@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "codecs/common.hpp"
+
 // How explain() writes things.
 namespace fewbit::session {
 
@@ -18,8 +20,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape);
 // "AddmmBackward0", and a custom function's own name out of the template of libtorch's around it.
 std::string short_name(std::string node);
 
-// "1 bit", "3 bits".
-std::string bits_text(int bits);
+using codecs::bits_text;
 
 // "a, b and c".
 std::string joined(const std::vector<std::string>& names);

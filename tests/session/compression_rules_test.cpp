@@ -1,0 +1,188 @@
+// What is coded, in how many bits and by which codec: rules, the budget, options.
+
+#include <gtest/gtest.h>
+
+#include "fewbit/fewbit.hpp"
+#include "tests/session/compression_model.hpp"
+
+namespace fewbit::compression_rules_test {
+
+using namespace test;
+
+// From the second forward on: as many as asked for, more where an error weighs more.
+TEST(CompressionRules, BitsAreTheAverageOverAllThatIsCoded) {
+  for (const double bits : {1.0, 1.5, 2.0, 2.3, 3.0, 6.0}) {
+    at::manual_seed(3);
+    torch::nn::Sequential model;
+    for (int i = 0; i < 10; ++i) model->push_back(torch::nn::Linear(kWidth, kWidth));
+    Compressor compressor({.bits = bits, .group = 1024});
+    for (int step = 0; step < 2; ++step) {
+      const CompressionScope scope(compressor);
+      at::softmax(10.0 * model->forward(input()), 1);
+    }
+    double elements = 0.0, stored = 0.0;
+    for (const Compressor::Site& site : compressor.sites()) {
+      elements += static_cast<double>(site.elements);
+      stored += 8.0 * static_cast<double>(site.bytes_after);
+    }
+    // Constants: 32 bits for 1,024 elements, and a seed; a short group is filled up when rotated.
+    const double filled = 7168.0 / 6400.0;
+    EXPECT_LE(stored / elements, bits * filled + (7 * 32 + 64) / 6400.0 + 1e-9) << bits;
+    EXPECT_GE(stored / elements, bits - 1.0 / 10) << bits << '\n' << compressor.report();
+    EXPECT_EQ(compressor.sites().back().operation, "aten::_softmax");
+    if (bits >= 2.0) {
+      EXPECT_GT(compressor.sites().back().bytes_after, compressor.sites()[0].bytes_after);
+    }
+  }
+}
+
+TEST(CompressionRules, LeavesAloneWhatItShould) {
+  Compressor compressor({.bits = 1});
+  const at::Tensor weight = at::randn({kWidth, kWidth}).requires_grad_();
+  const at::Tensor frozen = at::randn({kWidth, kWidth});
+  const at::Tensor x = input().requires_grad_();
+  const CompressionScope scope(compressor);
+  // Parameters, their views and casts; data without gradient; few elements.
+  const at::Tensor h = x * 2.0;
+  (at::mm(h.narrow(0, 0, 8), weight) + at::mm(input().narrow(0, 0, 8), weight.t())).sum();
+  at::mm(at::ones({8, kWidth}).to(at::kBFloat16), weight.to(at::kBFloat16));
+  at::mm(at::ones({8, kWidth}).requires_grad_(), frozen);
+  {
+    const at::NoGradGuard no_grad;
+    at::mm(h, weight);
+  }
+  EXPECT_TRUE(compressor.sites().empty()) << compressor.report();
+}
+
+TEST(CompressionRules, RulesAreForOperations) {
+  Compressor compressor({.bits = 2});
+  compressor.rule("aten::mm", Bits{5}).leave_alone("aten::native_layer_norm");
+  compressor.rule("aten::addmm", Bits{4});
+  auto model = mlp();
+  gradients(model, input(), &compressor);
+  ASSERT_EQ(compressor.sites().size(), 1U) << compressor.report();
+  EXPECT_EQ(compressor.sites()[0].codec, "rotated, 4 bits");
+}
+
+TEST(CompressionRules, RulesAreForNamedParameters) {
+  torch::nn::Sequential model;
+  for (int i = 0; i < 3; ++i) model->push_back(torch::nn::Linear(kWidth, kWidth));
+  Compressor compressor({.bits = 2});
+  compressor.name(model->named_parameters());
+  compressor.rule("*.weight", Bits{5}).rule("1.*", Bits{7}).leave_alone("2.we*t");
+  const at::Tensor x = input().requires_grad_();
+  gradients(model, x * 1.0, &compressor);
+  const auto sites = compressor.sites();
+  ASSERT_EQ(sites.size(), 2U) << compressor.report();
+  EXPECT_EQ(sites[0].module, "0");
+  EXPECT_EQ(sites[0].codec, "rotated, 5 bits");
+  EXPECT_EQ(sites[1].module, "1");
+  EXPECT_EQ(sites[1].codec, "rotated, 7 bits");
+}
+
+TEST(CompressionRules, RulesMayComeLater) {
+  auto model = mlp();
+  Compressor compressor({.bits = 2});
+  gradients(model, input(), &compressor);
+  compressor.rule("aten::addmm", Bits{6});
+  for (int step = 0; step < 2; ++step) {
+    gradients(model, input(), &compressor);
+    EXPECT_EQ(compressor.sites().at(1).codec, "rotated, 6 bits");
+  }
+  compressor.rule("aten::addmm", Bits{4});
+  for (int step = 0; step < 2; ++step) {
+    gradients(model, input(), &compressor);
+    EXPECT_EQ(compressor.sites().at(1).codec, "rotated, 4 bits");
+  }
+}
+
+TEST(CompressionRules, RulesMayNameManyOperations) {
+  torch::nn::Sequential model{torch::nn::Linear(kWidth, kWidth), torch::nn::Linear(kWidth, kWidth)};
+  Compressor compressor({.bits = 2});
+  compressor.rule("aten::*", Bits{8}).rule("*add*m", Bits{3});
+  const at::Tensor x = input().requires_grad_();
+  gradients(model, x * 1.0, &compressor);
+  ASSERT_EQ(compressor.sites().size(), 3U);  // and the loss's square
+  for (const Compressor::Site& site : compressor.sites()) {
+    EXPECT_EQ(site.codec, site.operation == "aten::addmm" ? "rotated, 3 bits" : "rotated, 8 bits");
+    EXPECT_EQ(site.module, "");
+  }
+}
+
+TEST(CompressionRules, TorchsOwnAttentionAndSoftmaxMayBeAskedFor) {
+  const at::Tensor x = at::randn({2, 4, 32, 16}).requires_grad_();
+  const auto run = [&](Compressor& compressor) {
+    const CompressionScope scope(compressor);
+    const at::Tensor y = at::scaled_dot_product_attention(x * 1.0, x * 2.0, x * 3.0);
+    return at::log_softmax(y, 3).grad_fn()->name();
+  };
+  Compressor ours, torchs;
+  torchs.leave_alone("aten::scaled_*").leave_alone("aten::_log_softmax");
+  EXPECT_NE(run(ours).find("fewbit"), std::string::npos);
+  EXPECT_EQ(run(torchs), "LogSoftmaxBackward0");
+  EXPECT_EQ(ours.sites().size(), 4U) << ours.report();
+  EXPECT_TRUE(torchs.sites().empty()) << torchs.report();
+}
+
+/// The codec of what one product keeps, after a measurement.
+std::string codec_for(const at::Tensor& x, double bits) {
+  Compressor compressor({.bits = bits});
+  const at::Tensor weight = at::ones_like(x).requires_grad_();
+  for (int step = 0; step < 2; ++step) {
+    const CompressionScope scope(compressor);
+    const at::Tensor y = (x.detach().requires_grad_() * 1.0) * weight;
+  }
+  return compressor.sites().at(0).codec;
+}
+
+TEST(CompressionRules, OutliersAreNotRotated) {
+  at::Tensor x = at::randn({64, 256});
+  EXPECT_EQ(codec_for(x, 1), "rotated, 1 bit");
+  x.select(1, 7).fill_(30.0);
+  EXPECT_EQ(codec_for(x, 1), "group, 1 bit");
+}
+
+// A norm's gradient knows nothing of the mean of its input, so neither do its bits.
+TEST(CompressionRules, AMeanBuysANormNoFewerBits) {
+  for (const double mean : {0.0, 10.0, 30.0}) {
+    const at::Tensor x = input().requires_grad_();
+    const at::Tensor weight = at::randn({kWidth, kWidth}).requires_grad_();
+    const at::Tensor scale = at::ones({kWidth}).requires_grad_();
+    Compressor compressor({.bits = 3});
+    for (int step = 0; step < 3; ++step) {
+      const CompressionScope scope(compressor);
+      const at::Tensor normed = at::layer_norm(x * 1.0 + mean, {kWidth}, scale);
+      const at::Tensor y = at::mm(x * 2.0, weight) + normed;
+    }
+    ASSERT_EQ(compressor.sites().size(), 2U);
+    for (const Compressor::Site& site : compressor.sites()) {
+      EXPECT_EQ(site.codec, "rotated, 3 bits") << mean << '\n' << compressor.report();
+    }
+  }
+}
+
+TEST(CompressionRules, ASmallBatchMovesNoPlaces) {
+  const at::Tensor narrow = at::randn({4, kWidth}).requires_grad_();
+  const at::Tensor wide = at::randn({kWidth, kWidth}).requires_grad_();
+  Compressor compressor({.bits = 2});
+  for (const int64_t batch : {512, 200}) {
+    const at::Tensor x = at::randn({batch, kWidth}).requires_grad_();
+    const CompressionScope scope(compressor);
+    const at::Tensor first = at::mm(x.narrow(1, 0, 4) * 1.0, narrow);
+    const at::Tensor second = at::mm(x * 2.0, wide);
+  }
+  const auto sites = compressor.sites();
+  ASSERT_EQ(sites.size(), 2U);
+  EXPECT_EQ(sites[0].elements, 512 * 4);
+  EXPECT_EQ(sites[1].elements, 200 * kWidth);
+}
+
+TEST(CompressionRules, RefusesOptionsByName) {
+  EXPECT_THROW(Compressor({.bits = 0.5}), c10::Error);
+  EXPECT_THROW(Compressor({.bits = 9}), c10::Error);
+  EXPECT_THROW(Compressor({.activation_bits = 0}), c10::Error);
+  EXPECT_THROW(Compressor({.group = 100}), c10::Error);
+  EXPECT_THROW(Compressor().rule("aten::mm", Bits{9}), c10::Error);
+}
+
+}  // namespace fewbit::compression_rules_test
