@@ -3,6 +3,7 @@
 #include "codegen/generate_torch.hpp"
 #include "codegen/kernel_files.hpp"
 #include "codegen/normal_quantizer.hpp"
+#include "codegen/trellis_quantizer.hpp"
 #include "functions/registry.hpp"
 
 namespace fewbit::codegen {
@@ -20,7 +21,8 @@ std::string sources_list(const Files& files) {
 
 }  // namespace
 
-Files generate_files(const std::vector<solver::Table>& tables) {
+Files generate_files(const std::vector<solver::Table>& tables,
+                     const std::vector<solver::TrellisQuantizer>& trellises) {
   Files files = kernel_files(solver::registry(), tables);
   for (const solver::FunctionInfo& info : solver::registry()) {
     files[info.name + ".hpp"] =
@@ -29,6 +31,7 @@ Files generate_files(const std::vector<solver::Table>& tables) {
         cuda_source(info.name, "builtin", "generated/" + info.name + ".hpp", "the registry");
   }
   files.merge(normal_quantizer_files(tables));
+  files.merge(trellis_quantizer_files(trellises));
   files["sources.cmake"] = sources_list(files);
   files.merge(torch_files(solver::registry()));
   files[".clang-format"] = "# " + kNotice + "DisableFormat: true\nSortIncludes: Never\n";

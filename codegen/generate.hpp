@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "table/table.hpp"
+#include "trellis/trellis.hpp"
 
 namespace fewbit::codegen {
 
@@ -16,10 +17,16 @@ using Files = std::map<std::string, std::string>;
 /// fit its content, or whose function neither the registry nor the quantisers hold as it is.
 std::vector<solver::Table> load_tables(const std::string& folder);
 
+/// The trellis quantisers in `folder`, none where it has no such file. Throws Error for another
+/// file of that name.
+std::vector<solver::TrellisQuantizer> load_trellises(const std::string& folder);
+
 /// Everything that belongs into generated/: one header per registered function with its tables,
-/// what they include, the registry include, cuda/<name>.cu, sources.cmake; normal_quantizer.hpp
-/// where there are tables for it. A pure function of registry, templates and tables.
-Files generate_files(const std::vector<solver::Table>& tables);
+/// what they include, the registry include, cuda/<name>.cu, sources.cmake; normal_quantizer.hpp and
+/// trellis_quantizer.hpp where there are tables for them. A pure function of registry, templates
+/// and tables.
+Files generate_files(const std::vector<solver::Table>& tables,
+                     const std::vector<solver::TrellisQuantizer>& trellises = {});
 
 /// A function of one's own for libtorch, with the table it starts with:
 ///   fewbit/nn/<name>.hpp   fewbit::<name>(x, bits) and the module fewbit::nn::<Name>

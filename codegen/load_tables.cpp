@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "codegen/generate.hpp"
 #include "functions/quantizers.hpp"
 #include "functions/registry.hpp"
@@ -69,6 +70,13 @@ std::vector<solver::Table> load_tables(const std::string& folder) {
     }
   }
   return tables;
+}
+
+std::vector<solver::TrellisQuantizer> load_trellises(const std::string& folder) {
+  const fs::path path = fs::path(folder) / solver::kTrellisFile;
+  std::error_code status;
+  if (!fs::exists(path, status)) return {};
+  return solver::trellises_from_json(read_text_file(path.string()), path.string());
 }
 
 }  // namespace fewbit::codegen

@@ -55,7 +55,8 @@ int check(const Options& options, const fewbit::codegen::Files& files, Ownership
 
 fewbit::codegen::Files files_for(const Options& options) {
   if (options.torch.empty()) {
-    return fewbit::codegen::generate_files(fewbit::codegen::load_tables(options.tables));
+    return fewbit::codegen::generate_files(fewbit::codegen::load_tables(options.tables),
+                                           fewbit::codegen::load_trellises(options.tables));
   }
   return fewbit::codegen::generate_torch(fewbit::solver::read_table(options.torch));
 }

@@ -28,7 +28,8 @@ set(FEWBIT_GENERATED_HEADERS
   step_table.hpp
   tanh.hpp
   tanhshrink.hpp
-  threshold.hpp)
+  threshold.hpp
+  trellis_quantizer.hpp)
 set(FEWBIT_GENERATED_CUDA
   cuda/celu.cu
   cuda/elu.cu

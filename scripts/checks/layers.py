@@ -12,13 +12,14 @@ MAY_USE = {
     "table": {"base"},
     "functions": {"base", "expression", "table"},
     "weights": {"base", "table"},
+    "trellis": {"base"},
     "search": {"base", "expression", "functions", "weights", "table"},
     "verify": {"base", "expression", "functions", "weights", "table"},
     "proven": {"base", "expression", "functions", "weights", "table", "search", "verify"},
     "report": {"base", "expression", "functions", "weights", "table", "search", "verify", "proven"},
-    "codegen": {"base", "expression", "functions", "table"},
+    "codegen": {"base", "expression", "functions", "table", "trellis"},
     "cli": {"base", "expression", "functions", "weights", "table", "search", "verify", "proven",
-            "report", "codegen"},
+            "report", "trellis", "codegen"},
     # The runtime; "fewbit/..." are its public headers, "generated/..." and its files by bare name
     # what codegen wrote.
     "kernels": set(),
@@ -34,7 +35,7 @@ RUNTIME_WITH_TORCH = {"tables", "ops", "codecs", "autograd", "nn", "session"}
 # Prefix of an include -> the folders that alone may write it.
 OUTSIDE = {
     "Eigen/": {"search", "verify"},
-    "nlohmann/": {"table", "functions", "report", "cli", "codegen"},
+    "nlohmann/": {"table", "trellis", "functions", "report", "cli", "codegen"},
     "CLI/": {"cli", "codegen"},
     "torch/": RUNTIME_WITH_TORCH,
     "ATen/": RUNTIME_WITH_TORCH,

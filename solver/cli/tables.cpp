@@ -18,6 +18,7 @@
 #include "report/names.hpp"
 #include "report/parallel.hpp"
 #include "table/json.hpp"
+#include "trellis/trellis.hpp"
 
 namespace fewbit::solver {
 
@@ -57,6 +58,7 @@ Files solve_shipped() {
     // A small range of f' may need fewer bits than were allowed: the same table twice is one file.
     if (!fresh && place->second != text) throw Error("two different tables for one name", path);
   }
+  files.emplace(kTrellisFile, to_json(shipped_trellises()));
   return files;
 }
 
@@ -125,7 +127,7 @@ int run(const Options& options) {
     tell((options.check ? "stale    " : "removed  ") + path + "\n");
   }
   const size_t count = changes.written.size() + changes.stale.size();
-  tell(fmt::format("{}, {} {}\n", counted(files.size(), "table"), count,
+  tell(fmt::format("{}, {} {}\n", counted(files.size() - 1, "table"), count,
                    options.check ? "not current" : "changed"));
   if (!options.check || count == 0) return 0;
   throw Error(fmt::format("{} of the files {} not current: run fewbit-solve tables -o {}", count,

@@ -13,8 +13,11 @@ constexpr double kChange = 1e-9;
 std::vector<std::string> shipped_tables() {
   std::vector<std::string> paths;
   const std::filesystem::path folder = std::filesystem::path(FEWBIT_SOURCE_DIR) / "tables";
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
+  for (const auto& function : std::filesystem::directory_iterator(folder)) {
+    if (!function.is_directory()) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(function)) {
+      if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
+    }
   }
   std::sort(paths.begin(), paths.end());
   return paths;
