@@ -108,9 +108,9 @@ struct Codec {
   Pass decode;
 };
 
-Codec rotated(ElementType type, int bits) {
-  const RotatedFormat format{type, bits, kGroup, element_count(), kRandom};
-  return {"rotated",
+Codec rotated(ElementType type, int bits, int states) {
+  const RotatedFormat format{type, bits, kGroup, element_count(), kRandom, states};
+  return {states == 0 ? "rotated" : "trellis_" + std::to_string(states),
           [format](Buffers& all, int64_t begin, int64_t end) {
             rotated_encode(format, all.x.data(), all.codes.data(), all.constants.data(),
                            {begin / kGroup, end / kGroup});
@@ -154,7 +154,9 @@ void add_all() {
       {"f32", ElementType::f32}, {"bf16", ElementType::bf16}, {"f16", ElementType::f16}};
   for (const auto& [name, type] : types) {
     for (const int bits : {1, 2, 3, 4, 8}) {
-      add(rotated(type, bits), name, type, bits);
+      for (const int states : {0, 4, 8}) {
+        if (bits <= 4 || states == 0) add(rotated(type, bits, states), name, type, bits);
+      }
       add(grouped(type, bits, Rounding::nearest, "group_nearest"), name, type, bits);
       add(grouped(type, bits, Rounding::stochastic, "group_stochastic"), name, type, bits);
     }

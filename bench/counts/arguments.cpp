@@ -1,12 +1,11 @@
 // The arguments of kernels as the launchers pass them, for counting what the kernels issue: of
-// every function's forward pass with the tables that are its default ones, and of backward, over
-// 2^20 elements at aligned addresses. Prints JSON, an array of passes with the bytes in
-// hexadecimal.
+// every function's forward pass with the tables that are its default ones, of backward, and of the
+// quantizers, over 2^20 elements at aligned addresses. Prints JSON, an array of passes with the
+// bytes in hexadecimal.
 
 #include "kernels/activation/cuda/arguments.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/counts/arguments.hpp"
 #include "functions.hpp"
 #include "kernels/activation/cuda/activation.hpp"
 #include "step_table.hpp"
@@ -27,10 +27,11 @@ using nlohmann::ordered_json;
 
 namespace cuda = fewbit::kernels::cuda;
 
-constexpr int64_t kCount = int64_t{1} << 20;
-constexpr ElementType kTypes[] = {ElementType::f32, ElementType::bf16, ElementType::f16,
-                                  ElementType::f64};
-constexpr const char* kTypeNames[] = {"f32", "bf16", "f16", "f64"};
+using fewbit::counts::address;
+using fewbit::counts::Bytes;
+using fewbit::counts::kCount;
+using fewbit::counts::kTypeNames;
+using fewbit::counts::kTypes;
 
 struct Entry {
   std::string_view function;
@@ -41,36 +42,6 @@ constexpr Entry kTables[] = {
 #define FEWBIT_TABLE(function, name) {#function, &fewbit::generated::function::tables::name},
 #include "registry.inc"
 };
-
-/// What kernel arguments look like in memory: one after the other, each at a multiple of eight.
-class Bytes {
- public:
-  template <class T>
-  Bytes& operator<<(const T& argument) {
-    bytes_.resize((bytes_.size() + 7) / 8 * 8);
-    bytes_.resize(bytes_.size() + sizeof(T));
-    std::memcpy(bytes_.data() + bytes_.size() - sizeof(T), &argument, sizeof(T));
-    return *this;
-  }
-
-  std::string hex() const {
-    std::string text;
-    for (const unsigned char byte : bytes_) {
-      text += "0123456789abcdef"[byte / 16];
-      text += "0123456789abcdef"[byte % 16];
-    }
-    return text;
-  }
-
- private:
-  std::vector<unsigned char> bytes_;
-};
-
-/// An address that 16 divides; nothing reads it.
-template <class T>
-T* address(uintptr_t number) {
-  return reinterpret_cast<T*>(number << 32);
-}
 
 StepView view_of(const StepTable& table) {
   return {table.bits,  table.even,        table.threshold_count, table.thresholds,
@@ -153,6 +124,7 @@ ordered_json passes() {
     }
     for (int bits = 1; bits <= 8; ++bits) rows.push_back(backward_pass(type, bits));
   }
+  for (const ordered_json& row : fewbit::counts::quantizer_passes()) rows.push_back(row);
   return rows;
 }
 

@@ -15,15 +15,22 @@ REGISTERS, REGISTERS_OF_WARP, WARPS, BLOCKS = 65536, 256, 64, 32
 SHARED, SHARED_OF_BLOCK = 228 * 1024, 1024  # the second is the system's, beside what a kernel asks for
 
 TYPES = ("f32", "bf16", "f16", "f64")
-SYMBOL = re.compile(r"4cuda\d+(forward|backward|round|bisection)(_doubles)?_kernel")
+SYMBOL = re.compile(r"4cuda\d+(forward|backward|round|bisection|(?:rotated|trellis|group|mask|integer)_(?:en|de)code)"
+                    r"(_doubles)?_kernel")
+ROUNDINGS = (None, "random", "dithered", "squares")
+INTEGERS = ("bool", "u8", "i32", "i64")
+MASKS = {"1065353216": "f32", "16256": "bf16", "15360": "f16", "4607182418800017408": "f64"}  # by their 1
 
 
 def name_of(symbol):
     """"forward gelu bf16", "backward bf16 3", "backward zeros bf16 3" of tables with zero levels,
-    "bisection f32"; None for other symbols."""
+    "bisection f32", "rotated_encode bf16 256", "group_encode bf16 random", "mask_decode bool"; None for
+    other symbols."""
     found = SYMBOL.search(symbol)
     if not found:
         return None
+    if "_" in found[1]:
+        return quantizer_name(symbol, found[1], found[2])
     namespace = re.search(r"9generated(\d+)", symbol)  # followed by so many letters of a name
     function = namespace and symbol[namespace.end():namespace.end() + int(namespace[1])]
     element = re.search(r"ElementTypeE(\d)E", symbol)
@@ -33,13 +40,31 @@ def name_of(symbol):
     return " ".join(filter(None, (found[1], zeros, function, kind, bits and bits[1])))
 
 
+def quantizer_name(symbol, name, doubles):
+    """By the type, and the group or how it is rounded."""
+    if name.startswith("mask"):
+        one = re.search(r"L[jtm](\d+)EEEE", symbol)
+        return f"{name} {MASKS[one[1]] if one else 'bool'}"
+    kind = re.search(r"(Element|Integer)TypeE(\d)E", symbol)
+    element = "f64" if doubles else (INTEGERS if kind[1] == "Integer" else TYPES)[int(kind[2])]
+    group = re.search(r"ELi(\d+)E", symbol)
+    rounding = re.search(r"RoundingE(\d)E", symbol)
+    rounded = rounding and ROUNDINGS[int(rounding[1])]
+    return " ".join(filter(None, (name, element, group and group[1], rounded)))
+
+
 def kernel_of(row):
     """The name of the kernel of a pass."""
+    if "kernel" in row:
+        return row["kernel"]
     bits = row["bits"] if row["pass"] == "backward" and row["type"] != "f64" else ""
     return " ".join(filter(None, (row["pass"], row.get("function"), row["type"], str(bits))))
 
 
 def pass_name(row):
+    if "kernel" in row:
+        states = f"s{row['states']}" if "states" in row else ""
+        return f"{row['kernel']} b{row['bits']}{states}"
     which = row["bits"] if row["pass"] == "backward" else row.get("table", "values")
     return " ".join(filter(None, (row["pass"], row.get("function"), row["type"], str(which))))
 
@@ -67,12 +92,26 @@ def needs(code, resources, threads):
             "code_bytes": BYTES * len(code)}
 
 
+def bytes_of_access(followed):
+    """That a thread's loads and stores of the device's memory have on average."""
+    widths = {"64": 8, "128": 16, "U8": 1, "S8": 1, "U16": 2, "S16": 2}
+    total = times = 0
+    for address, count in followed.issued.items():
+        instruction = followed.kernel.at[address]
+        if instruction.name in ("LDG", "STG"):
+            total += count * next((widths[m] for m in instruction.modifiers if m in widths), 4)
+            times += count
+    return total / times
+
+
 def issued(row, followed):
-    """Of one pass, by the element."""
+    """Of one pass, by the element; of quantizers, "bytes" are those moved, by the element."""
     found = {"instructions": followed.steps / row["elements"],
              "loop": followed.loop_instructions() / row["elements"],
              "slow_paths": len(followed.slow_paths)}
-    return found | {key: row[key] for key in ("bits", "thresholds", "even") if key in row}
+    if "bytes" in row:
+        found["bytes_of_access"] = round(bytes_of_access(followed), 1)
+    return found | {key: row[key] for key in ("bits", "thresholds", "even", "bytes") if key in row}
 
 
 def code_bytes(sections):

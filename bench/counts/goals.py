@@ -4,13 +4,18 @@ GROWTH = 1.10           # over the committed counts
 OCCUPANCY = 0.5         # of a multiprocessor's warps, at least
 BACKWARD = 12.0         # instructions an element, at most
 FORWARD = {"forward gelu bf16 smoothed_normal_b3": 28.0}
+QUANTIZERS = {"rotated_encode f32 256 b3": 75.0, "rotated_decode f32 256 b3": 55.0,
+              "trellis_encode f32 256 b2s4": 500.0, "trellis_decode f32 256 b2s4": 60.0,
+              "group_encode f32 squares b4": 75.0, "group_decode f32 squares b4": 20.0,
+              "group_encode f32 b4": 28.0, "group_decode f32 b4": 20.0,
+              "mask_encode bool b1": 8.0, "mask_decode bool b1": 8.0}
 CODE_BYTES = 20e6       # of one architecture
 
 
 def limit_of(name):
     """Instructions an element that a pass may issue, None where that is open."""
     counted = name.startswith("backward") and "f64" not in name
-    return BACKWARD if counted else FORWARD.get(name)
+    return BACKWARD if counted else (FORWARD | QUANTIZERS).get(name)
 
 
 def broken(counts):

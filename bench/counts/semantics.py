@@ -389,9 +389,20 @@ def permute(state, _, operands):
     return True
 
 
+def vote(state, modifiers, operands):
+    """Whether lanes agree. Kernels vote on whether something is unusual, which is not what is counted:
+    where it is not known no lane finds it."""
+    result, source = operands[0], operands[-1]
+    if not is_predicate(result):
+        return False
+    truth = state.read(source)
+    state.write(result, "ALL" in modifiers if truth is None else truth)
+    return True
+
+
 HANDLERS = {
     "MOV": move, "R2UR": move, "S2R": special, "S2UR": special, "CS2R": clear_pair,
     "LDC": load_constant, "HFMA2": halves_constant, "IMAD": multiply_add, "IADD3": add,
     "IADD": add_plain, "VIADD": add_plain, "VIMNMX": minimum, "IMNMX": minimum,
     "VIADDMNMX": add_minimum, "ISETP": compare, "SEL": select, "LOP3": logic,
-    "PLOP3": predicate_logic, "SHF": shift, "LEA": shift_add, "PRMT": permute}
+    "PLOP3": predicate_logic, "SHF": shift, "LEA": shift_add, "PRMT": permute, "VOTE": vote}

@@ -14,18 +14,24 @@ INTRODUCTION = """\
 Instructions that a thread issues for a tile of 32 elements of its own, all of them: addresses, loads, codes,
 values, stores, and what a predicate turns off. The machine code is followed from the launcher's arguments on
 (2^20 elements, aligned), so that loops run and switches go as they would. Where lanes may differ, around a
-zero or in a tail, both ways count, as in a warp that has both; slow paths of divisions do not. Tables are
-those that the operations take by default (`smoothed_normal`, or the exact one of a function of straight
+zero or in a tail, both ways count, as in a warp that has both; slow paths of divisions do not, nor does what
+a warp votes on and hardly ever has, as groups that are scaled or without numbers. Tables are those that the operations take by default (`smoothed_normal`, or the exact one of a function of straight
 lines). "Room" is how many instructions a GPU issues while its memory moves the element at the speed of a
 copy, an H200's where none is named: its multiprocessors times 128 times its clock over that speed. The clock of
-the B200 is assumed.
+the B200 is assumed. Of `trellis_encode` it is a thread with a group to search that is counted, of its own 32
+elements as the others: each of 8192 / group threads of a block searches a whole group meanwhile, in as few
+warps as can be, and the other warps of the block wait.
 """
 
 
 def room(type_name, bits, gpu="H200"):
     """Instructions an element that are issued while a copy moves its bytes, read and written."""
+    return room_of(2 * (4 if type_name == "f32" else 2) + bits / 8, gpu)
+
+
+def room_of(bytes_moved, gpu="H200"):
+    """The same of any bytes: a quantizer reads elements or writes them, not both."""
     processors, clock, bandwidth = GPUS[gpu]
-    bytes_moved = 2 * (4 if type_name == "f32" else 2) + bits / 8
     return processors * LANES * clock / bandwidth * bytes_moved
 
 
@@ -50,6 +56,9 @@ def goal_lines(counts):
                      f"{backward[worst]:.1f}", worst))
     for name, limit in goals.FORWARD.items():
         lines.append(row("forward, instructions an element", f"{limit:.0f}",
+                         f"{counts['passes'][name]['instructions']:.1f}", name))
+    for name, limit in goals.QUANTIZERS.items():
+        lines.append(row("quantizer, instructions an element", f"{limit:.0f}",
                          f"{counts['passes'][name]['instructions']:.1f}", name))
     release = counts["release"]
     lines.append(row("spills, bytes", 0, release["spill_bytes"],
@@ -121,12 +130,24 @@ def forward_lines(counts):
     return lines
 
 
+def quantizer_lines(counts):
+    lines = head("pass", "instructions", "of which loop", "room", "bytes an access", "slow paths",
+                 *NEEDS)
+    for name, found in counts["passes"].items():
+        if "bytes" in found:
+            kernel = counts["kernels"][name.rsplit(" ", 1)[0]]
+            lines.append(row(name, f"{found['instructions']:.1f}", f"{found['loop']:.1f}",
+                             f"{room_of(found['bytes']):.0f}", found["bytes_of_access"],
+                             found["slow_paths"], *needs(kernel)))
+    return lines
+
+
 def other_lines(counts):
     """Kernels that work element by element, by kind and type."""
     groups = {}
     for name, kernel in counts["kernels"].items():
         first, *_, last = name.split()
-        if first in ("round", "bisection") or last == "f64":
+        if first in ("round", "bisection") or (last == "f64" and "_" not in first):
             groups.setdefault((first, last), []).append(kernel)
     lines = head("kernel", "type", "kernels", *(f"most {need}" for need in NEEDS[:2]),
                  "least occupancy", "most code bytes")
@@ -160,6 +181,10 @@ def markdown(counts):
         "", "## Forward", "",
         "\"of which loop\": over the thresholds of the table for 3 bits, or for 1.",
         "", *forward_lines(counts),
+        "", "## Quantizers", "",
+        "The last word is the bits of a code; groups are of 256 elements where no size is named. Of loads and "
+        "stores of the device's memory an access has so many bytes of a thread.",
+        "", *quantizer_lines(counts),
         "", "## Element by element", "",
         "Codes of the unbiased form (round) and of tables of many thresholds (bisection); doubles.",
         "", *other_lines(counts), "", "## Code", "", *code_lines(counts), ""]

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 namespace fewbit::codecs {
 
 using ops::RandomStream;
+using ops::RotatedCodes;
 
 /// A run of elements in the order of their memory, as a codec keeps it.
 class Encoded {
@@ -39,21 +41,42 @@ class Codec {
 
 using CodecPointer = std::shared_ptr<const Codec>;
 
+/// Bytes of all that a codec will hold of x, which it takes, found without a look at x's elements:
+/// by encoding on the Meta device. None where they depend on these.
+std::optional<int64_t> bytes_ahead(const Codec& codec, const at::Tensor& x);
+
 /// Elements that share constants: 64, 128, 256, 512 or 1024.
 constexpr bool is_group(int64_t elements) {
   return elements >= 64 && elements <= 1024 && (elements & (elements - 1)) == 0;
 }
 
-/// Rotation and the best table for N(0, 1): ops/rotated.hpp. 1 to 8 bits. Least error, without bias
-/// but where a few elements of a group are all of it.
-CodecPointer rotated(int bits, int64_t group = 256);
-
-/// Its squared error over the energy, of Gaussian runs.
-double rotated_error(int bits);
+/// Rotation and the best table for N(0, 1), or a trellis: ops/rotated.hpp. 1 to 8 bits. Least
+/// error, without bias to speak of.
+CodecPointer rotated(const RotatedCodes& form);
 
 /// Steps between a group's least and greatest element, rounded at random: ops/group.hpp. 1 to 8
 /// bits. Without any bias, and never beyond these two.
 CodecPointer grouped(int bits, int64_t group = 256);
+
+/// The same between levels at the squares of such steps: half of the error and less where few
+/// elements of a group are large and none is below zero, as of probabilities.
+CodecPointer squares(int bits, int64_t group = 256);
+
+/// Grouped by sample (index of dimension 0), each in groups and bits of its own, as ActNN spends
+/// them: ops/group_samples.hpp. bits: uint8 [samples] on a CPU, 1 to 8 each, copied; kept with the
+/// codes. Takes tensors of so many samples that are one after the other in memory. Throws
+/// c10::Error for other bits.
+CodecPointer grouped(const at::Tensor& bits, int64_t group = 256);
+
+/// A floating-point type of fewer bytes, rounded to nearest even: bfloat16, float8_e4m3fn or
+/// float8_e5m2 (Micikevicius et al., FP8 Formats for Deep Learning, 2022). Finite values beyond the
+/// type's largest are kept as that; NaN stays NaN; an infinity stays one, but is NaN in e4m3, which
+/// has none. Takes float, bfloat16 and half where they are larger; not double, which torch rounds
+/// twice. Throws c10::Error for another type.
+CodecPointer cast(at::ScalarType type);
+
+/// A copy: what other codecs are measured against. Of any type.
+CodecPointer identity();
 
 /// Zeros and one other value, as a mask that scales has: 1 bit, exact. Of float types and bool.
 CodecPointer mask();

@@ -3,6 +3,8 @@
 #include <vector>
 
 #include <ATen/ops/aminmax.h>
+#include <ATen/ops/clone.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/max.h>
 
@@ -14,11 +16,38 @@ namespace fewbit::codecs {
 
 namespace {
 
+class IdentityRun final : public Encoded {
+ public:
+  explicit IdentityRun(const at::Tensor& x) : copy_(flat(x).clone()) {}
+
+  at::Tensor decoded() const override { return copy_.clone(); }
+
+  at::TensorList tensors() const override { return copy_; }
+
+ private:
+  at::Tensor copy_;
+};
+
+class Identity final : public Codec {
+ public:
+  std::string name() const override { return "identity"; }
+  bool takes(const at::Tensor& /*x*/) const override { return true; }
+  std::shared_ptr<const Encoded> encode(const at::Tensor& x,
+                                        const RandomStream& /*random*/) const override {
+    return std::make_shared<IdentityRun>(x);
+  }
+};
+
+/// torch has no shape of it without data.
+at::Tensor greatest(const at::Tensor& x) {
+  return x.is_meta() ? at::empty({}, x.options()) : at::max(x);
+}
+
 class MaskRun final : public Encoded {
  public:
   explicit MaskRun(const at::Tensor& x) : count_(x.numel()), dtype_(x.scalar_type()) {
     parts_.push_back(ops::sign_encode(x));
-    if (dtype_ != at::kBool) parts_.push_back(at::max(x));
+    if (dtype_ != at::kBool) parts_.push_back(greatest(x));
   }
 
   at::Tensor decoded() const override {
@@ -77,6 +106,7 @@ class Integers final : public Codec {
   }
   std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                         const RandomStream& /*random*/) const override {
+    if (x.is_meta()) return nullptr;
     const auto [least, greatest] = at::aminmax(x);
     const int64_t minimum = least.item().toLong();
     const int bits = ops::integer_bits(minimum, greatest.item().toLong());
@@ -114,6 +144,10 @@ class SizesOnly final : public Codec {
 };
 
 }  // namespace
+
+CodecPointer identity() {
+  return std::make_shared<Identity>();
+}
 
 CodecPointer mask() {
   return std::make_shared<Mask>();

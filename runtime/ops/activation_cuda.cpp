@@ -1,22 +1,14 @@
 // Only where the kernels and libtorch have CUDA. What is enqueued is the current stream's of x's
 // device; nothing here waits for it.
-#include <c10/cuda/CUDAStream.h>
 #include <torch/library.h>
 
 #include "kernels/activation/cuda/activation.hpp"
 #include "ops/activation_passes.hpp"
+#include "ops/cuda_launch.hpp"
 
 namespace fewbit::ops {
 
 namespace {
-
-/// The launchers throw nothing and leave the error of a launch for us to clear.
-void check_launch(const char* operation, cudaError_t status) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();
-  TORCH_CHECK(false, operation, ": CUDA error: ", cudaGetErrorString(status), " (",
-              cudaGetErrorName(status), ")");
-}
 
 const kernels::cuda::Activation& cuda_function(const char* operation, const FunctionCall& call) {
   const kernels::cuda::Activation* found = kernels::cuda::find_activation(call.function.name);
@@ -40,7 +32,7 @@ struct Cuda {
   static void forward_unbiased(const char* operation, const FunctionCall& call,
                                const kernels::StepView& step, const int64_t* seed,
                                const Elements& at, uint8_t* codes) {
-    const kernels::DevicePhilox random{reinterpret_cast<const uint64_t*>(seed), 0};
+    const kernels::DevicePhilox random = device_philox(seed, 0);
     check_launch(operation,
                  kernels::cuda::activation_forward_unbiased(
                      cuda_function(operation, call), call.parameters.data(), step, random, at.type,

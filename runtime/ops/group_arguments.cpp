@@ -13,9 +13,10 @@ namespace {
 kernels::Rounding check_rounding(const char* operation, c10::string_view rounding) {
   if (rounding == "nearest") return kernels::Rounding::nearest;
   if (rounding == "stochastic") return kernels::Rounding::stochastic;
-  TORCH_CHECK(rounding == "dithered", operation, ": rounding is '", rounding,
-              "', accepted: nearest, stochastic, dithered");
-  return kernels::Rounding::dithered;
+  if (rounding == "dithered") return kernels::Rounding::dithered;
+  TORCH_CHECK(rounding == "squares", operation, ": rounding is '", rounding,
+              "', accepted: nearest, stochastic, dithered, squares");
+  return kernels::Rounding::squares;
 }
 
 }  // namespace
@@ -28,12 +29,12 @@ void check_bits_and_group(const char* operation, int64_t bits, int64_t group) {
               kernels::kMinGroup, " to ", kernels::kMaxGroup);
 }
 
-kernels::GroupFormat check_group(const char* operation, kernels::ElementType type,
+kernels::GroupFormat check_group(const char* operation, Draws* draws, kernels::ElementType type,
                                  const GroupArguments& arguments, const at::Tensor& beside) {
   const auto [bits, group, rounding, seed, offset] = arguments;
   check_bits_and_group(operation, bits, group);
   const kernels::Rounding chosen = check_rounding(operation, rounding);
-  if (chosen != kernels::Rounding::nearest) {
+  if (draws(chosen)) {
     TORCH_CHECK(seed.has_value(), operation, ": rounding '", rounding,
                 "' takes a seed, one int64 on ", beside.device());
     check_seed(operation, seed, beside);

@@ -20,9 +20,12 @@ struct GroupArguments {
   int64_t offset;
 };
 
-/// The format without its random numbers, for the device decides when the seed is read. `beside`:
-/// a tensor whose device the seed is on.
-kernels::GroupFormat check_group(const char* operation, kernels::ElementType type,
+/// kernels::encoding_draws or decoding_draws.
+using Draws = bool(kernels::Rounding);
+
+/// The format without its random numbers, for the device decides when the seed is read, if the
+/// operation draws by it. `beside`: a tensor whose device the seed is on.
+kernels::GroupFormat check_group(const char* operation, Draws* draws, kernels::ElementType type,
                                  const GroupArguments& arguments, const at::Tensor& beside);
 
 /// What every codec in groups has in common.

@@ -19,7 +19,7 @@ std::tuple<at::Tensor, at::Tensor> encode(const at::Tensor& x, int64_t bits, int
   check_device(kName, "x", x, at::kMeta);
   const kernels::ElementType type = check_element_type(kName, x);
   const kernels::GroupFormat format =
-      check_group(kName, type, {bits, group, rounding, seed, offset}, x);
+      check_group(kName, kernels::encoding_draws, type, {bits, group, rounding, seed, offset}, x);
   const c10::SymInt count = x.sym_numel();
   return {
       at::empty_symint({code_bytes(count, format.bits)}, x.options().dtype(at::kByte)),
@@ -32,8 +32,8 @@ at::Tensor decode(const at::Tensor& codes, const at::Tensor& constants, c10::Sym
   constexpr const char* kName = "fewbit::group_decode";
   check_device(kName, "codes", codes, at::kMeta);
   const kernels::ElementType type = check_element_type(kName, dtype);
-  const kernels::GroupFormat format =
-      check_group(kName, type, {bits, group, rounding, seed, offset}, codes);
+  const kernels::GroupFormat format = check_group(kName, kernels::decoding_draws, type,
+                                                  {bits, group, rounding, seed, offset}, codes);
   check_count(kName, count);
   check_encoded(kName, format, codes, constants, count);
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));

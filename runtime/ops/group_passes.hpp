@@ -26,6 +26,11 @@ struct GroupMemory {
 using GroupEncodeMemory = GroupMemory<const void, uint8_t>;
 using GroupDecodeMemory = GroupMemory<void, const uint8_t>;
 
+/// In the device's memory; null where no random numbers are drawn.
+inline const int64_t* seed_of(bool draws, const std::optional<at::Tensor>& seed) {
+  return draws ? seed->const_data_ptr<int64_t>() : nullptr;
+}
+
 /// `Device` has kType and the static functions, with the seed in the device's memory or null,
 ///   encode(operation, GroupFormat, seed, GroupEncodeMemory)
 ///   decode(operation, GroupFormat, seed, GroupDecodeMemory)
@@ -39,7 +44,7 @@ struct GroupOperations {
     check_device(kName, "x", x, Device::kType);
     const kernels::ElementType type = check_element_type(kName, x);
     const kernels::GroupFormat format =
-        check_group(kName, type, {bits, group, rounding, seed, offset}, x);
+        check_group(kName, kernels::encoding_draws, type, {bits, group, rounding, seed, offset}, x);
     const c10::DeviceGuard guard(x.device());
     const at::Tensor in = dense(x);
     const int64_t count = in.numel();
@@ -47,7 +52,7 @@ struct GroupOperations {
         at::empty({kernels::code_bytes(count, format.bits)}, in.options().dtype(at::kByte));
     at::Tensor constants = at::empty({kernels::group_count(count, group), 2},
                                      in.options().dtype(constants_type(type)));
-    Device::encode(kName, format, seed_of(format, seed),
+    Device::encode(kName, format, seed_of(kernels::encoding_draws(format.rounding), seed),
                    {in.const_data_ptr(), codes.mutable_data_ptr<uint8_t>(),
                     static_cast<uint8_t*>(constants.mutable_data_ptr()), count});
     return {codes, constants};
@@ -60,23 +65,16 @@ struct GroupOperations {
     constexpr const char* kName = "fewbit::group_decode";
     check_device(kName, "codes", codes, Device::kType);
     const kernels::ElementType type = check_element_type(kName, dtype);
-    const kernels::GroupFormat format =
-        check_group(kName, type, {bits, group, rounding, seed, offset}, codes);
+    const kernels::GroupFormat format = check_group(kName, kernels::decoding_draws, type,
+                                                    {bits, group, rounding, seed, offset}, codes);
     check_count(kName, count);
     check_encoded(kName, format, codes, constants, count);
     const c10::DeviceGuard guard(codes.device());
     at::Tensor x = at::empty({count}, codes.options().dtype(dtype));
-    Device::decode(kName, format, seed_of(format, seed),
+    Device::decode(kName, format, seed_of(kernels::decoding_draws(format.rounding), seed),
                    {x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
                     static_cast<const uint8_t*>(constants.const_data_ptr()), count});
     return x;
-  }
-
- private:
-  static const int64_t* seed_of(const kernels::GroupFormat& format,
-                                const std::optional<at::Tensor>& seed) {
-    const bool is_random = format.rounding != kernels::Rounding::nearest;
-    return is_random ? seed->const_data_ptr<int64_t>() : nullptr;
   }
 };
 

@@ -5,19 +5,22 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "kernels/quantizer/rotated.hpp"
+
 /// Operations of library `fewbit` that keep a tensor in few bits, by kernels/quantizer/rotated.hpp:
 ///
-///   rotated_encode(Tensor x, int bits, int group, Tensor seed, int offset)
+///   rotated_encode(Tensor x, int bits, int group, int states, Tensor seed, int offset)
 ///       -> (Tensor codes, Tensor constants)
-///   rotated_decode(Tensor codes, Tensor constants, SymInt count, int bits, int group,
+///   rotated_decode(Tensor codes, Tensor constants, SymInt count, int bits, int group, int states,
 ///                  ScalarType dtype, Tensor seed, int offset) -> Tensor
 ///
 /// x: float, bfloat16, half or double of any shape, taken in the order of its memory (a copy of it
 /// where it is not dense), in groups of 64, 128, 256, 512 or 1024. codes: uint8 [groups * group *
-/// bits / 8 rounded up to 16]; constants: [groups, 2] of bfloat16, of double for double. Decoded is
-/// the flat run of `count` elements. Its signs are those of seed, one int64 on x's device, and
-/// offset: the same for both, others for every tensor that is encoded, or their errors go together.
-/// Nothing here is differentiable.
+/// bits / 8 rounded up to 16]; constants: [groups, 2] of bfloat16, of double for double. `states`
+/// of the trellis that picks the codes of a group together, 4 or 8, of at most 4 bits; 0: each code
+/// for itself. Decoded is the flat run of `count` elements. Its signs are
+/// those of seed, one int64 on x's device, and offset: the same for both, others for every tensor
+/// that is encoded, or their errors go together. Nothing here is differentiable.
 ///
 /// Throws c10::Error naming operation and argument for other types, devices, bits, groups, lengths.
 namespace fewbit::ops {
@@ -28,14 +31,22 @@ struct RandomStream {
   int64_t offset;
 };
 
-std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, int64_t bits, int64_t group,
+using kernels::kMostTrellisBits;
+
+struct RotatedCodes {
+  int64_t bits;
+  int64_t group;
+  int64_t states = 0;
+};
+
+std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const RotatedCodes& form,
                                                   const RandomStream& random);
 
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
-                          int64_t bits, int64_t group, at::ScalarType dtype,
+                          const RotatedCodes& form, at::ScalarType dtype,
                           const RandomStream& random);
 
 /// The squared error of what is decoded over the energy of Gaussian elements, their mean left out.
-double rotated_error(int64_t bits);
+double rotated_error(const RotatedCodes& form);
 
 }  // namespace fewbit::ops

@@ -38,11 +38,15 @@ void check_count(const char* operation, const c10::SymInt& count) {
   TORCH_CHECK(count >= 0, operation, ": count is ", count, ", accepted: 0 or more");
 }
 
-void check_stream(const char* operation, const at::Tensor& codes, const c10::SymInt& count,
-                  int bits) {
+void check_stream_type(const char* operation, const at::Tensor& codes) {
   TORCH_CHECK(codes.scalar_type() == at::kByte && codes.dim() == 1 && codes.is_contiguous(),
               operation, ": codes is a ", codes.dim(), "-d tensor of ", codes.scalar_type(),
               ", accepted: contiguous 1-d uint8");
+}
+
+void check_stream(const char* operation, const at::Tensor& codes, const c10::SymInt& count,
+                  int bits) {
+  check_stream_type(operation, codes);
   const c10::SymInt bytes = code_bytes(count, bits);
   TORCH_CHECK(codes.sym_numel() == bytes, operation, ": codes has ", codes.sym_numel(),
               " bytes, accepted: ", bytes, ", which ", count, " codes of ", bits, " bits take");

@@ -18,6 +18,9 @@ kernels::ElementType check_element_type(const char* operation, at::ScalarType ty
 /// A number of elements.
 void check_count(const char* operation, const c10::SymInt& count);
 
+/// A stream of codes, however many.
+void check_stream_type(const char* operation, const at::Tensor& codes);
+
 /// Codes of `count` elements.
 void check_stream(const char* operation, const at::Tensor& codes, const c10::SymInt& count,
                   int bits);

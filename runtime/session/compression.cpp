@@ -21,9 +21,6 @@ constexpr int kMostBits = 8;
 /// Errors are measured at a place's first, second, third, fifth, ... tensor, and every so many.
 constexpr int64_t kMeasured = 64;
 
-/// Of a group's energy in its greatest element, up to which rotation has no bias to speak of.
-constexpr double kMostOfOne = 0.25;
-
 bool is_plain(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.has_storage() && !tensor.is_nested() &&
          !tensor.is_quantized() && !tensor.is_neg() && tensor.device().is_cpu();
@@ -38,9 +35,23 @@ codecs::CodecPointer exact_codec(Way way) {
       return codecs::integers();
     case Way::sizes:
       return codecs::sizes_only();
+    case Way::bf16:
+      return codecs::cast(at::kBFloat16);
+    case Way::e4m3:
+      return codecs::cast(at::kFloat8_e4m3fn);
+    case Way::e5m2:
+      return codecs::cast(at::kFloat8_e5m2);
     default:
       return nullptr;
   }
+}
+
+Way cast_to(at::ScalarType type) {
+  TORCH_CHECK(type == at::kBFloat16 || type == at::kFloat8_e4m3fn || type == at::kFloat8_e5m2,
+              "fewbit::Compressor: a rule's type is ", type,
+              ", accepted: BFloat16, Float8_e4m3fn, Float8_e5m2");
+  if (type == at::kBFloat16) return Way::bf16;
+  return type == at::kFloat8_e4m3fn ? Way::e4m3 : Way::e5m2;
 }
 
 int64_t bytes_of(at::TensorList tensors) {
@@ -73,12 +84,16 @@ Compression::Compression(CompressorOptions options) : options_(options) {
   check_bits("activation_bits", options.activation_bits);
   TORCH_CHECK(codecs::is_group(options.group), "fewbit::Compressor: group is ", options.group,
               ", accepted: 64, 128, 256, 512, 1024");
+  TORCH_CHECK(options.trellis == 0 || options.trellis == 4 || options.trellis == 8,
+              "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
 }
 
-void Compression::set_rule(const std::string& pattern, std::optional<int> bits) {
+void Compression::set_rule(const std::string& pattern, std::optional<int> bits,
+                           std::optional<at::ScalarType> type) {
   if (bits) check_bits("a rule's bits", *bits);
+  const std::optional<Way> cast = type ? std::optional(cast_to(*type)) : std::nullopt;
   const std::lock_guard lock(mutex_);
-  rules_.push_back({pattern, bits});
+  rules_.push_back({pattern, bits, cast});
   for (Place& place : places_) place.fixed.reset();  // as the rules are now, once it is met again
   has_changed_ = true;
 }
@@ -119,10 +134,12 @@ Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving)
   if (!is_plain(tensor)) return {};
   const std::lock_guard lock(mutex_);
   const Rule* rule = rule_of(saving);
-  if (rule != nullptr && !rule->bits) return {};
-  const Treatment treatment = treatment_of(tensor, saving);
-  const bool is_asked_for = rule != nullptr && treatment.way == Way::exact;
-  return is_asked_for && may_take_bits(tensor, saving) ? Treatment{Way::rotated, 1.0} : treatment;
+  if (rule != nullptr && rule->leaves_alone()) return {};
+  Treatment treatment = treatment_of(tensor, saving);
+  if (rule == nullptr) return treatment;
+  if (treatment.way == Way::exact && may_take_bits(tensor, saving)) treatment = {Way::rotated, 1.0};
+  if (treatment.takes_bits() && rule->cast) treatment.way = *rule->cast;
+  return treatment;
 }
 
 bool Compression::leaves_alone(std::string_view operation) const {
@@ -130,27 +147,39 @@ bool Compression::leaves_alone(std::string_view operation) const {
   const auto rule = std::find_if(rules_.rbegin(), rules_.rend(), [&](const Rule& candidate) {
     return fits_pattern(operation, candidate.pattern);
   });
-  return rule != rules_.rend() && !rule->bits;
+  return rule != rules_.rend() && rule->leaves_alone();
 }
 
 bool Compression::is_too_small(const at::Tensor& tensor) {
   return tensor.numel() < kFewElements;
 }
 
-codecs::CodecPointer Compression::codec(int bits, bool is_grouped) const {
-  return is_grouped ? codecs::grouped(bits, options_.group) : codecs::rotated(bits, options_.group);
+codecs::CodecPointer Compression::codec(Way way, int bits, bool is_grouped) const {
+  if (!is_grouped) return codecs::rotated(rotated(bits));
+  const bool is_ours = way == Way::probabilities && options_.scheme == Scheme::rotated;
+  return is_ours ? codecs::squares(bits, options_.group) : codecs::grouped(bits, options_.group);
+}
+
+/// Of more bits each code is for itself.
+codecs::RotatedCodes Compression::rotated(int bits) const {
+  return {bits, options_.group, bits <= ops::kMostTrellisBits ? options_.trellis : 0};
+}
+
+/// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
+double Compression::expected_error(int bits, bool is_grouped) const {
+  return is_grouped ? std::pow((1 << bits) - 1, -2.0) : ops::rotated_error(rotated(bits));
 }
 
 /// Until errors are known a place has what it would have among places that weigh 1.
 int Compression::first_bits(const Saving& saving, const Treatment& treatment) const {
-  if (const Rule* rule = rule_of(saving)) return *rule->bits;
+  if (const Rule* rule = rule_of(saving); rule != nullptr && rule->bits) return *rule->bits;
   const double more = std::log(treatment.weight) / std::log(4.0);
-  return std::min(kMostBits, static_cast<int>(options_.bits + std::round(more)));
+  return std::clamp(static_cast<int>(options_.bits + std::round(more)), 1, kMostBits);
 }
 
 std::string Compression::name_at(const Place& place) const {
   const codecs::CodecPointer exact = exact_codec(place.treatment.way);
-  return (exact ? exact : codec(place.coded_bits, place.is_grouped))->name();
+  return (exact ? exact : codec(place.treatment.way, place.coded_bits, place.is_grouped))->name();
 }
 
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& saving,
@@ -158,14 +187,15 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
   if (auto exact = exact_codec(treatment.way)) return exact;
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
-  if (number == numbers_.end()) {
-    return codec(first_bits(saving, treatment), starts_grouped(treatment));
+  if (number == numbers_.end() || !places_[number->second].treatment.takes_bits()) {
+    return codec(treatment.way, first_bits(saving, treatment), starts_grouped(treatment));
   }
   Place& place = places_[number->second];
   // Until bits are split again.
-  if (const Rule* rule = rule_of(saving))
+  if (const Rule* rule = rule_of(saving); rule != nullptr && rule->bits) {
     place.bits = std::max(*rule->bits, place.fixed.value_or(0));
-  return codec(place.bits, place.is_grouped);
+  }
+  return codec(treatment.way, place.bits, place.is_grouped);
 }
 
 bool Compression::starts_grouped(const Treatment& treatment) const {
@@ -182,6 +212,16 @@ void Compression::claim(Place& place, const Saving& saving, const Treatment& tre
   place.fixed = fixed;
 }
 
+/// Nothing is known of a place that is kept in another way than before.
+void Compression::start(Place& place, const Saving& saving, const Treatment& treatment) {
+  const bool takes_bits = treatment.takes_bits();
+  place.treatment = treatment;
+  place.bits = takes_bits ? first_bits(saving, treatment) : 0;
+  place.is_grouped = takes_bits && starts_grouped(treatment);
+  place.errors.clear();
+  has_changed_ = true;
+}
+
 void Compression::note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
                        const std::string& codec, const at::Tensor& run,
                        const codecs::Encoded& encoded) {
@@ -193,14 +233,10 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
     place.site.operation = operation;
     place.site.argument = argument;
     place.site.call = call;
-    place.treatment = treatment;
-    if (treatment.takes_bits()) {
-      place.bits = first_bits(saving, treatment);
-      place.is_grouped = starts_grouped(treatment);
-    }
     places_.push_back(std::move(place));
   }
   Place& place = places_[number->second];
+  if (place.treatment.way != treatment.way) start(place, saving, treatment);
   if (treatment.takes_bits()) claim(place, saving, treatment);
   place.coded_bits = place.bits;
   Compressor::Site& site = place.site;
@@ -222,9 +258,23 @@ bool Compression::is_due(const SiteKey& key) const {
   return number == numbers_.end() || measures(places_[number->second].site.count);
 }
 
+/// The codec that errs least there in so many bits, and its error.
+std::pair<bool, double> Compression::least_error(const Treatment& treatment, int bits,
+                                                 const at::Tensor& run,
+                                                 const codecs::RandomStream& random) const {
+  const auto error_with = [&](bool grouped) {
+    return error_of(run, *codec(treatment.way, bits, grouped)->encode(run, random),
+                    treatment.is_norm);
+  };
+  const double grouped = error_with(true);
+  if (options_.scheme == Scheme::group) return {true, grouped};
+  const double rotated = error_with(false);
+  return {grouped < rotated, std::min(grouped, rotated)};
+}
+
 void Compression::measure(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
-                          const codecs::RandomStream& random) {
-  if (!treatment.takes_bits()) return;
+                          const codecs::Encoded& encoded, const codecs::RandomStream& random) {
+  if (!treatment.takes_bits() && !is_cast(treatment.way)) return;
   int bits = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -232,23 +282,20 @@ void Compression::measure(const SiteKey& key, const Treatment& treatment, const 
     if (number == numbers_.end()) return;  // others were loaded meanwhile
     bits = places_[number->second].bits;
   }
-  const auto error_with = [&](bool grouped) {
-    return error_of(run, *codec(bits, grouped)->encode(run, random), treatment.is_norm);
-  };
-  bool is_grouped = true;
-  double error = error_with(is_grouped);
-  if (!starts_grouped(treatment) && !(share_of_greatest(run, options_.group) > kMostOfOne)) {
-    const double rotated = error_with(false);
-    is_grouped = error < rotated;
-    if (!is_grouped) error = rotated;
-  }
+  const auto [is_grouped, error] = is_cast(treatment.way)
+                                       ? std::pair(false, error_of(run, encoded, treatment.is_norm))
+                                       : least_error(treatment, bits, run, random);
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
   Place& place = places_[number->second];
   place.is_grouped = is_grouped;
-  place.errors = errors_by_bits(error, bits, is_grouped);
+  const bool by_group = is_grouped;  // which every compiler lets a lambda have
+  place.errors =
+      is_cast(treatment.way)
+          ? std::vector<double>(kMostBits, error)
+          : errors_by_bits(error, bits, [&](int b) { return expected_error(b, by_group); });
   has_changed_ = true;
 }
 
@@ -266,7 +313,7 @@ void Compression::end_forward() {
   std::vector<Demand> demands;
   std::vector<Place*> places;
   for (Place& place : places_) {
-    if (place.errors.empty()) continue;
+    if (place.errors.empty() || !place.treatment.takes_bits()) continue;
     places.push_back(&place);
     demands.push_back({static_cast<double>(place.site.elements), place.treatment.weight,
                        place.errors, place.fixed.value_or(0)});
@@ -280,7 +327,8 @@ std::vector<Compressor::Site> Compression::sites() const {
   std::vector<Compressor::Site> sites;
   for (const Place& place : places_) {
     Compressor::Site& site = sites.emplace_back(place.site);
-    if (!place.errors.empty()) site.error = place.errors[static_cast<size_t>(place.coded_bits) - 1];
+    if (place.errors.empty()) continue;
+    site.error = place.errors[static_cast<size_t>(std::max(place.coded_bits, 1)) - 1];
   }
   return sites;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "codecs/codec.hpp"
@@ -21,8 +22,9 @@ class Compression {
 
   const CompressorOptions& options() const { return options_; }
 
-  /// Bits for what fits; none: it is left alone.
-  void set_rule(const std::string& pattern, std::optional<int> bits);
+  /// Bits for what fits, or the type that it is cast to; neither: it is left alone.
+  void set_rule(const std::string& pattern, std::optional<int> bits,
+                std::optional<at::ScalarType> type = {});
   void name(const std::string& name, const at::Tensor& parameter);
 
   /// How the tensor is kept, but for its size.
@@ -44,7 +46,7 @@ class Compression {
             const std::string& codec, const at::Tensor& run, const codecs::Encoded& encoded);
   /// Measures errors there, of the tensor that was coded last.
   void measure(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
-               const codecs::RandomStream& random);
+               const codecs::Encoded& encoded, const codecs::RandomStream& random);
   /// Another operation keeps what that place coded: from the next forward on in the bits that the
   /// one with the greater need would have.
   void raise(const SiteKey& key, const Saving& saving, const Treatment& treatment);
@@ -65,11 +67,13 @@ class Compression {
     int bits = 0;                ///< of the next tensor
     int coded_bits = 0;          ///< of the latest
     bool is_grouped = false;     ///< that codec errs less
-    std::vector<double> errors;  ///< of 1, 2, ... bits
+    std::vector<double> errors;  ///< of 1, 2, ... bits; of a cast all are the same
   };
   struct Rule {
     std::string pattern;
-    std::optional<int> bits;  ///< none: left alone
+    std::optional<int> bits;
+    std::optional<Way> cast;
+    bool leaves_alone() const { return !bits && !cast; }
   };
   struct Parameter {
     Memory memory;  ///< so that its address means it
@@ -82,10 +86,15 @@ class Compression {
   static bool measures(int64_t count);
   const Rule* rule_of(const Saving& saving) const;
   bool starts_grouped(const Treatment& treatment) const;
+  void start(Place& place, const Saving& saving, const Treatment& treatment);
   void claim(Place& place, const Saving& saving, const Treatment& treatment);
   std::string module_of(const Saving& saving) const;
   int first_bits(const Saving& saving, const Treatment& treatment) const;
-  codecs::CodecPointer codec(int bits, bool is_grouped) const;
+  codecs::CodecPointer codec(Way way, int bits, bool is_grouped) const;
+  codecs::RotatedCodes rotated(int bits) const;
+  std::pair<bool, double> least_error(const Treatment& treatment, int bits, const at::Tensor& run,
+                                      const codecs::RandomStream& random) const;
+  double expected_error(int bits, bool is_grouped) const;
 
   CompressorOptions options_;
   mutable std::mutex mutex_;

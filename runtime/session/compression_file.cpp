@@ -30,13 +30,20 @@ const char* name_of(Way way) {
       return "mask";
     case Way::integers:
       return "integers";
+    case Way::bf16:
+      return "bf16";
+    case Way::e4m3:
+      return "e4m3";
+    case Way::e5m2:
+      return "e5m2";
     default:
       return "sizes";
   }
 }
 
 std::optional<Way> way_of(const std::string& name) {
-  for (const Way way : {Way::rotated, Way::probabilities, Way::mask, Way::integers, Way::sizes}) {
+  for (const Way way : {Way::rotated, Way::probabilities, Way::mask, Way::integers, Way::sizes,
+                        Way::bf16, Way::e4m3, Way::e5m2}) {
     if (name == name_of(way)) return way;
   }
   return std::nullopt;

@@ -10,11 +10,18 @@ namespace fewbit::session {
 enum class Way {
   exact,          ///< left alone
   rotated,        ///< in bits out of the budget, by the codec with the least error
-  probabilities,  ///< the same, but by one that has no bias where a few elements are all there is
+  probabilities,  ///< the same, few elements being large and many small
   mask,           ///< zeros and one other value
   integers,
   sizes,  ///< nothing of it but sizes is read
+  bf16,
+  e4m3,
+  e5m2  ///< cast, where a rule says so
 };
+
+constexpr bool is_cast(Way way) {
+  return way == Way::bf16 || way == Way::e4m3 || way == Way::e5m2;
+}
 
 struct Treatment {
   Way way = Way::exact;

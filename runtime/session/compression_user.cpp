@@ -102,7 +102,7 @@ std::shared_ptr<const codecs::Encoded> CompressionUser::encode(const at::Tensor&
   auto encoded = codec->encode(run, random);
   if (!encoded) return nullptr;
   compression_->note(site, saving, treatment, codec->name(), run, *encoded);
-  if (is_due) compression_->measure(site, treatment, run, random);
+  if (is_due) compression_->measure(site, treatment, run, *encoded, random);
   return encoded;
 }
 

@@ -43,6 +43,11 @@ Compressor& Compressor::rule(const std::string& pattern, Bits bits) {
   return *this;
 }
 
+Compressor& Compressor::rule(const std::string& pattern, at::ScalarType type) {
+  compression_->set_rule(pattern, std::nullopt, type);
+  return *this;
+}
+
 Compressor& Compressor::leave_alone(const std::string& pattern) {
   compression_->set_rule(pattern, std::nullopt);
   return *this;

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include "kernels/quantizer/cuda/group.hpp"
+#include "kernels/quantizer/cuda/integers.hpp"
+#include "kernels/quantizer/cuda/rotated.hpp"
 #include "tests/cuda/support.hpp"
 
 namespace fewbit::kernels::cuda::large_test {
@@ -75,6 +78,55 @@ TEST(CudaLarge, FindsTheCpusCodesAndGradientsBeyond32Bits) {
   for (const ElementType type : kTypes) {
     for (const int thresholds : {9, 300}) expect_the_cpus_end(type, thresholds);
   }
+}
+
+TEST(CudaLarge, QuantisesAsTheCpuBeyond32Bits) {
+  const PhiloxState random = {3, 4};
+  const DevicePhilox seed = {&random.seed, random.offset};
+  const RotatedFormat rotated = {ElementType::bf16, 3, 256, kCount, random};
+  const GroupFormat group = {ElementType::bf16, 3, 256, Rounding::dithered, random};
+  const int64_t bytes = code_bytes(rotated.coded_elements(), 3);
+  Sparse x(kCount * 2), back(kCount * 2), expected_back(kCount * 2);
+  Sparse codes(bytes), expected(bytes);
+  Sparse kept(rotated.groups() * 4), expected_kept(rotated.groups() * 4);
+  fill_the_end(x, ElementType::bf16, 5);
+  const auto expect_the_same = [&](int64_t stream_bytes) {
+    const int64_t shown = stream_bytes - kBegin / 8 * 3;
+    const auto stream = [&](Sparse& of) {
+      const uint8_t* const end = of.data() + stream_bytes;
+      return std::vector<uint8_t>(end - shown, end);
+    };
+    EXPECT_EQ(stream(codes), stream(expected));
+    EXPECT_EQ(kept.end(4 * 65), expected_kept.end(4 * 65));
+    EXPECT_EQ(back.end((kCount - kBegin) * 2), expected_back.end((kCount - kBegin) * 2));
+  };
+
+  const GroupRange groups = {kBegin / 256, rotated.groups()};
+  kernels::rotated_encode(rotated, x.data(), expected.data(), expected_kept.data(), groups);
+  kernels::rotated_decode(rotated, expected.data(), expected_kept.data(), expected_back.data(),
+                          groups);
+  with_the_last_blocks(ElementType::bf16, [&] {
+    rotated_encode(rotated, seed, x.data(), codes.data(), kept.data(), nullptr);
+    rotated_decode(rotated, seed, codes.data(), kept.data(), back.data(), nullptr);
+  });
+  expect_the_same(bytes);
+
+  const Range range = {kBegin, kCount, kCount};
+  kernels::group_encode(group, x.data(), expected.data(), expected_kept.data(), range);
+  kernels::group_decode(group, expected.data(), expected_kept.data(), expected_back.data(), range);
+  with_the_last_blocks(ElementType::bf16, [&] {
+    group_encode(group, seed, x.data(), codes.data(), kept.data(), kCount, nullptr);
+    group_decode(group, seed, codes.data(), kept.data(), back.data(), kCount, nullptr);
+  });
+  expect_the_same(code_bytes(kCount, 3));
+
+  kernels::sign_encode(ElementType::bf16, x.data(), expected.data(), range);
+  kernels::sign_decode(ElementType::bf16, expected.data(), expected_back.data(), range);
+  with_the_last_blocks(ElementType::bf16, [&] {
+    sign_encode(ElementType::bf16, x.data(), codes.data(), kCount, nullptr);
+    sign_decode(ElementType::bf16, codes.data(), back.data(), kCount, nullptr);
+  });
+  EXPECT_EQ(back.end((kCount - kBegin) * 2), expected_back.end((kCount - kBegin) * 2));
 }
 
 }  // namespace fewbit::kernels::cuda::large_test

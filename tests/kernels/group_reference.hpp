@@ -93,8 +93,15 @@ inline int reference_group_code(const GroupFormat& format, const ReferenceConsta
   const double largest = ((1 << format.bits) - 1) * 0x1p23;
   const double per_unit = rounded(largest / (2.0 * (of.half_range * scale)));
   const double distance = rounded(rounded(x * scale) - rounded(of.minimum * scale));
-  const double t = std::nearbyint(std::clamp(rounded(distance * per_unit), 0.0, largest));
-  return static_cast<int>((static_cast<int64_t>(t) + reference_addend(format, i)) >> 23);
+  const double t = std::clamp(rounded(distance * per_unit), 0.0, largest);
+  double place = std::nearbyint(t);
+  if (format.rounding == Rounding::squares) {
+    const double w = rounded(t * 0x1p-23 * (largest * 0x1p-23));
+    const double whole = std::floor(rounded(std::sqrt(w)));
+    const double part = rounded(rounded(w - rounded(whole * whole)) / (2.0 * whole + 1.0));
+    place = whole * 0x1p23 + std::nearbyint(part * 0x1p23);
+  }
+  return static_cast<int>((static_cast<int64_t>(place) + reference_addend(format, i)) >> 23);
 }
 
 inline double reference_value(const GroupFormat& format, const ReferenceConstants& of, int code,
@@ -102,8 +109,12 @@ inline double reference_value(const GroupFormat& format, const ReferenceConstant
   if (std::isnan(of.minimum)) return NAN;
   const auto rounded = [&](double value) { return working(format.type, value); };
   const double scale = reference_scale(format.type, of.half_range);
-  const double step = rounded(2.0 * (of.half_range * scale) / ((1 << format.bits) - 1));
+  double step = rounded(2.0 * (of.half_range * scale) / ((1 << format.bits) - 1));
   double q = code;
+  if (format.rounding == Rounding::squares) {
+    step = rounded(step / ((1 << format.bits) - 1));
+    q *= q;
+  }
   if (format.rounding == Rounding::dithered) {
     q = rounded(q + 0.5 - (static_cast<double>(reference_addend(format, i)) + 0.5) * 0x1p-23);
   }

@@ -33,7 +33,7 @@ std::vector<double> group_of(ElementType type) {
   return elements(bytes_of(normal_inputs(kGroup, 3), type), type);
 }
 
-/// Where the element lies: whole steps and the rest.
+/// Where the element lies: how far the levels beside it are apart, and where between them.
 struct Place {
   double step;
   double fraction;
@@ -41,9 +41,13 @@ struct Place {
 
 Place place_of(const GroupFormat& format, const std::vector<double>& x, size_t i) {
   const ReferenceConstants of = reference_constants(format.type, x);
-  const double step = 2.0 * of.half_range / ((1 << format.bits) - 1);
+  const double most = (1 << format.bits) - 1;
+  const double step = 2.0 * of.half_range / most;
   const double t = (x[i] - of.minimum) / step;
-  return {step, t - std::floor(t)};
+  if (format.rounding != Rounding::squares) return {step, t - std::floor(t)};
+  const double below = std::floor(std::sqrt(t * most));
+  const double gap = 2.0 * below + 1.0;
+  return {step / most * gap, (t * most - below * below) / gap};
 }
 
 /// A 16-bit type rounds the result besides.
@@ -53,11 +57,13 @@ double slack(ElementType type, double x) {
 
 constexpr int kDraws = 4000;
 
-TEST(GroupRounding, StochasticHasTheElementAsItsMeanAndTheExactVariance) {
+class BetweenLevels : public testing::TestWithParam<Rounding> {};
+
+TEST_P(BetweenLevels, TheElementIsTheMeanAndTheVarianceExact) {
   for (const ElementType type : kTypes) {
     const std::vector<double> x = group_of(type);
     for (const int bits : {1, 2, 4, 8}) {
-      const GroupFormat format{type, bits, kGroup, Rounding::stochastic};
+      const GroupFormat format{type, bits, kGroup, GetParam()};
       const Error error = errors(format, x, kDraws);
       for (size_t i = 0; i < kGroup; ++i) {
         const auto [step, f] = place_of(format, x, i);
@@ -73,6 +79,29 @@ TEST(GroupRounding, StochasticHasTheElementAsItsMeanAndTheExactVariance) {
             << type_name(type) << ' ' << bits << " bits, element " << i;
       }
     }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(GroupRounding, BetweenLevels,
+                         testing::Values(Rounding::stochastic, Rounding::squares));
+
+// What they are for: few large elements, many small ones, none below zero.
+TEST(GroupRounding, SquaresErrLessOnProbabilities) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> logarithm(0.0, 2.0);
+  std::vector<double> x(kGroup);
+  for (double& value : x) value = std::exp(logarithm(random));
+  const std::vector<double> given = elements(bytes_of(x, ElementType::f32), ElementType::f32);
+  const auto error_of = [&](int bits, Rounding rounding) {
+    double total = 0.0;
+    for (const double square :
+         errors({ElementType::f32, bits, kGroup, rounding}, given, kDraws).square) {
+      total += square;
+    }
+    return total;
+  };
+  for (const int bits : {2, 3, 4}) {
+    EXPECT_LT(error_of(bits, Rounding::squares), 0.6 * error_of(bits, Rounding::stochastic));
   }
 }
 
@@ -99,7 +128,7 @@ TEST(GroupRounding, DitheredHasTheElementAsItsMeanAndATwelfthOfAStepSquaredWhere
 
 /// All 64 elements in one z, so that a small common bias would show.
 TEST(GroupRounding, HasNoBiasInCommonOfAllElements) {
-  for (const Rounding rounding : {Rounding::stochastic, Rounding::dithered}) {
+  for (const Rounding rounding : {Rounding::stochastic, Rounding::dithered, Rounding::squares}) {
     for (const int bits : {1, 2, 4, 8}) {
       for (const double offset : {0.0, 100.0}) {
         std::vector<double> x = normal_inputs(kGroup, 4);

@@ -29,7 +29,7 @@ TEST(GroupOperations, GiveCodesAndConstantsOfTheStatedShapesAndTheElementsBack) 
   for (const at::ScalarType type : kTypes) {
     for (const int64_t count : {0, 1, 63, 64, 65, 1000, 70000}) {
       const at::Tensor x = normal({count}, type);
-      for (const char* rounding : {"nearest", "stochastic", "dithered"}) {
+      for (const char* rounding : {"nearest", "stochastic", "dithered", "squares"}) {
         const auto [codes, constants] = group_encode(x, 8, 64, rounding, seed_of(3), 4);
         EXPECT_EQ(codes.sizes(), at::IntArrayRef({kernels::code_bytes(count, 8)}));
         EXPECT_EQ(codes.scalar_type(), at::kByte);
@@ -107,8 +107,9 @@ TEST(GroupOperations, RefuseNumbersAndTypesThatTheyDoNotTake) {
     EXPECT_EQ(with(2, group, "nearest"), "fewbit::group_encode: group is " + std::to_string(group) +
                                              ", accepted: a power of two from 64 to 1024");
   }
-  EXPECT_EQ(with(2, 64, "up"),
-            "fewbit::group_encode: rounding is 'up', accepted: nearest, stochastic, dithered");
+  EXPECT_EQ(
+      with(2, 64, "up"),
+      "fewbit::group_encode: rounding is 'up', accepted: nearest, stochastic, dithered, squares");
   EXPECT_EQ(with(2, 64, "dithered"),
             "fewbit::group_encode: rounding 'dithered' takes a seed, one int64 on cpu");
   EXPECT_EQ(refusal([&] { group_encode(x.to(at::kInt), 2, 64, "nearest"); }),

@@ -40,14 +40,22 @@ for x in torch.randn(5, 70), images, images[:, :2]:
     check(ops.integer_decode.default, ops.integer_encode(integers, -1000, 11), x.numel(), -1000, 11,
           torch.int64)
     for dtype in torch.float16, torch.float64:
-        for rounding in "nearest", "dithered":
+        for rounding in "nearest", "dithered", "squares":
             check(ops.group_encode.default, x.to(dtype), 3, 64, rounding, seed, 5)
             encoded = ops.group_encode(x.to(dtype), 3, 64, rounding, seed, 5)
             check(ops.group_decode.default, *encoded, x.numel(), 3, 64, rounding, dtype, seed, 5)
+            bits = torch.arange(1, len(x) + 1, dtype=torch.uint8)
+            count = x[0].numel()
+            bytes = sum(-(-count * b // 128) * 16 for b in bits.tolist())
+            arguments = x.to(dtype), bits, bytes, 64, rounding, seed, 5
+            check(ops.group_encode_samples.default, *arguments)
+            encoded = ops.group_encode_samples(*arguments)
+            check(ops.group_decode_samples.default, *encoded, bits, count, 64, rounding, dtype,
+                  seed, 5)
 
-        check(ops.rotated_encode.default, x.to(dtype), 3, 64, seed, 5)
-        encoded = ops.rotated_encode(x.to(dtype), 3, 64, seed, 5)
-        check(ops.rotated_decode.default, *encoded, x.numel(), 3, 64, dtype, seed, 5)
+        check(ops.rotated_encode.default, x.to(dtype), 3, 64, 4, seed, 5)
+        encoded = ops.rotated_encode(x.to(dtype), 3, 64, 4, seed, 5)
+        check(ops.rotated_decode.default, *encoded, x.numel(), 3, 64, 4, dtype, seed, 5)
 
 # What torch computes, with other things kept.
 for input in torch.randn(5, 70), torch.randn(5, 70, requires_grad=True):
@@ -64,8 +72,11 @@ with mode:
     ops.activation(x, "gelu", [], *table).sum().backward()
     count = x.numel()
     ops.group_decode(*ops.group_encode(x, 2, 64, "nearest"), count, 2, 64, "nearest", x.dtype)
+    bits = x.detach()[:, 0].to(torch.uint8)
+    encoded = ops.group_encode_samples(x, bits, count, 64, "nearest")
+    ops.group_decode_samples(*encoded, bits, x.shape[1], 64, "nearest", x.dtype)
     seed = torch.zeros(1, dtype=torch.int64)
-    ops.rotated_decode(*ops.rotated_encode(x, 2, 64, seed, 0), count, 2, 64, x.dtype, seed, 0)
+    ops.rotated_decode(*ops.rotated_encode(x, 2, 64, 8, seed, 0), count, 2, 64, 8, x.dtype, seed, 0)
     ops.sign_decode(ops.sign_encode(x), count, x.dtype)
     places = x.detach().to(torch.int64)
     ops.integer_decode(ops.integer_encode(places, 0, 5), count, 0, 5, torch.int64)

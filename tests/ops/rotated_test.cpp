@@ -19,11 +19,11 @@ RandomStream stream(int64_t seed = 1, int64_t offset = 2) {
 
 TEST(RotatedOperation, ComesBackInTheOrderOfMemory) {
   const at::Tensor x = at::randn({6, 50, 7}).transpose(0, 2);
-  const auto [codes, constants] = rotated_encode(x, 8, 64, stream());
+  const auto [codes, constants] = rotated_encode(x, {8, 64}, stream());
   EXPECT_EQ(codes.sizes(), (std::vector<int64_t>{33 * 64}));
   EXPECT_EQ(constants.sizes(), (std::vector<int64_t>{33, 2}));
   EXPECT_EQ(constants.scalar_type(), at::kBFloat16);
-  const at::Tensor back = rotated_decode(codes, constants, 2100, 8, 64, at::kFloat, stream())
+  const at::Tensor back = rotated_decode(codes, constants, 2100, {8, 64}, at::kFloat, stream())
                               .as_strided(x.sizes(), x.strides());
   EXPECT_LT((back - x).norm().item<double>(), 0.02 * x.norm().item<double>());
 }
@@ -32,30 +32,46 @@ TEST(RotatedOperation, ThreadsMakeNoDifference) {
   const at::Tensor x = at::randn({300'001});
   const int threads = at::get_num_threads();
   at::set_num_threads(1);
-  const auto [codes, constants] = rotated_encode(x, 3, 256, stream());
-  const at::Tensor back = rotated_decode(codes, constants, x.numel(), 3, 256, at::kFloat, stream());
+  const auto [codes, constants] = rotated_encode(x, {3, 256}, stream());
+  const at::Tensor back =
+      rotated_decode(codes, constants, x.numel(), {3, 256}, at::kFloat, stream());
   at::set_num_threads(4);
-  const auto [again, constants_again] = rotated_encode(x, 3, 256, stream());
+  const auto [again, constants_again] = rotated_encode(x, {3, 256}, stream());
   EXPECT_TRUE(at::equal(again, codes));
   EXPECT_TRUE(at::equal(constants_again, constants));
   EXPECT_TRUE(
-      at::equal(rotated_decode(codes, constants, x.numel(), 3, 256, at::kFloat, stream()), back));
+      at::equal(rotated_decode(codes, constants, x.numel(), {3, 256}, at::kFloat, stream()), back));
   at::set_num_threads(threads);
 }
 
+TEST(RotatedOperation, TakesATrellis) {
+  const at::Tensor x = at::randn({100'000});
+  const auto error_of = [&](int64_t states) {
+    const RotatedCodes form{2, 256, states};
+    const auto [codes, constants] = rotated_encode(x, form, stream());
+    EXPECT_EQ(codes.numel(), 391 * 64);
+    const at::Tensor back = rotated_decode(codes, constants, x.numel(), form, at::kFloat, stream());
+    EXPECT_NEAR((back - x).square().sum().item<double>() / x.square().sum().item<double>(),
+                rotated_error(form), 0.04 * rotated_error(form));
+    return rotated_error(form);
+  };
+  EXPECT_LT(error_of(4), 0.75 * error_of(0));
+  EXPECT_LT(error_of(8), 0.99 * error_of(4));
+}
+
 TEST(RotatedOperation, TakesNoElements) {
-  const auto [codes, constants] = rotated_encode(at::empty({0, 3}), 2, 256, stream());
+  const auto [codes, constants] = rotated_encode(at::empty({0, 3}), {2, 256}, stream());
   EXPECT_EQ(codes.numel(), 0);
-  EXPECT_EQ(rotated_decode(codes, constants, 0, 2, 256, at::kFloat, stream()).numel(), 0);
+  EXPECT_EQ(rotated_decode(codes, constants, 0, {2, 256}, at::kFloat, stream()).numel(), 0);
 }
 
 TEST(RotatedOperation, HasShapesWithoutData) {
   const at::Tensor x = at::empty({100, 5}, at::TensorOptions(at::kMeta).dtype(at::kDouble));
   const RandomStream random{at::empty({1}, at::TensorOptions(at::kMeta).dtype(at::kLong)), 0};
-  const auto [codes, constants] = rotated_encode(x, 2, 256, random);
+  const auto [codes, constants] = rotated_encode(x, {2, 256}, random);
   EXPECT_EQ(codes.numel(), 2 * 64);
   EXPECT_EQ(constants.scalar_type(), at::kDouble);
-  const at::Tensor back = rotated_decode(codes, constants, 500, 2, 256, at::kDouble, random);
+  const at::Tensor back = rotated_decode(codes, constants, 500, {2, 256}, at::kDouble, random);
   EXPECT_EQ(back.sizes(), at::IntArrayRef({500}));
 }
 
@@ -63,7 +79,7 @@ TEST(RotatedOperation, RefusesByName) {
   const at::Tensor x = at::randn({1000});
   const auto encoding = [&](const at::Tensor& t, int64_t bits, int64_t group,
                             const RandomStream& r) {
-    return refusal([&] { rotated_encode(t, bits, group, r); });
+    return refusal([&] { rotated_encode(t, {bits, group}, r); });
   };
   EXPECT_EQ(encoding(x, 9, 256, stream()), "fewbit::rotated_encode: bits is 9, accepted: 1 to 8");
   EXPECT_EQ(encoding(x, 2, 100, stream()),
@@ -72,14 +88,26 @@ TEST(RotatedOperation, RefusesByName) {
             "fewbit::rotated_encode: a tensor of Long, accepted: float, bfloat16, half, double");
   EXPECT_EQ(encoding(x, 2, 64, {at::ones({2}, at::kLong), 0}),
             "fewbit::rotated_encode: seed is 2 elements of Long, accepted: one Long");
+  EXPECT_EQ(refusal([&] {
+              rotated_encode(x, {2, 64, 5}, stream());
+            }),
+            "fewbit::rotated_encode: states is 5, accepted: 0, 4, 8");
+  EXPECT_EQ(refusal([&] {
+              rotated_encode(x, {5, 64, 4}, stream());
+            }),
+            "fewbit::rotated_encode: 5 bits with a trellis, accepted: 1 to 4");
   // No structured binding, which lambdas do not capture everywhere.
   at::Tensor codes, constants;
-  std::tie(codes, constants) = rotated_encode(x, 2, 256, stream());
+  std::tie(codes, constants) = rotated_encode(x, {2, 256}, stream());
   EXPECT_EQ(
-      refusal([&] { rotated_decode(codes, constants, 2000, 2, 256, at::kFloat, stream()); }),
+      refusal([&] {
+        rotated_decode(codes, constants, 2000, {2, 256}, at::kFloat, stream());
+      }),
       "fewbit::rotated_decode: codes has 256 bytes, accepted: 512, which 2048 codes of 2 bits "
       "take");
-  EXPECT_EQ(refusal([&] { rotated_decode(codes, constants, 1000, 2, 256, at::kDouble, stream()); }),
+  EXPECT_EQ(refusal([&] {
+              rotated_decode(codes, constants, 1000, {2, 256}, at::kDouble, stream());
+            }),
             "fewbit::rotated_decode: constants is [4, 2] of BFloat16, accepted: contiguous [4, 2] "
             "of Double");
 }

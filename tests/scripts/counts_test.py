@@ -97,6 +97,14 @@ class Semantics(unittest.TestCase):
         self.assertEqual(state.read("R12"), 2)
         self.assertEqual(state.read("R13"), 0xFFFFFFFC)
 
+    def test_votes_find_nothing_unusual(self):
+        state = self.run_all("""
+            VOTE.ANY P1, !P2
+            VOTE.ALL P3, P2
+            VOTE.ANY P4, P0
+            VOTE.ANY R5, PT, P0""", P0=True, R5=1)
+        self.assertEqual([state.read(name) for name in ("P1", "P3", "P4", "R5")], [False, True, True, None])
+
     def test_constants(self):
         state = self.run_all("""
             LDC.64 R2, c[0x0][0x8]
@@ -219,6 +227,18 @@ class Needs(unittest.TestCase):
                 (f"{prefix}22forward_doubles_kernel{function}EEvPKdPdlNS1_10ParametersE", "forward relu6 f64"),
                 (f"{prefix}15backward_kernelILNS0_11ElementTypeE2ELi7EEEvNS1_17BackwardArgumentsE",
                  "backward f16 7"),
+                (f"{prefix}21rotated_encode_kernelILNS0_11ElementTypeE1ELi256EEEvNS1_22RotatedEncodeArgumentsE",
+                 "rotated_encode bf16 256"),
+                (f"{prefix}21trellis_encode_kernelILNS0_11ElementTypeE2ELi64EEEvNS1_22RotatedEncodeArgumentsE",
+                 "trellis_encode f16 64"),
+                (f"{prefix}19group_encode_kernelILNS0_11ElementTypeE0ELNS0_8RoundingE1EEEvNS1_20GroupEncodeArgumentsE",
+                 "group_encode f32 random"),
+                (f"{prefix}27group_decode_doubles_kernelILNS0_8RoundingE0EEEvNS1_20GroupDecodeArgumentsE", "group_decode f64"),
+                (f"{prefix}18mask_decode_kernelINS1_11MaskElementItLt31744ELt15360EEEEEvNS1_19MaskDecodeArgumentsE",
+                 "mask_decode f16"),
+                (f"{prefix}18mask_decode_kernelINS1_8MaskBoolEEEvNS1_19MaskDecodeArgumentsE", "mask_decode bool"),
+                (f"{prefix}21integer_encode_kernelILNS0_11IntegerTypeE3EEEvNS1_22IntegerEncodeArgumentsE",
+                 "integer_encode i64"),
                 (f"{prefix}16bisection_kernelILNS0_11ElementTypeE0EEEvNS1_15EncodeArgumentsE", "bisection f32"),
                 ("_ZN6fewbit5otherE", None)):
             self.assertEqual(collect.name_of(symbol), name)

@@ -98,6 +98,19 @@ TEST(CompressionFile, HoldsWhateverCameUp) {
   for (const Compressor::Site& site : other.sites()) EXPECT_EQ(site.codec, "rotated, 2 bits");
 }
 
+TEST(CompressionFile, HoldsCasts) {
+  const std::string path = testing::TempDir() + "/cast.txt";
+  auto model = mlp();
+  Compressor compressor({.bits = 2});
+  compressor.rule("aten::addmm", at::kFloat8_e5m2);
+  gradients(model, input(), &compressor);
+  compressor.save(path);
+  Compressor other({.bits = 2});
+  other.load(path);
+  EXPECT_EQ(other.report(), compressor.report());
+  EXPECT_EQ(other.sites().at(1).codec, "cast, fp8 e5m2");
+}
+
 // What another one wrote, while a scope is open: its places are met anew.
 TEST(CompressionFile, MayBeReadInsideOfAScope) {
   const std::string path = testing::TempDir() + "/empty.txt";

@@ -4,6 +4,7 @@
 
 #include "fewbit/fewbit.hpp"
 #include "tests/session/compression_model.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fewbit::compression_rules_test {
 
@@ -96,6 +97,44 @@ TEST(CompressionRules, RulesMayComeLater) {
   }
 }
 
+TEST(CompressionRules, RulesMayCast) {
+  auto model = mlp();
+  Compressor compressor({.bits = 2});
+  const struct {
+    at::ScalarType type;
+    const char* codec;
+    double error;
+  } cases[] = {{at::kFloat8_e4m3fn, "cast, fp8 e4m3", 1.2e-3},
+               {at::kFloat8_e5m2, "cast, fp8 e5m2", 5e-3},
+               {at::kBFloat16, "cast, bf16", 5e-6}};
+  for (const auto& [type, codec, error] : cases) {
+    compressor.rule("aten::addmm", type);
+    for (int step = 0; step < 2; ++step) {
+      gradients(model, input(), &compressor);
+      const Compressor::Site site = compressor.sites().at(1);
+      EXPECT_EQ(site.codec, codec);
+      EXPECT_EQ(site.bytes_after, site.elements * (type == at::kBFloat16 ? 2 : 1));
+      EXPECT_GT(site.error, 0.1 * error);
+      EXPECT_LT(site.error, error);
+      EXPECT_EQ(compressor.sites().at(0).codec, "rotated, 2 bits");
+    }
+  }
+  compressor.rule("aten::addmm", Bits{3});
+  gradients(model, input(), &compressor);
+  gradients(model, input(), &compressor);
+  EXPECT_EQ(compressor.sites().at(1).codec, "rotated, 3 bits");
+  EXPECT_EQ(test::refusal([&] { compressor.rule("*", at::kHalf); }),
+            "fewbit::Compressor: a rule's type is Half, accepted: BFloat16, Float8_e4m3fn, "
+            "Float8_e5m2");
+  // Nothing smaller comes of these.
+  Compressor narrow({.bits = 2});
+  narrow.rule("*", at::kBFloat16);
+  auto doubles = mlp();
+  doubles->to(at::kDouble);
+  gradients(doubles, input().to(at::kDouble), &narrow);
+  EXPECT_TRUE(narrow.sites().empty()) << narrow.report();
+}
+
 TEST(CompressionRules, RulesMayNameManyOperations) {
   torch::nn::Sequential model{torch::nn::Linear(kWidth, kWidth), torch::nn::Linear(kWidth, kWidth)};
   Compressor compressor({.bits = 2});
@@ -135,11 +174,12 @@ std::string codec_for(const at::Tensor& x, double bits) {
   return compressor.sites().at(0).codec;
 }
 
-TEST(CompressionRules, OutliersAreNotRotated) {
+TEST(CompressionRules, TakesTheCodecThatErrsLess) {
   at::Tensor x = at::randn({64, 256});
   EXPECT_EQ(codec_for(x, 1), "rotated, 1 bit");
   x.select(1, 7).fill_(30.0);
-  EXPECT_EQ(codec_for(x, 1), "group, 1 bit");
+  EXPECT_EQ(codec_for(x, 1), "rotated, 1 bit");
+  EXPECT_EQ(codec_for(x.sign(), 1), "group, 1 bit");  // two values, which are its levels
 }
 
 // A norm's gradient knows nothing of the mean of its input, so neither do its bits.

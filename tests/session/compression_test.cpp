@@ -116,7 +116,7 @@ TEST(Compression, CodesServeWhoeverKeepsTheSame) {
   const at::Tensor y = at::mm(at::softmax(x * 2.0, 1), weight);
   ASSERT_EQ(compressor.sites().size(), 1U);
   EXPECT_EQ(compressor.sites()[0].operation, "aten::_softmax");
-  EXPECT_EQ(compressor.sites()[0].codec, "group, 4 bits");  // two more than for a product
+  EXPECT_EQ(compressor.sites()[0].codec, "squares, 4 bits");  // two more than for a product
 }
 
 TEST(Compression, ChangesInPlaceAfterSavingHarmNothing) {

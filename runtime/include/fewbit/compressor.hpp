@@ -23,7 +23,8 @@ class SavedTensorUse;
 
 /// How the tensors are coded that operations keep for backward.
 enum class Scheme {
-  rotated,  ///< turned at random, then the best table for what comes out; by site `group` if better
+  rotated,  ///< turned at random, then the best table for what comes out; where it is better equal
+            ///< steps, and for probabilities their squares, rounded at random
   group,    ///< equal steps between a group's least and greatest, rounded at random (ActNN)
 };
 
@@ -32,6 +33,7 @@ struct CompressorOptions {
   Scheme scheme = Scheme::rotated;
   int activation_bits = 3;  ///< of the scope for activations, 1 to 8
   int64_t group = 256;      ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
+  int trellis = 4;  ///< states of the trellis that picks codes of 1 to 4 bits: 4, 8; 0: none
 };
 
 /// Keeps in few bits what the operations of a model keep for their backward pass, whatever they
@@ -46,7 +48,8 @@ struct CompressorOptions {
 /// - inputs of linear layers, convolutions, products and norms: out of the budget, by the codec
 ///   that errs least there;
 /// - queries, keys and values of attention, which runs again in backward: with more bits; so
-///   probabilities of softmax, those of log_softmax like any input, by rounding without any bias;
+///   probabilities of softmax, those of log_softmax like any input, where it errs less rounded at
+///   random between levels at the squares of equal steps;
 /// - activations by an ActivationScope, with relu in 1 bit, exact, and sigmoid and tanh too;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
@@ -60,9 +63,8 @@ struct CompressorOptions {
 /// derivative takes what was decoded for what was saved; activations, attention and log_softmax
 /// refuse it.
 ///
-/// A NaN or an infinity makes its whole group NaN, other groups are right. Where a few elements of
-/// a group are most of it, rotation is not unbiased in 1 or 2 bits, and `group` is taken; means
-/// that are 10^4 times the deviation cost its precision.
+/// A NaN or an infinity makes its whole group NaN, other groups are right. Means that are 10^4
+/// times the deviation cost rotation its precision.
 ///
 /// Bits are whole ones at every place, split so that their average is what was asked for, by errors
 /// measured at a place's first, second, third, fifth, ... and every 64th tensor. Random numbers
@@ -84,8 +86,11 @@ class Compressor {
 
   /// For what an operation keeps, by its name ("aten::addmm") or by that of a parameter that it
   /// takes ("encoder.layers.0.*"); * stands for any characters. The latest rule that fits counts.
-  /// A rule with bits also holds for operations that would be left alone.
+  /// A rule with bits or a type also holds for operations that would be left alone.
   Compressor& rule(const std::string& pattern, Bits bits);
+  /// Kept as torch::kBFloat16, kFloat8_e4m3fn or kFloat8_e5m2 instead, rounded to nearest, beside
+  /// the budget. Doubles and what is that small already are left alone.
+  Compressor& rule(const std::string& pattern, at::ScalarType type);
   Compressor& leave_alone(const std::string& pattern);
 
   /// One tensor that one place of a model keeps.

@@ -22,6 +22,12 @@
 /// is, half of what stochastic rounding has on average. No code is ever clamped for it: t + u is
 /// below 2^b, so that the range needs no margin; x' lies at most half a step outside.
 ///
+/// squares: levels lie at the squares of equal steps, dense where a group is least, for elements of
+/// one sign of which few are large, as probabilities are. With n = 2^b - 1 and w = t n, k the whole
+/// part of sqrt(w):
+///   q = floor(k + (w - k^2) / (2 k + 1) + u)                u uniform in [0, 1)
+///   x' = minimum + q^2 step / n                             the mean of x' is x
+///
 /// The constants are rounded before anything is measured by them, the minimum down and the range
 /// up, so that every element lies in the range: all of the above is about what is kept. They are
 /// the minimum and *half* the range, for the range of finite numbers may not be one: bf16 each, two
@@ -39,14 +45,22 @@
 /// of the thread.
 namespace fewbit::kernels {
 
-enum class Rounding : uint8_t { nearest, stochastic, dithered };
+enum class Rounding : uint8_t { nearest, stochastic, dithered, squares };
+
+/// Whether random numbers are read.
+constexpr bool encoding_draws(Rounding rounding) {
+  return rounding != Rounding::nearest;
+}
+constexpr bool decoding_draws(Rounding rounding) {
+  return rounding == Rounding::dithered;
+}
 
 struct GroupFormat {
   ElementType type;
   int bits;       ///< 1 to 8
   int64_t group;  ///< elements, a power of two, kMinGroup to kMaxGroup
   Rounding rounding;
-  PhiloxState random = {};  ///< not read where rounding is to nearest
+  PhiloxState random = {};
 };
 
 inline constexpr int64_t kMinGroup = 64;

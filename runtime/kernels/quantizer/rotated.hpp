@@ -8,21 +8,25 @@
 
 /// Rotated quantisation of a flat run of elements, group by group, in few bits and without bias.
 ///
-/// Of a group x of G elements is kept: its mean m; the codes of u = H S (x - m) / |x - m|, in which
-/// S are random signs and H is the Walsh-Hadamard transform (entries +-1), by the best table for
-/// N(0, 1), since whatever x was, u looks like that; and the factor f = |x - m| / sum_i u_i q_i,
-/// with q_i the level of u_i's code. Decoded is m + f S H q: its projection on x - m is right, and
-/// what is left over has no mean over the signs but for terms of the order of 1 / G, as long as u
-/// does look like that. Where one element has a quarter of the group's energy and more, u takes few
-/// values, and in 1 or 2 bits the other elements are lost in part. (Rotation: Suresh, Yu, Kumar,
-/// McMahan, ICML 2017; the factor: Vargaftik et al., EDEN, ICML 2022, both for gradients that are
-/// sent between machines.)
+/// Of a group x of G elements is kept: its mean m; the codes of u = H S H S (x - m) / s, in which S
+/// are random signs, H is the Walsh-Hadamard transform (entries +-1) and s = |x - m| sqrt(G), by
+/// the best table for N(0, 1), since whatever x was, u looks like that; and the factor
+/// f = s / sum_i u_i q_i, with q_i the level of u_i's code. Decoded is m + f S H S H q / G: its
+/// projection on x - m is right, and what is left over has no mean over the signs but for terms of
+/// the order of 1 / G. Twice, because once makes of a single great element equal numbers, of which
+/// 1 and 2 bits lose the rest, and of a group's error where its energy lies in one block more of it
+/// there. (Rotation: Suresh, Yu, Kumar, McMahan, ICML 2017; the factor: Vargaftik et al., EDEN,
+/// ICML 2022, both for gradients that are sent between machines.)
 ///
 /// Everything is computed in float, in one order on every device, so that codes and decoded values
 /// are the same everywhere: sums add elements at distance G / 2, then G / 4, ... 1; H takes the
 /// same distances in the same order; no multiplication is fused with an addition. The mean is
 /// rounded to bf16 before it is used, the factor after; for fp64 both are kept as doubles (they are
 /// floats as long as these can hold them).
+///
+/// With a trellis, the codes of a group are those of least squared error together, of elements u
+/// (generated/trellis_quantizer.hpp; equal paths: that whose oldest bit in which they differ is
+/// clear); decoding knows a code's level by the codes before it in its group.
 ///
 /// A short last group is filled up with its mean. Elements of the sign stream: bit e % 32 of word
 /// (e / 32) % 4 of philox(e / 128), e the element's place in the run; set means minus.
@@ -33,6 +37,7 @@
 namespace fewbit::kernels {
 
 inline constexpr int64_t kMostRotated = 1024;
+inline constexpr int kMostTrellisBits = 4;
 
 struct RotatedFormat {
   ElementType type;
@@ -40,6 +45,7 @@ struct RotatedFormat {
   int64_t group;  ///< 64, 128, 256, 512 or 1024
   int64_t count;  ///< elements of the whole run
   PhiloxState signs;
+  int states = 0;  ///< of the trellis that picks codes of up to 4 bits: 4, 8; 0: none
 
   int64_t groups() const { return count / group + (count % group != 0); }
   /// The codes are one stream (code_stream.hpp), that of whole groups.
@@ -65,6 +71,6 @@ void rotated_decode(const RotatedFormat& format, const uint8_t* codes, const voi
 
 /// The squared error of what is decoded over the energy of Gaussian elements, their mean left out:
 /// D / (1 - D), D the table's own, since the factor makes up for what the table takes off.
-double rotated_error(int bits);
+double rotated_error(int bits, int states = 0);
 
 }  // namespace fewbit::kernels

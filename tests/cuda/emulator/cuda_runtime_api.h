@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,7 +24,11 @@ struct EmulatedStream {
 };
 using cudaStream_t = EmulatedStream*;
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorNotSupported = 801
+};
 
 struct dim3 {
   unsigned x;
@@ -45,9 +50,11 @@ extern dim3 blockIdx;
 /// Wait until all other threads of the warp, or block, that have not ended wait too.
 void __syncwarp(unsigned mask = ~0u);
 void __syncthreads();
-float __shfl_sync(unsigned mask, float value, int lane);
 
 namespace emulator {
+
+/// What the lane of the same warp gives; lanes count round.
+uint32_t exchanged(uint32_t given, unsigned lane);
 
 /// The order in which threads run from one wait to the next: where a wait is missing, results
 /// differ.
@@ -60,6 +67,25 @@ extern unsigned last_blocks;
 cudaError_t run(const cudaLaunchConfig_t& config, const std::function<void()>& thread);
 
 }  // namespace emulator
+
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+  struct Words {
+    uint32_t word[sizeof(T) / 4];
+  };
+  auto words = std::bit_cast<Words>(value);
+  for (uint32_t& word : words.word) word = emulator::exchanged(word, static_cast<unsigned>(lane));
+  return std::bit_cast<T>(words);
+}
+
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int distance) {
+  return __shfl_sync(mask, value, static_cast<int>(threadIdx.x) ^ distance);
+}
+
+/// Bit i: whether lane i's is true; all lanes take part.
+unsigned __ballot_sync(unsigned mask, int truth);
+int __any_sync(unsigned mask, int truth);
 
 template <class... Parameter, class... Argument>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameter...),

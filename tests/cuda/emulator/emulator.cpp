@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -26,6 +28,7 @@ struct Thread {
   ucontext_t context;
   std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(kStackBytes);
   State state = State::ready;
+  unsigned exchanges = 0;  ///< so far
 };
 
 /// The threads of a block; their stacks serve all blocks of all launches.
@@ -46,7 +49,10 @@ class Block {
     swapcontext(&self.context, &scheduler_);
   }
 
-  std::array<float, kLanes>& exchange() { return exchanged_[threadIdx.x / kLanes]; }
+  /// What the lanes of a warp give. Two in turn: some lanes may give again while others still look.
+  std::array<uint32_t, kLanes>& exchange() {
+    return exchanged_[threadIdx.x / kLanes][threads_[threadIdx.x]->exchanges++ % 2];
+  }
 
  private:
   static void enter();
@@ -58,6 +64,7 @@ class Block {
     thread.context.uc_link = nullptr;
     makecontext(&thread.context, enter, 0);
     thread.state = State::ready;
+    thread.exchanges = 0;
   }
 
   /// Whether any was.
@@ -102,7 +109,7 @@ class Block {
   }
 
   std::vector<std::unique_ptr<Thread>> threads_;
-  std::array<std::array<float, kLanes>, 32> exchanged_{};
+  std::array<std::array<std::array<uint32_t, kLanes>, 2>, 32> exchanged_{};
   ucontext_t scheduler_;
   unsigned count_ = 0;
   const std::function<void()>* body_ = nullptr;
@@ -144,10 +151,22 @@ void __syncthreads() {
   emulator::block.wait(emulator::State::at_block);
 }
 
-float __shfl_sync(unsigned, float value, int lane) {
-  emulator::block.exchange()[threadIdx.x % emulator::kLanes] = value;
+uint32_t emulator::exchanged(uint32_t given, unsigned lane) {
+  auto& all = block.exchange();
+  all[threadIdx.x % kLanes] = given;
   __syncwarp();
-  const float found = emulator::block.exchange()[static_cast<unsigned>(lane) % emulator::kLanes];
+  return all[lane % kLanes];
+}
+
+unsigned __ballot_sync(unsigned, int truth) {
+  auto& all = emulator::block.exchange();
+  all[threadIdx.x % emulator::kLanes] = truth != 0 ? 1 : 0;
   __syncwarp();
-  return found;
+  unsigned ballot = 0;
+  for (unsigned lane = 0; lane < emulator::kLanes; ++lane) ballot |= all[lane] << lane;
+  return ballot;
+}
+
+int __any_sync(unsigned mask, int truth) {
+  return __ballot_sync(mask, truth) != 0 ? 1 : 0;
 }

@@ -18,16 +18,6 @@ __device__ void encode_and_store(const EncodeArguments& pass, Code code) {
   store_codes(tile, pass.bits, tile.count == kTile && pass.is_aligned, own, pass.codes);
 }
 
-template <class Table>
-__device__ void copy_to_shared(const Table& from, Table& to) {
-  static_assert(sizeof(Table) % 4 == 0);
-  for (int i = static_cast<int>(threadIdx.x); i < static_cast<int>(sizeof(Table) / 4);
-       i += kThreads) {
-    reinterpret_cast<uint32_t*>(&to)[i] = reinterpret_cast<const uint32_t*>(&from)[i];
-  }
-  __syncthreads();
-}
-
 template <ElementType kType, class Real>
 __global__ void __launch_bounds__(kThreads)
     bisection_kernel(const __grid_constant__ EncodeArguments pass,

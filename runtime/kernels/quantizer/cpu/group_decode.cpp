@@ -17,13 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-/// A type's largest number.
-inline float largest_of(ElementType type) {
-  return type == ElementType::f16    ? 65504.0f
-         : type == ElementType::bf16 ? 0x1.FEp127f
-                                     : std::numeric_limits<float>::max();
-}
-
 /// The codes of the lanes from element i of a block on.
 HWY_INLINE hn::Vec<IntTag> codes_at(const UnpackPlan& plan, int bits, const uint8_t* stream,
                                     int64_t i) {
@@ -31,7 +24,7 @@ HWY_INLINE hn::Vec<IntTag> codes_at(const UnpackPlan& plan, int bits, const uint
 }
 
 /// The elements [begin, end) of a block, of one group.
-template <bool kDithered>
+template <Rounding kRounding>
 HWY_INLINE void decode_floats(const GroupDecoding<float>& decoding, const UnpackPlan& plan,
                               int bits, float largest, const uint8_t* stream, const uint32_t* words,
                               int64_t begin, int64_t end, float* x) {
@@ -44,7 +37,8 @@ HWY_INLINE void decode_floats(const GroupDecoding<float>& decoding, const Unpack
   const FloatVec lowest = hn::Set(d, -largest);
   for (int64_t i = begin; i < end; i += lane_count()) {
     FloatVec code = hn::ConvertTo(d, codes_at(plan, bits, stream, i));
-    if constexpr (kDithered) {
+    if constexpr (kRounding == Rounding::squares) code = hn::Mul(code, code);
+    if constexpr (decoding_draws(kRounding)) {
       const auto word = hn::Load(UnsignedTag(), words + i);
       const auto addend = hn::BitCast(di, hn::ShiftRight<32 - kFractionBits>(word));
       const auto dither = hn::Sub(hn::Set(di, dither_of(0)), hn::Add(addend, addend));
@@ -94,21 +88,24 @@ class GroupDecodePass {
 
   /// A block of which `count` elements are real.
   void decode(int64_t first, int64_t count, const uint8_t* stream) {
-    const bool is_dithered = format_.rounding == Rounding::dithered;
-    if (is_dithered) philox_block(format_.random, first, words_);
-    if (format_.type == ElementType::f64) return decode_wide(first, count, stream, is_dithered);
+    const Rounding rounding = format_.rounding;
+    if (decoding_draws(rounding)) philox_block(format_.random, first, words_);
+    if (format_.type == ElementType::f64) return decode_wide(first, count, stream);
     const int64_t group = std::min(format_.group, kBlock);
-    const float largest = largest_of(format_.type);
-    const auto stage = is_dithered ? decode_floats<true> : decode_floats<false>;
+    const float largest = finite_limit(format_.type);
+    const bool squares = rounding == Rounding::squares;
+    const auto stage = decoding_draws(rounding) ? decode_floats<Rounding::dithered>
+                       : squares                ? decode_floats<Rounding::squares>
+                                                : decode_floats<Rounding::nearest>;
     for (int64_t begin = 0; begin < count; begin += group) {
       const auto constants =
           load_constants<float>(call_.constants, (first + begin) / format_.group);
-      stage(GroupDecoding<float>(constants, format_.bits), unpack_, format_.bits, largest, stream,
-            words_, begin, begin + group, x_);
+      stage(GroupDecoding<float>(constants, format_.bits, squares), unpack_, format_.bits, largest,
+            stream, words_, begin, begin + group, x_);
     }
   }
 
-  void decode_wide(int64_t first, int64_t count, const uint8_t* stream, bool is_dithered) {
+  void decode_wide(int64_t first, int64_t count, const uint8_t* stream) {
     for (int64_t i = 0; i < kBlock; i += lane_count()) {
       const auto code = codes_at(unpack_, format_.bits, stream, i);
       hn::StoreU(hn::DemoteTo(ByteTag(), code), ByteTag(), codes_ + i);
@@ -117,8 +114,7 @@ class GroupDecodePass {
     for (int64_t begin = 0; begin < count; begin += group) {
       const auto constants =
           load_constants<double>(call_.constants, (first + begin) / format_.group);
-      decode_doubles(format_.bits, constants, codes_ + begin,
-                     is_dithered ? words_ + begin : nullptr, group, wide_ + begin);
+      decode_doubles(format_, constants, codes_ + begin, words_ + begin, group, wide_ + begin);
     }
   }
 

@@ -39,8 +39,22 @@ inline GroupConstants<float> constants_of_group(const float* x, int64_t count) {
                       hn::GetLane(hn::MaxOfLanes(d, hn::Max(high[0], high[1]))));
 }
 
-/// The codes of a group's floats. kRandom: by the elements' words.
-template <bool kRandom>
+/// t in units of 2^-kFractionBits, between levels at squares.
+HWY_INLINE hn::Vec<IntTag> place_of_squares(FloatVec t, FloatVec largest) {
+  const FloatTag d;
+  const IntTag di;
+  constexpr float kUnits = 1 << kFractionBits;
+  const FloatVec w =
+      hn::Mul(hn::Mul(t, hn::Set(d, 1 / kUnits)), hn::Mul(largest, hn::Set(d, 1 / kUnits)));
+  const FloatVec whole = hn::Floor(hn::Sqrt(w));
+  const FloatVec part =
+      hn::Div(hn::Sub(w, hn::Mul(whole, whole)), hn::Add(hn::Add(whole, whole), hn::Set(d, 1.0f)));
+  return hn::Add(hn::ShiftLeft<kFractionBits>(hn::ConvertTo(di, whole)),
+                 hn::NearestInt(hn::Mul(part, hn::Set(d, kUnits))));
+}
+
+/// The codes of a group's floats.
+template <Rounding kRounding>
 void encode_floats(const GroupEncoding<float>& encoding, const float* x, const uint32_t* words,
                    int64_t count, uint8_t* codes) {
   const FloatTag d;
@@ -52,13 +66,15 @@ void encode_floats(const GroupEncoding<float>& encoding, const float* x, const u
   for (int64_t i = 0; i < count; i += lane_count()) {
     const FloatVec from_minimum = hn::Sub(hn::Mul(hn::Load(d, x + i), scale), minimum);
     const FloatVec t = hn::Mul(from_minimum, per_unit);
-    const auto whole = hn::NearestInt(hn::Min(hn::Max(t, hn::Zero(d)), largest));
+    const FloatVec inside = hn::Min(hn::Max(t, hn::Zero(d)), largest);
+    const auto place =
+        kRounding == Rounding::squares ? place_of_squares(inside, largest) : hn::NearestInt(inside);
     auto addend = hn::Set(di, kHalf);
-    if constexpr (kRandom) {
+    if constexpr (encoding_draws(kRounding)) {
       const auto word = hn::Load(UnsignedTag(), words + i);
       addend = hn::BitCast(di, hn::ShiftRight<32 - kFractionBits>(word));
     }
-    const auto code = hn::ShiftRight<kFractionBits>(hn::Add(whole, addend));
+    const auto code = hn::ShiftRight<kFractionBits>(hn::Add(place, addend));
     hn::StoreU(hn::DemoteTo(ByteTag(), code), ByteTag(), codes + i);
   }
 }
@@ -118,7 +134,7 @@ class GroupEncodePass {
   }
 
   void draw(int64_t first) {
-    if (format_.rounding == Rounding::nearest) return;
+    if (!encoding_draws(format_.rounding)) return;
     for (int64_t i = 0; i < unit_; i += kBlock) {
       philox_block(format_.random, first + i, words_ + i);
     }
@@ -126,11 +142,9 @@ class GroupEncodePass {
 
   /// The group with this number, which begins at `at` in the unit.
   void encode_group(int64_t group, int64_t at) {
-    const bool is_random = format_.rounding != Rounding::nearest;
     if (is_double()) {
       const int64_t count = std::min(format_.group, in_unit_ - at);
-      const auto constants = encode_doubles(format_.bits, wide_ + at,
-                                            is_random ? words_ + at : nullptr, count, codes_ + at);
+      const auto constants = encode_doubles(format_, wide_ + at, words_ + at, count, codes_ + at);
       return store_constants(constants, call_.constants, group);
     }
     const GroupConstants<float> constants = constants_of_group(x_ + at, format_.group);
@@ -139,7 +153,10 @@ class GroupEncodePass {
       std::memset(codes_ + at, 0, static_cast<size_t>(format_.group));
       return;
     }
-    const auto encode = is_random ? encode_floats<true> : encode_floats<false>;
+    const auto encode = format_.rounding == Rounding::nearest ? encode_floats<Rounding::nearest>
+                        : format_.rounding == Rounding::squares
+                            ? encode_floats<Rounding::squares>
+                            : encode_floats<Rounding::stochastic>;
     encode(GroupEncoding<float>(constants, format_.bits), x_ + at, words_ + at, format_.group,
            codes_ + at);
   }

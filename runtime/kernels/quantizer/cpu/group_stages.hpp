@@ -21,24 +21,11 @@ struct GroupDecodeCall {
   Range range;
 };
 
-/// u in units of 2^-kFractionBits: of an element's random word, and to nearest.
-constexpr int32_t addend_of(uint32_t word) {
-  return static_cast<int32_t>(word >> (32 - kFractionBits));
-}
-inline constexpr int32_t kHalf = 1 << (kFractionBits - 1);
+/// The constants of `count` doubles, one group, and their codes.
+GroupConstants<double> encode_doubles(const GroupFormat& format, const double* x,
+                                      const uint32_t* words, int64_t count, uint8_t* codes);
 
-/// d of an element's random word in units of kDitherUnit: the middle of what the word stands for.
-constexpr int32_t dither_of(uint32_t word) {
-  return (1 << kFractionBits) - 1 - 2 * addend_of(word);
-}
-inline constexpr float kDitherUnit = 0x1p-24f;
-
-/// The constants of `count` doubles, one group, and their codes. `words`: null to nearest.
-GroupConstants<double> encode_doubles(int bits, const double* x, const uint32_t* words,
-                                      int64_t count, uint8_t* codes);
-
-/// `words`: null unless dithered.
-void decode_doubles(int bits, const GroupConstants<double>& of, const uint8_t* codes,
-                    const uint32_t* words, int64_t count, double* x);
+void decode_doubles(const GroupFormat& format, const GroupConstants<double>& of,
+                    const uint8_t* codes, const uint32_t* words, int64_t count, double* x);
 
 }  // namespace fewbit::kernels

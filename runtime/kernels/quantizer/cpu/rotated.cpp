@@ -38,9 +38,8 @@ class Pass {
       : format(run),
         group(group_stages(run.group)),
         element(element_stages(run.type)),
-        code(code_stages(run.bits)),
-        table(run.bits),
-        unpack(run.bits),
+        code(code_stages(run.bits, run.states)),
+        tables(run.bits, run.states),
         batch(std::min(kBatchGroups, kBatchElements / run.group)) {}
 
   int64_t elements_of(int64_t index) const {
@@ -62,8 +61,7 @@ class Pass {
   GroupStages group;
   ElementStages element;
   CodeStages code;
-  MagnitudeTable table;
-  UnpackPlan unpack;
+  CodeTables tables;
   int64_t batch;  ///< groups of one
 
  private:
@@ -171,14 +169,13 @@ class Encoder {
   void quantize(uint8_t* codes) {
     const int64_t group = pass_.format.group;
     const int64_t bytes = pass_.format.code_bytes_of_group();
+    const auto elements = static_cast<float>(group);
     for (int64_t j = 0; j < groups_; ++j) {
-      root_[j] = std::sqrt(energy_[j]);
+      root_[j] = std::sqrt(energy_[j]) * std::sqrt(elements);
       factor_[j] = energy_[j] == 0.0f ? 0.0f : 1.0f / root_[j];
     }
-    for (int64_t j = 0; j < groups_; ++j) {
-      pass_.code.quantize(pass_.table, place(y_, j), group, factor_[j], bytes_);
-      pack(bytes_, group, pass_.format.bits, packed_ + j * bytes);
-    }
+    pass_.code.encode(pass_.tables, {y_, group, groups_, factor_}, bytes_);
+    pack(bytes_, groups_ * group, pass_.format.bits, packed_);
     std::memcpy(codes, packed_, static_cast<size_t>(groups_ * bytes));
     for (int64_t j = 0; j < groups_; ++j) {
       factor_[j] = energy_[j] == 0.0f ? 0.0f : root_[j] / pass_.group.sum_half(place(y_, j));
@@ -198,7 +195,7 @@ class Encoder {
   int exponent_[kBatchGroups] = {};
   alignas(64) float floats_[kBatchElements];
   alignas(64) float y_[kBatchElements];
-  uint8_t bytes_[kMostRotated];
+  uint8_t bytes_[kBatchElements];
   uint8_t packed_[kBatchElements + 16];
 };
 
@@ -241,7 +238,7 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
       std::memcpy(stream, from, static_cast<size_t>(bytes));
       from = stream;
     }
-    pass.code.levels(pass.table, pass.unpack, from, format.group, q);
+    pass.code.decode(pass.tables, from, format.group, q);
     const RotatedConstants kept = constants_of(
         format.type, static_cast<const uint8_t*>(constants) + i * format.constant_bytes_of_group());
     pass.group.rotate_back(q, kept.mean, kept.factor, limit, pass.signs_of(i), elements);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "generated/normal_quantizer.hpp"
+#include "generated/trellis_quantizer.hpp"
 #include "kernels/half.hpp"
 
 namespace fewbit::kernels {
@@ -98,15 +99,10 @@ void store_scaled(const float* x, int64_t count, int exponent, void* to) {
   }
 }
 
-double rotated_error(int bits) {
-  const double error = generated::normal_quantizer(bits).error;
+double rotated_error(int bits, int states) {
+  const double error = states == 0 ? generated::normal_quantizer(bits).error
+                                   : generated::trellis_quantizer(bits, states).error;
   return error / (1.0 - error);
-}
-
-float finite_limit(ElementType type) {
-  if (type == ElementType::f16) return 65504.0f;
-  if (type == ElementType::bf16) return float_from_bf16(kGreatestBf16);
-  return std::numeric_limits<float>::max();
 }
 
 }  // namespace fewbit::kernels

@@ -26,7 +26,4 @@ std::optional<int> scaled_elements(ElementType type, const void* from, int64_t c
 /// Doubles: x times 2^exponent, clamped to finite ones.
 void store_scaled(const float* x, int64_t count, int exponent, void* to);
 
-/// The greatest float that is no infinity in the type; for fp64 among floats, and scaled ones.
-float finite_limit(ElementType type);
-
 }  // namespace fewbit::kernels

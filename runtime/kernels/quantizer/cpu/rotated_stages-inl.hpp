@@ -1,5 +1,5 @@
-// What is done with one group of floats, for each size of groups and width of codes. Included once
-// per instruction set.
+// What is done with groups of floats, for each size of groups and kind of codes. Included once per
+// instruction set.
 #if defined(FEWBIT_ROTATED_STAGES_INL) == defined(HWY_TARGET_TOGGLE)
 #if defined(FEWBIT_ROTATED_STAGES_INL)
 #undef FEWBIT_ROTATED_STAGES_INL
@@ -8,8 +8,8 @@
 #endif
 
 #include "kernels/quantizer/cpu/hadamard-inl.hpp"
-#include "kernels/quantizer/cpu/magnitude-inl.hpp"
-#include "kernels/stream/cpu/bits-inl.hpp"
+#include "kernels/quantizer/cpu/scalar_codes-inl.hpp"
+#include "kernels/quantizer/cpu/trellis-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
@@ -61,30 +61,39 @@ float sum_group(const float* x) {
       [&](int i) HWY_ATTR { return hn::LoadU(d, x + i * kLanes); })));
 }
 
-/// y = H S (x - mean); the sum of the squares of x - mean.
+/// v turned round where the signs of elements first, first + 1, ... say so.
+HWY_INLINE FloatVec turned(FloatVec v, const uint32_t* signs, int first) {
+  const FloatTag d;
+  return hn::Xor(v, hn::IfThenElseZero(minus_mask(signs, first), hn::Set(d, -0.0f)));
+}
+
+/// y = H S H S (x - mean); the sum of the squares of x - mean.
 template <int kGroup>
 float rotate_group(const float* x, float mean, const uint32_t* signs, float* y) {
   const FloatTag d;
   const FloatVec center = hn::Set(d, mean);
   const auto at = [&](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, x + i * kLanes), center); };
+  hadamard<kGroup>([&](int i) HWY_ATTR { return turned(at(i), signs, i * kLanes); }, y);
   hadamard<kGroup>(
-      [&](int i) HWY_ATTR {
-        const auto minus = minus_mask(signs, i * kLanes);
-        return hn::Xor(at(i), hn::IfThenElseZero(minus, hn::Set(d, -0.0f)));
-      },
-      y);
+      [&](int i) HWY_ATTR { return turned(hn::Load(d, y + i * kLanes), signs, i * kLanes); }, y);
   return hn::GetLane(sum_of_lanes(sum_of_vectors<kGroup / kLanes>([&](int i) HWY_ATTR {
     const FloatVec v = at(i);
     return hn::Mul(v, v);
   })));
 }
 
-/// x = mean + factor S H q, at most `limit` in size. q is worked on in place.
+/// x = mean + factor S H S H q / kGroup, at most `limit` in size. q is worked on in place.
 template <int kGroup>
 void rotate_group_back(float* q, float mean, float factor, float limit, const uint32_t* signs,
                        float* x) {
   const FloatTag d;
   hadamard<kGroup>([&](int i) HWY_ATTR { return hn::Load(d, q + i * kLanes); }, q);
+  const FloatVec share = hn::Set(d, 1.0f / kGroup);
+  hadamard<kGroup>(
+      [&](int i) HWY_ATTR {
+        return hn::Mul(turned(hn::Load(d, q + i * kLanes), signs, i * kLanes), share);
+      },
+      q);
   const FloatVec center = hn::Set(d, mean);
   const FloatVec plus = hn::Set(d, factor);
   const FloatVec minus = hn::Set(d, -factor);
@@ -95,57 +104,6 @@ void rotate_group_back(float* q, float mean, float factor, float limit, const ui
     const FloatVec scale = hn::IfThenElse(minus_mask(signs, i * kLanes), minus, plus);
     const FloatVec v = hn::Add(center, hn::Mul(scale, w));
     hn::StoreU(max_or_nan(least, min_or_nan(most, v)), d, x + i * kLanes);
-  }
-}
-
-/// The codes of a vector of u, one a byte; |u| times its level.
-template <int kBits>
-HWY_INLINE FloatVec quantize_vector(const Magnitudes<kBits>& table, FloatVec u, uint8_t* codes) {
-  const IntTag di;
-  const ByteTag db;
-  const FloatVec size = hn::Abs(u);
-  const IntVec place = table.place(size);
-  // All bits where u is negative.
-  const IntVec below = hn::BroadcastSignBit(hn::BitCast(di, u));
-  const IntVec code = hn::And(hn::Xor(hn::Or(place, hn::Set(di, 1 << (kBits - 1))), below),
-                              hn::Set(di, (1 << kBits) - 1));
-  hn::StoreU(hn::TruncateTo(db, hn::BitCast(UnsignedTag(), code)), db, codes);
-  return hn::Mul(size, table.level(place));
-}
-
-/// Codes of u = y inverse, one a byte. The first half of y becomes what <u, q> is the sum of:
-/// elements at distance group / 2 together.
-template <int kBits>
-void quantize_group(const MagnitudeTable& magnitudes, float* y, int64_t group, float inverse,
-                    uint8_t* codes) {
-  const FloatTag d;
-  const Magnitudes<kBits> table(magnitudes);
-  const FloatVec scale = hn::Set(d, inverse);
-  const int64_t half = group / 2;
-  for (int64_t i = 0; i < half; i += kLanes) {
-    const FloatVec low = hn::Mul(hn::Load(d, y + i), scale);
-    const FloatVec high = hn::Mul(hn::Load(d, y + half + i), scale);
-    hn::Store(hn::Add(quantize_vector(table, low, codes + i),
-                      quantize_vector(table, high, codes + half + i)),
-              d, y + i);
-  }
-}
-
-/// The levels of a group's codes. Reads up to 14 bytes beyond them.
-template <int kBits>
-void levels_of_group(const MagnitudeTable& magnitudes, const UnpackPlan& plan, const uint8_t* codes,
-                     int64_t group, float* q) {
-  const FloatTag d;
-  const IntTag di;
-  const Magnitudes<kBits> table(magnitudes);
-  for (int64_t i = 0; i < group; i += kLanes) {
-    const IntVec code = unpack(plan, codes + i / 16 * 2 * kBits, static_cast<size_t>(i % 16));
-    const IntVec upper = hn::Set(di, 1 << (kBits - 1));
-    const auto is_below = hn::Lt(code, upper);
-    const IntVec place =
-        hn::And(hn::IfThenElse(is_below, hn::Not(code), code), hn::Set(di, (1 << (kBits - 1)) - 1));
-    const FloatVec size = table.level(place);
-    hn::Store(hn::IfThenElse(hn::RebindMask(d, is_below), hn::Neg(size), size), d, q + i);
   }
 }
 
@@ -176,20 +134,28 @@ inline GroupStages group_stages(int64_t group) {
   }
 }
 
+/// For widths of codes and states of a trellis.
 struct CodeStages {
-  void (*quantize)(const MagnitudeTable& table, float* y, int64_t group, float inverse,
-                   uint8_t* codes);
-  void (*levels)(const MagnitudeTable& table, const UnpackPlan& plan, const uint8_t* codes,
-                 int64_t group, float* q);
+  /// One a byte. The first half of each group of y becomes what <u, q> is the sum of: elements at
+  /// distance group / 2 together.
+  void (*encode)(const CodeTables& tables, const GroupBatch& batch, uint8_t* codes);
+  /// The levels of a group's codes. Reads up to 14 bytes beyond them.
+  void (*decode)(const CodeTables& tables, const uint8_t* codes, int64_t group, float* q);
 };
 
 template <int kBits>
-constexpr CodeStages kCodesOf = {quantize_group<kBits>, levels_of_group<kBits>};
+constexpr CodeStages kScalar = {encode_scalar<kBits>, decode_scalar<kBits>};
+template <int kBits, int kStates>
+constexpr CodeStages kTrellis = {encode_trellis<kBits, kStates>, decode_trellis<kBits, kStates>};
 
-inline CodeStages code_stages(int bits) {
-  constexpr CodeStages kStages[] = {kCodesOf<1>, kCodesOf<2>, kCodesOf<3>, kCodesOf<4>,
-                                    kCodesOf<5>, kCodesOf<6>, kCodesOf<7>, kCodesOf<8>};
-  return kStages[bits - 1];
+inline CodeStages code_stages(int bits, int states) {
+  constexpr CodeStages kBySize[] = {kScalar<1>, kScalar<2>, kScalar<3>, kScalar<4>,
+                                    kScalar<5>, kScalar<6>, kScalar<7>, kScalar<8>};
+  constexpr CodeStages kOfFour[] = {kTrellis<1, 4>, kTrellis<2, 4>, kTrellis<3, 4>, kTrellis<4, 4>};
+  constexpr CodeStages kOfEight[] = {kTrellis<1, 8>, kTrellis<2, 8>, kTrellis<3, 8>,
+                                     kTrellis<4, 8>};
+  if (states == 0) return kBySize[bits - 1];
+  return states == 4 ? kOfFour[bits - 1] : kOfEight[bits - 1];
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

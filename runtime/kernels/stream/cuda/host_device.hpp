@@ -1,15 +1,5 @@
 #pragma once
 
-/// What runs on both sides: the kernels are made of such functions, and tests run them on the host.
-/// The same macro as in generated/math.hpp.
-#if !defined(FEWBIT_HD)
-#if defined(__CUDACC__)
-#define FEWBIT_HD __host__ __device__
-#else
-#define FEWBIT_HD
-#endif
-#endif
-
 /// Loops over registers have to be unrolled, loops that are rarely run should not be. Host
 /// compilers do not know the pragma.
 #if defined(__CUDA_ARCH__)
@@ -21,6 +11,7 @@
 #endif
 
 #include "kernels/element_type.hpp"
+#include "kernels/host_device.hpp"
 #include "kernels/stream/code_stream.hpp"
 
 namespace fewbit::kernels::cuda {

@@ -53,14 +53,23 @@ __device__ Vector* vectors_of(void* to, const Tile& tile) {
   return static_cast<Vector*>(to) + tile.begin / kPerVector<kType> + tile.lane;
 }
 
-/// Makes the stream of a tile's quads and writes it: by vectors where the tile is whole and the
-/// stream aligned, else by bytes, with the zeros at the end of the stream.
-__device__ inline void store_codes(const Tile& tile, int bits, bool is_whole, TileCodes& codes,
+/// By all threads of a block.
+template <class Table>
+__device__ void copy_to_shared(const Table& from, Table& to) {
+  static_assert(sizeof(Table) % 4 == 0);
+  for (int i = static_cast<int>(threadIdx.x); i < static_cast<int>(sizeof(Table) / 4);
+       i += kThreads) {
+    reinterpret_cast<uint32_t*>(&to)[i] = reinterpret_cast<const uint32_t*>(&from)[i];
+  }
+  __syncthreads();
+}
+
+/// Makes the stream of a tile, of which each lane has the quads of 32 neighbours, and writes it: by
+/// vectors where the tile is whole and the stream aligned, else by bytes, with the zeros at the end
+/// of the stream. All lanes are done with what `codes` held.
+__device__ inline void store_quads(const Tile& tile, int bits, bool is_whole,
+                                   const uint32_t (&quad)[kQuads], TileCodes& codes,
                                    uint8_t* stream) {
-  __syncwarp();
-  uint32_t quad[kQuads];
-  get_quads(tile.lane, codes, quad);
-  __syncwarp();
   put_words(tile.lane, bits, quad, codes);
   __syncwarp();
   uint8_t* const to = stream + tile.begin / 8 * bits;
@@ -76,6 +85,16 @@ __device__ inline void store_codes(const Tile& tile, int bits, bool is_whole, Ti
     FEWBIT_KEEP_LOOP
     for (int i = tile.lane; i < count; i += kLanes) to[i] = bytes[i];
   }
+}
+
+/// The same of quads that lie in `codes`.
+__device__ inline void store_codes(const Tile& tile, int bits, bool is_whole, TileCodes& codes,
+                                   uint8_t* stream) {
+  __syncwarp();
+  uint32_t quad[kQuads];
+  get_quads(tile.lane, codes, quad);
+  __syncwarp();
+  store_quads(tile, bits, is_whole, quad, codes, stream);
 }
 
 }  // namespace fewbit::kernels::cuda

@@ -1,0 +1,89 @@
+#include "kernels/quantizer/cuda/rotated.hpp"
+
+#include <algorithm>
+
+#include "generated/normal_quantizer.hpp"
+#include "generated/trellis_quantizer.hpp"
+#include "kernels/quantizer/cuda/rotated_arguments.hpp"
+
+namespace fewbit::kernels::cuda {
+
+namespace {
+
+bool is_aligned(const void* at) {
+  return reinterpret_cast<uintptr_t>(at) % 16 == 0;
+}
+
+}  // namespace
+
+MagnitudeTree magnitude_tree(int bits) {
+  const generated::NormalQuantizer& table = generated::normal_quantizer(bits);
+  const int count = 1 << (bits - 1);
+  MagnitudeTree tree{};
+  for (int first = 1; first < count; first *= 2) {
+    const int step = count / first;
+    for (int i = 0; i < first; ++i) {
+      tree.node[first + i] = table.thresholds[i * step + step / 2 - 1];
+    }
+  }
+  for (int i = 0; i < count; ++i) tree.node[count + i] = table.levels[i];
+  return tree;
+}
+
+TrellisTree trellis_tree(int bits, int states) {
+  constexpr int kSubsets = 4;
+  const float* const all = generated::trellis_quantizer(bits, states).levels;
+  const int count = 2 << bits;
+  const int leaves = count / kSubsets;
+  TrellisTree tree{};
+  for (int first = 1; first < leaves; first *= 2) {
+    const int step = leaves / first;
+    for (int i = 0; i < kSubsets * first; ++i) {
+      const int below = (i / kSubsets * step + step / 2 - 1) * kSubsets + i % kSubsets;
+      tree.node[kSubsets * first + i] = 0.5f * (all[below] + all[below + kSubsets]);
+    }
+  }
+  std::copy_n(all, count, tree.node + count);
+  for (int i = 0; i < count / 2; ++i) {
+    tree.upper[i] = all[count / 2 + i];
+    tree.cost[i] = 0.5f * (tree.upper[i] * tree.upper[i]);
+  }
+  return tree;
+}
+
+CodeLevels code_levels(int bits, int states) {
+  CodeLevels levels{};
+  if (states != 0) {
+    std::copy_n(generated::trellis_quantizer(bits, states).levels, 2 << bits, levels.level);
+    return levels;
+  }
+  const generated::NormalQuantizer& table = generated::normal_quantizer(bits);
+  const int half = 1 << (bits - 1);
+  for (int i = 0; i < half; ++i) {
+    levels.level[half + i] = table.levels[i];
+    levels.level[half - 1 - i] = -table.levels[i];
+  }
+  return levels;
+}
+
+cudaError_t rotated_encode(const RotatedFormat& format, DevicePhilox signs, const void* x,
+                           uint8_t* codes, void* constants, cudaStream_t stream) {
+  if (format.count == 0) return cudaSuccess;
+  const auto launch = format.states == 0 ? launch_rotated_encode : launch_trellis_encode;
+  return launch(format.type, format.group,
+                {x, codes, constants, format.count, format.coded_elements(), format.bits,
+                 format.states, is_aligned(x), is_aligned(codes), signs},
+                stream);
+}
+
+cudaError_t rotated_decode(const RotatedFormat& format, DevicePhilox signs, const uint8_t* codes,
+                           const void* constants, void* x, cudaStream_t stream) {
+  if (format.count == 0) return cudaSuccess;
+  const auto launch = format.states == 0 ? launch_rotated_decode : launch_trellis_decode;
+  return launch(format.type, format.group,
+                {codes, constants, x, format.count, format.coded_elements(), format.bits,
+                 format.states, is_aligned(x), is_aligned(codes), signs},
+                stream);
+}
+
+}  // namespace fewbit::kernels::cuda

@@ -1,0 +1,40 @@
+// Only where the kernels and libtorch have CUDA. What is enqueued is the current stream's of the
+// tensors' device; nothing here waits for it.
+#include <torch/library.h>
+
+#include "kernels/quantizer/cuda/group.hpp"
+#include "ops/cuda_launch.hpp"
+#include "ops/group_passes.hpp"
+
+namespace fewbit::ops {
+
+namespace {
+
+struct GroupCuda {
+  static constexpr at::DeviceType kType = at::kCUDA;
+
+  static void encode(const char* operation, const kernels::GroupFormat& format, const int64_t* seed,
+                     const GroupEncodeMemory& at) {
+    check_launch(operation,
+                 kernels::cuda::group_encode(format, device_philox(seed, format.random.offset),
+                                             at.elements, at.codes, at.constants, at.count,
+                                             c10::cuda::getCurrentCUDAStream()));
+  }
+
+  static void decode(const char* operation, const kernels::GroupFormat& format, const int64_t* seed,
+                     const GroupDecodeMemory& at) {
+    check_launch(operation,
+                 kernels::cuda::group_decode(format, device_philox(seed, format.random.offset),
+                                             at.codes, at.constants, at.elements, at.count,
+                                             c10::cuda::getCurrentCUDAStream()));
+  }
+};
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(fewbit, CUDA, m) {
+  m.impl("group_encode", GroupOperations<GroupCuda>::encode);
+  m.impl("group_decode", GroupOperations<GroupCuda>::decode);
+}
+
+}  // namespace fewbit::ops

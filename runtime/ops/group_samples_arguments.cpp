@@ -1,0 +1,67 @@
+#include "ops/group_samples_arguments.hpp"
+
+#include <c10/util/Exception.h>
+#include <c10/util/accumulate.h>
+
+#include "kernels/quantizer/group_samples.hpp"
+#include "ops/tensor_arguments.hpp"
+
+namespace fewbit::ops {
+
+void check_sample_bits(const char* operation, const at::Tensor& bits, const at::Tensor& beside) {
+  TORCH_CHECK(bits.device() == beside.device(), operation, ": bits is on ", bits.device(),
+              ", but another argument on ", beside.device());
+  TORCH_CHECK(bits.scalar_type() == at::kByte && bits.dim() == 1 && bits.is_contiguous(), operation,
+              ": bits is a ", bits.dim(), "-d tensor of ", bits.scalar_type(),
+              ", accepted: contiguous 1-d uint8");
+}
+
+c10::SymInt check_samples(const char* operation, const at::Tensor& x, const at::Tensor& bits) {
+  check_sample_bits(operation, bits, x);
+  TORCH_CHECK(x.dim() > 0 && x.sym_size(0) == bits.sym_numel(), operation, ": x is ", x.sym_sizes(),
+              ", but bits has ", bits.sym_numel(),
+              " elements, accepted: one for each index of dimension 0");
+  const c10::SymIntArrayRef sizes = x.sym_sizes().slice(1);
+  return c10::multiply_integers(sizes);
+}
+
+kernels::GroupFormat check_sample_group(const char* operation, Draws* draws,
+                                        kernels::ElementType type, int64_t group,
+                                        c10::string_view rounding,
+                                        const std::optional<at::Tensor>& seed, int64_t offset,
+                                        const at::Tensor& beside) {
+  constexpr int64_t kAnyBits = 1;  // each sample has its own
+  return check_group(operation, draws, type, {kAnyBits, group, rounding, seed, offset}, beside);
+}
+
+c10::SymInt sample_group_count(const at::Tensor& bits, const c10::SymInt& count, int64_t group) {
+  return bits.sym_numel() * group_count(count, group);
+}
+
+void check_encoded_samples(const char* operation, const kernels::GroupFormat& format,
+                           const at::Tensor& codes, const at::Tensor& constants,
+                           const at::Tensor& bits, const c10::SymInt& count) {
+  check_sample_bits(operation, bits, codes);
+  check_count(operation, count);
+  check_stream_type(operation, codes);
+  check_constants(operation, codes, constants, sample_group_count(bits, count, format.group),
+                  format.type);
+}
+
+std::vector<int64_t> sample_offsets(const char* operation, const at::Tensor& bits, int64_t count) {
+  const auto* values = bits.const_data_ptr<uint8_t>();
+  for (int64_t i = 0; i < bits.numel(); ++i) {
+    TORCH_CHECK(values[i] >= 1 && values[i] <= 8, operation, ": bits[", i, "] is ",
+                static_cast<int>(values[i]), ", accepted: 1 to 8");
+  }
+  return kernels::code_offsets(values, bits.numel(), count);
+}
+
+void check_sample_bytes(const char* operation, const std::string& seen, int64_t bytes,
+                        const at::Tensor& bits, int64_t count) {
+  const int64_t wanted = sample_offsets(operation, bits, count).back();
+  TORCH_CHECK(bytes == wanted, operation, ": ", seen, ", accepted: ", wanted, ", which ",
+              bits.numel(), " samples of ", count, " elements take in these bits");
+}
+
+}  // namespace fewbit::ops

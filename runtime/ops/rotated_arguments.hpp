@@ -1,0 +1,35 @@
+#pragma once
+
+#include <tuple>
+
+#include <ATen/core/Tensor.h>
+
+#include "ops/rotated.hpp"
+
+/// Checks of the arguments of rotated_encode and rotated_decode, the same on every device, and what
+/// these make. All throw c10::Error naming the operation, the argument, what was seen and what is
+/// accepted.
+namespace fewbit::ops {
+
+inline constexpr const char* kRotatedEncode = "fewbit::rotated_encode";
+inline constexpr const char* kRotatedDecode = "fewbit::rotated_decode";
+
+/// The type of x's elements.
+kernels::ElementType check_rotated_encoding(const at::Tensor& x, const RotatedCodes& form,
+                                            const at::Tensor& seed);
+
+/// The type of the elements.
+kernels::ElementType check_rotated_decoding(const at::Tensor& codes, const at::Tensor& constants,
+                                            const c10::SymInt& count, const RotatedCodes& form,
+                                            at::ScalarType dtype, const at::Tensor& seed);
+
+/// Codes and constants of so many elements, on the device of the options.
+std::tuple<at::Tensor, at::Tensor> empty_rotated(const c10::SymInt& count, const RotatedCodes& form,
+                                                 kernels::ElementType type,
+                                                 const at::TensorOptions& options);
+
+/// Without the seed, for the device decides when it is read.
+kernels::RotatedFormat rotated_format(kernels::ElementType type, const RotatedCodes& form,
+                                      int64_t count, int64_t offset);
+
+}  // namespace fewbit::ops

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <tuple>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/DeviceGuard.h>
+
+#include "ops/layout.hpp"
+#include "ops/rotated_arguments.hpp"
+#include "ops/tensor_arguments.hpp"
+
+// The operations as every device runs them: arguments checked, results allocated, and a device's
+// passes between.
+
+namespace fewbit::ops {
+
+/// Where a pass finds its elements and what they are kept as, on the current device.
+template <class Elements, class Bytes>
+struct RotatedMemory {
+  Elements* elements;
+  Bytes* codes;
+  Bytes* constants;
+};
+using RotatedEncodeMemory = RotatedMemory<const void, uint8_t>;
+using RotatedDecodeMemory = RotatedMemory<void, const uint8_t>;
+
+/// `Device` has kType and the static functions, with the seed in the device's memory,
+///   encode(operation, RotatedFormat, seed, RotatedEncodeMemory)
+///   decode(operation, RotatedFormat, seed, RotatedDecodeMemory)
+template <class Device>
+struct RotatedOperations {
+  static std::tuple<at::Tensor, at::Tensor> encode(const at::Tensor& x, int64_t bits, int64_t group,
+                                                   int64_t states, const at::Tensor& seed,
+                                                   int64_t offset) {
+    check_device(kRotatedEncode, "x", x, Device::kType);
+    const RotatedCodes form{bits, group, states};
+    const kernels::ElementType type = check_rotated_encoding(x, form, seed);
+    const c10::DeviceGuard guard(x.device());
+    const at::Tensor in = dense(x);
+    auto [codes, constants] = empty_rotated(in.numel(), form, type, in.options());
+    Device::encode(kRotatedEncode, rotated_format(type, form, in.numel(), offset),
+                   seed.const_data_ptr<int64_t>(),
+                   {in.const_data_ptr(), codes.template mutable_data_ptr<uint8_t>(),
+                    static_cast<uint8_t*>(constants.mutable_data_ptr())});
+    return {codes, constants};
+  }
+
+  static at::Tensor decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
+                           int64_t bits, int64_t group, int64_t states, at::ScalarType dtype,
+                           const at::Tensor& seed, int64_t offset) {
+    check_device(kRotatedDecode, "codes", codes, Device::kType);
+    const RotatedCodes form{bits, group, states};
+    const kernels::ElementType type =
+        check_rotated_decoding(codes, constants, count, form, dtype, seed);
+    const c10::DeviceGuard guard(codes.device());
+    at::Tensor x = at::empty({count}, codes.options().dtype(dtype));
+    Device::decode(kRotatedDecode, rotated_format(type, form, count, offset),
+                   seed.const_data_ptr<int64_t>(),
+                   {x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
+                    static_cast<const uint8_t*>(constants.const_data_ptr())});
+    return x;
+  }
+};
+
+}  // namespace fewbit::ops

@@ -1,0 +1,213 @@
+// Rotated quantisation on the device: the CPU kernels' codes, constants and decoded values, bit for
+// bit.
+#include "kernels/quantizer/cuda/rotated.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/cuda/quantizer.hpp"
+
+namespace fewbit::kernels::cuda::rotated_test {
+
+using Bytes = std::vector<uint8_t>;
+
+constexpr int kStates[] = {4, 8};
+
+size_t stream_bytes(const RotatedFormat& format) {
+  return static_cast<size_t>(code_bytes(format.coded_elements(), format.bits));
+}
+
+size_t constant_bytes(const RotatedFormat& format) {
+  return static_cast<size_t>(format.groups() * format.constant_bytes_of_group());
+}
+
+Coded cpu_encode(const RotatedFormat& format, const Bytes& x) {
+  Coded coded{Bytes(stream_bytes(format), 0xFF), Bytes(constant_bytes(format))};
+  kernels::rotated_encode(format, x.data(), coded.codes.data(), coded.constants.data(),
+                          {0, format.groups()});
+  return coded;
+}
+
+Bytes cpu_decode(const RotatedFormat& format, const Coded& coded) {
+  Bytes x(static_cast<size_t>(format.count * element_bytes(format.type)));
+  kernels::rotated_decode(format, coded.codes.data(), coded.constants.data(), x.data(),
+                          {0, format.groups()});
+  return x;
+}
+
+/// All memory `offset` elements off an alignment of 16, codes as many bytes.
+Coded encode(const RotatedFormat& format, const Bytes& x, size_t offset) {
+  Guarded in = guarded(x, offset * static_cast<size_t>(element_bytes(format.type)));
+  Guarded codes(stream_bytes(format), offset);
+  Guarded constants(constant_bytes(format), 8 * offset);
+  EXPECT_EQ(rotated_encode(format, {&format.signs.seed, format.signs.offset}, in.data(),
+                           codes.data(), constants.data(), nullptr),
+            cudaSuccess);
+  EXPECT_TRUE(in.is_intact() && codes.is_intact() && constants.is_intact());
+  return {codes.content(), constants.content()};
+}
+
+Bytes decode(const RotatedFormat& format, const Coded& coded, size_t offset) {
+  const auto size = static_cast<size_t>(element_bytes(format.type));
+  Guarded codes = guarded(coded.codes, offset);
+  Guarded constants = guarded(coded.constants, 8 * offset);
+  Guarded out(static_cast<size_t>(format.count) * size, offset * size);
+  EXPECT_EQ(rotated_decode(format, {&format.signs.seed, format.signs.offset}, codes.data(),
+                           constants.data(), out.data(), nullptr),
+            cudaSuccess);
+  EXPECT_TRUE(codes.is_intact() && constants.is_intact() && out.is_intact());
+  return out.content();
+}
+
+RotatedFormat format_of(ElementType type, int bits, int64_t group, int64_t count, int states = 0) {
+  return {type, bits, group, count, {0x123456789ABCDEFull, 0xFEDCBA987654321ull}, states};
+}
+
+void expect_the_cpus(const RotatedFormat& format, const std::vector<double>& x, size_t offset = 0) {
+  const Bytes bytes = bytes_of(x, format.type);
+  const Coded expected = cpu_encode(format, bytes);
+  const auto what = [&] {
+    return ::testing::Message() << type_name(format.type) << ", " << format.bits << " bits, "
+                                << format.states << " states, groups of " << format.group << ", "
+                                << format.count << " elements, offset " << offset;
+  };
+  const Coded coded = encode(format, bytes, offset);
+  ASSERT_EQ(coded.constants, expected.constants) << what();
+  ASSERT_EQ(coded.codes, expected.codes) << what();
+  ASSERT_EQ(decode(format, expected, offset), cpu_decode(format, expected)) << what();
+}
+
+TEST(CudaRotated, IsTheCpusForEveryTypeWidthAndGroup) {
+  const std::vector<double> x = normal_inputs(2048, 3);
+  for (const ElementType type : kTypes) {
+    for (int bits = 1; bits <= 8; ++bits) {
+      for (const int64_t group : kGroups) expect_the_cpus(format_of(type, bits, group, 2048), x);
+    }
+  }
+}
+
+TEST(CudaRotated, IsTheCpusForTailsAndEveryAlignment) {
+  for (const ElementType type : kTypes) {
+    for (const int64_t group : kGroups) {
+      for (const int64_t count : {1, 63, 64, 65, 200, 1023, 1025, 1500}) {
+        const int bits = static_cast<int>(1 + (count + group / 64) % 8);
+        const std::vector<double> x = normal_inputs(count, 5);
+        for (const size_t offset : {0, 1}) {
+          expect_the_cpus(format_of(type, bits, group, count), x, offset);
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaRotated, IsTheCpusBeyondABlock) {
+  expect_the_cpus(format_of(ElementType::bf16, 3, 256, 8192 + 300), normal_inputs(8192 + 300, 7));
+  expect_the_cpus(format_of(ElementType::f32, 2, 64, 3 * 8192), normal_inputs(3 * 8192, 7));
+}
+
+TEST(CudaRotated, IsTheCpusForGroupsOfEveryKind) {
+  for (const ElementType type : kTypes) {
+    for (const int64_t group : kGroups) {
+      const int64_t count = 12 * group - 5;
+      expect_the_cpus(format_of(type, group == 256 ? 1 : 4, group, count),
+                      odd_groups(group, count));
+    }
+  }
+}
+
+TEST(CudaRotated, IsTheCpusForEveryScaleOfTheType) {
+  for (const ElementType type : kTypes) {
+    for (const double scale : scales_of(type)) {
+      const std::vector<double> x = scaled_inputs(1100, scale);
+      for (const int64_t group : kGroups) expect_the_cpus(format_of(type, 3, group, 1100), x);
+    }
+  }
+}
+
+TEST(CudaRotated, DoesNotDependOnTheOrderOfThreads) {
+  emulator::order = emulator::Order::descending;
+  for (const int64_t group : kGroups) {
+    expect_the_cpus(format_of(ElementType::f32, 5, group, 2100), odd_groups(group, 2100));
+    expect_the_cpus(format_of(ElementType::bf16, 3, group, 2048), normal_inputs(2048, 3));
+  }
+  emulator::order = emulator::Order::ascending;
+}
+
+TEST(CudaTrellis, IsTheCpusForEveryTypeWidthAndGroup) {
+  const std::vector<double> x = normal_inputs(2048, 3);
+  for (const ElementType type : kTypes) {
+    for (int bits = 1; bits <= kMostTrellisBits; ++bits) {
+      for (const int64_t group : kGroups) {
+        for (const int states : kStates) {
+          expect_the_cpus(format_of(type, bits, group, 2048, states), x);
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaTrellis, IsTheCpusForTailsAndEveryAlignment) {
+  for (const ElementType type : kTypes) {
+    for (const int64_t group : kGroups) {
+      for (const int64_t count : {1, 63, 64, 65, 200, 1023, 1025, 1500}) {
+        const int bits = static_cast<int>(1 + (count + group / 64) % kMostTrellisBits);
+        const int states = count % 5 < 2 ? 4 : 8;
+        const std::vector<double> x = normal_inputs(count, 5);
+        for (const size_t offset : {0, 1}) {
+          expect_the_cpus(format_of(type, bits, group, count, states), x, offset);
+        }
+      }
+    }
+  }
+}
+
+TEST(CudaTrellis, IsTheCpusBeyondABlock) {
+  const std::vector<double> x = normal_inputs(2 * 8192 + 2100, 7);
+  for (const int64_t group : kGroups) {
+    for (const int states : kStates) {
+      const auto count = static_cast<int64_t>(x.size());
+      expect_the_cpus(format_of(ElementType::bf16, states / 2 - 1, group, count, states), x);
+    }
+  }
+}
+
+TEST(CudaTrellis, IsTheCpusForGroupsOfEveryKind) {
+  for (const ElementType type : kTypes) {
+    for (const int64_t group : kGroups) {
+      const int64_t count = 12 * group - 5;
+      for (int bits = 1; bits <= kMostTrellisBits; ++bits) {
+        expect_the_cpus(format_of(type, bits, group, count, bits % 2 == 0 ? 4 : 8),
+                        odd_groups(group, count));
+      }
+    }
+  }
+}
+
+TEST(CudaTrellis, IsTheCpusForEveryScaleOfTheType) {
+  for (const ElementType type : kTypes) {
+    for (const double scale : scales_of(type)) {
+      const std::vector<double> x = scaled_inputs(1100, scale);
+      for (const int64_t group : kGroups) {
+        expect_the_cpus(format_of(type, 2, group, 1100, group % 512 == 0 ? 4 : 8), x);
+      }
+    }
+  }
+}
+
+TEST(CudaTrellis, DoesNotDependOnTheOrderOfThreads) {
+  emulator::order = emulator::Order::descending;
+  for (const int64_t group : kGroups) {
+    for (const int states : kStates) {
+      expect_the_cpus(format_of(ElementType::f32, 3, group, 2100, states), odd_groups(group, 2100));
+      expect_the_cpus(format_of(ElementType::bf16, 2, group, 9000, states), normal_inputs(9000, 3));
+    }
+  }
+  emulator::order = emulator::Order::ascending;
+}
+
+TEST(CudaRotated, HasNothingToDoWithoutElements) {
+  const RotatedFormat format = format_of(ElementType::f32, 3, 256, 0);
+  EXPECT_EQ(rotated_encode(format, {}, nullptr, nullptr, nullptr, nullptr), cudaSuccess);
+  EXPECT_EQ(rotated_decode(format, {}, nullptr, nullptr, nullptr, nullptr), cudaSuccess);
+}
+
+}  // namespace fewbit::kernels::cuda::rotated_test

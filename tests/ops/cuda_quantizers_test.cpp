@@ -1,0 +1,109 @@
+// The quantizers' operations on CUDA tensors do what they do on the CPU, bit for bit.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "ops/group.hpp"
+#include "ops/integers.hpp"
+#include "ops/rotated.hpp"
+#include "tests/support/cuda_test.hpp"
+
+namespace fewbit::cuda_quantizers_test {
+
+class CudaQuantizers : public test::CudaTest {};
+
+constexpr at::ScalarType kTypes[] = {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble};
+
+/// Some groups are constant, or have no numbers.
+at::Tensor inputs(at::ScalarType type) {
+  at::manual_seed(7);
+  at::Tensor x = at::randn({70'000});
+  x.slice(0, 1024, 2048) = 3;
+  x.select(0, 5000) = NAN;
+  x.slice(0, 9000, 9500) *= 1e-20;
+  return x.to(type);
+}
+
+/// NaN, too.
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  return at::equal(a.cpu().contiguous().view(at::kByte), b.cpu().contiguous().view(at::kByte));
+}
+
+void expect_rotated_as_on_the_cpu(const at::Tensor& x, const ops::RotatedCodes& form,
+                                  const at::Tensor& seed) {
+  const at::ScalarType type = x.scalar_type();
+  const auto [codes, constants] = ops::rotated_encode(x, form, {seed, 5});
+  const ops::RandomStream random{seed.cuda(), 5};
+  const auto [on_device, constants_on_device] = ops::rotated_encode(x.cuda(), form, random);
+  const auto what = [&] {
+    return ::testing::Message() << type << ' ' << form.group << ' ' << form.states;
+  };
+  EXPECT_TRUE(same_bits(on_device, codes)) << what();
+  EXPECT_TRUE(same_bits(constants_on_device, constants)) << what();
+  EXPECT_TRUE(
+      same_bits(ops::rotated_decode(on_device, constants_on_device, x.numel(), form, type, random),
+                ops::rotated_decode(codes, constants, x.numel(), form, type, {seed, 5})))
+      << what();
+}
+
+TEST_F(CudaQuantizers, RotateAsOnTheCpu) {
+  const at::Tensor seed = at::full({1}, 11, at::kLong);
+  for (const at::ScalarType type : kTypes) {
+    for (const int64_t group : {64, 128, 256, 512, 1024}) {
+      expect_rotated_as_on_the_cpu(inputs(type), {3, group}, seed);
+    }
+  }
+}
+
+TEST_F(CudaQuantizers, PickCodesAsOnTheCpu) {
+  const at::Tensor seed = at::full({1}, 11, at::kLong);
+  for (const at::ScalarType type : kTypes) {
+    for (const int64_t group : {64, 256, 1024}) {
+      for (const int64_t states : {4, 8}) {
+        expect_rotated_as_on_the_cpu(inputs(type), {states == 4 ? 2 : 3, group, states}, seed);
+      }
+    }
+  }
+}
+
+TEST_F(CudaQuantizers, QuantiseGroupsAsOnTheCpu) {
+  const at::Tensor seed = at::full({1}, 11, at::kLong);
+  for (const at::ScalarType type : kTypes) {
+    for (const char* rounding : {"nearest", "stochastic", "dithered", "squares"}) {
+      const at::Tensor x = inputs(type);
+      const auto [codes, constants] = ops::group_encode(x, 3, 256, rounding, seed, 5);
+      const auto [on_device, constants_on_device] =
+          ops::group_encode(x.cuda(), 3, 256, rounding, seed.cuda(), 5);
+      EXPECT_TRUE(same_bits(on_device, codes)) << type << ' ' << rounding;
+      EXPECT_TRUE(same_bits(constants_on_device, constants)) << type << ' ' << rounding;
+      EXPECT_TRUE(same_bits(
+          ops::group_decode(on_device, constants_on_device, x.numel(), 3, 256, rounding, type,
+                            seed.cuda(), 5),
+          ops::group_decode(codes, constants, x.numel(), 3, 256, rounding, type, seed, 5)))
+          << type << ' ' << rounding;
+    }
+  }
+}
+
+TEST_F(CudaQuantizers, KeepIntegersAndMasksAsOnTheCpu) {
+  for (const at::ScalarType type : {at::kByte, at::kInt, at::kLong}) {
+    const at::Tensor x = at::randint(3, 100, {70'001}, type);
+    const at::Tensor codes = ops::integer_encode(x, 3, 7);
+    const at::Tensor on_device = ops::integer_encode(x.cuda(), 3, 7);
+    EXPECT_TRUE(same_bits(on_device, codes)) << type;
+    EXPECT_TRUE(same_bits(ops::integer_decode(on_device, x.numel(), 3, 7, type), x)) << type;
+  }
+  for (const at::ScalarType type : kTypes) {
+    const at::Tensor x = inputs(type);
+    const at::Tensor codes = ops::sign_encode(x);
+    EXPECT_TRUE(same_bits(ops::sign_encode(x.cuda()), codes)) << type;
+    EXPECT_TRUE(same_bits(ops::sign_decode(codes.cuda(), x.numel(), type),
+                          ops::sign_decode(codes, x.numel(), type)))
+        << type;
+  }
+  const at::Tensor mask = at::randn({70'001}) > 0;
+  EXPECT_TRUE(same_bits(ops::sign_encode(mask.cuda()), ops::sign_encode(mask)));
+  EXPECT_TRUE(
+      same_bits(ops::sign_decode(ops::sign_encode(mask.cuda()), mask.numel(), at::kBool), mask));
+}
+
+}  // namespace fewbit::cuda_quantizers_test
