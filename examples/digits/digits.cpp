@@ -1,9 +1,11 @@
 // An MLP and a small CNN with GELU on scikit-learn's digits: test accuracy and bytes kept for
-// backward, exact, with 1 to 4 bits of every form, and with tables fitted to each layer on the way.
+// backward, exact, with 1 to 4 bits of every form, with tables fitted to each layer on the way, and
+// with all that is kept coded, by the library's own codec and by ActNN's steps.
 // Long: five seeds; short: two and few forms.
 #include <algorithm>
 #include <functional>
 #include <iostream>
+#include <optional>
 
 #include <ATen/ops/cross_entropy_loss.h>
 #include <c10/core/GradMode.h>
@@ -13,6 +15,7 @@
 #include "examples/support/models.hpp"
 #include "examples/support/page.hpp"
 #include "examples/support/training.hpp"
+#include "fewbit/compressor.hpp"
 #include "fewbit/saved_bytes.hpp"
 
 namespace fewbit::examples {
@@ -20,28 +23,50 @@ namespace {
 
 constexpr int64_t kBatch = 50;
 
+// How derivatives are kept, and everything else where that is coded.
+struct Form {
+  Choice choice;
+  std::optional<CompressorOptions> all = std::nullopt;
+
+  bool is_exact() const { return choice.bits == 0 && !all; }
+  std::string name() const {
+    if (!all) return choice.form;
+    return all->scheme == Scheme::rotated ? "all, rotated" : "all, group";
+  }
+  std::string bits() const { return all ? number(all->bits) : std::to_string(choice.bits); }
+  std::string label() const { return all ? name() + ", " + bits() + " bits" : choice.label(); }
+};
+
 struct Plan {
   std::vector<uint64_t> seeds;
-  std::vector<Choice> choices;
+  std::vector<Form> forms;
   Recipe recipe;
 };
 
 Plan make_plan(bool is_long) {
   Plan plan;
-  plan.choices.push_back(exact("gelu"));
+  std::vector<Choice> choices{exact("gelu")};
+  std::vector<double> averages{2.0};
   if (is_long) {
     plan.seeds = {1, 2, 3, 4, 5};
     const auto few =
         few_bit_choices("gelu", {"intervals_uniform", "levels_uniform", "levels_normal",
                                  "smoothed_normal", "unbiased_normal"});
-    plan.choices.insert(plan.choices.end(), few.begin(), few.end());
-    for (int bits = 1; bits <= 4; ++bits) plan.choices.push_back(calibrated("gelu", bits));
+    choices.insert(choices.end(), few.begin(), few.end());
+    for (int bits = 1; bits <= 4; ++bits) choices.push_back(calibrated("gelu", bits));
+    averages = {1.0, 1.5, 2.0, 3.0, 4.0};
     plan.recipe.steps = 1000;
   } else {
     plan.seeds = {1, 2};
-    for (const int bits : {1, 3}) plan.choices.push_back(standard("gelu", bits));
-    plan.choices.push_back(calibrated("gelu", 2));
+    for (const int bits : {1, 3}) choices.push_back(standard("gelu", bits));
+    choices.push_back(calibrated("gelu", 2));
     plan.recipe.steps = 400;
+  }
+  for (const Choice& choice : choices) plan.forms.push_back({choice});
+  for (const Scheme scheme : {Scheme::rotated, Scheme::group}) {
+    for (const double bits : averages) {
+      plan.forms.push_back({exact("gelu"), CompressorOptions{.bits = bits, .scheme = scheme}});
+    }
   }
   return plan;
 }
@@ -49,7 +74,7 @@ Plan make_plan(bool is_long) {
 // One form of one model, over the seeds.
 struct Result {
   std::string model;
-  Choice choice;
+  Form form;
   std::vector<double> accuracies;     // in percent
   int64_t kept = 0;                   // bytes, for one training batch
   int64_t computed = 0;               // bytes below exact, by arithmetic
@@ -92,7 +117,7 @@ int64_t saved_by_arithmetic(const std::vector<int64_t>& elements, const Choice& 
 template <class Model>
 void add_run(Result& result, Model model, const Digits& digits, uint64_t seed,
              const Recipe& recipe) {
-  const Choice& choice = result.choice;
+  const Choice& choice = result.form.choice;
   const auto loss_of = [&](const Batch& batch) {
     return at::cross_entropy_loss(model->forward(batch.inputs, choice.activate), batch.targets);
   };
@@ -101,11 +126,21 @@ void add_run(Result& result, Model model, const Digits& digits, uint64_t seed,
   };
   Calibration calibration(choice.bits);
   if (choice.is_calibrated) loss = calibration.around(loss);
+  std::optional<Compressor> compressor;
+  if (result.form.all) {
+    compressor.emplace(*result.form.all);
+    loss = [&compressor, inner = loss](int64_t step, const Activate& activate) {
+      const CompressionScope scope(*compressor);
+      return inner(step, activate);
+    };
+  }
   train(model->parameters(), loss, choice.activate, recipe);
   result.accuracies.push_back(accuracy(model, digits, choice.activate));
 
   const Batch batch = batch_of(digits, seed, 0);
   const auto scope = choice.is_calibrated ? calibration.scope(recipe.steps) : nullptr;
+  std::optional<CompressionScope> coded;
+  if (compressor) coded.emplace(*compressor);
   result.kept = kept_bytes(batch, [&] { return loss_of(batch); });
   result.computed = saved_by_arithmetic(model->activated(kBatch), choice);
   result.fits.insert(result.fits.end(), calibration.fits().begin(), calibration.fits().end());
@@ -115,13 +150,13 @@ template <class Model>
 std::vector<Result> study(const std::string& name, int64_t width, const Digits& digits,
                           const Plan& plan) {
   std::vector<Result> results;
-  for (const Choice& choice : plan.choices) {
-    Result result{name, choice, {}, 0, 0, {}};
+  for (const Form& form : plan.forms) {
+    Result result{name, form, {}, 0, 0, {}};
     for (const uint64_t seed : plan.seeds) {
       torch::manual_seed(seed);
       add_run(result, Model(width), digits, seed, plan.recipe);
     }
-    std::cerr << name << ", " << choice.label() << ": " << number(mean(result.accuracies), 5)
+    std::cerr << name << ", " << form.label() << ": " << number(mean(result.accuracies), 5)
               << " %\n";
     results.push_back(result);
   }
@@ -134,7 +169,7 @@ Sheet as_sheet(const std::string& title, const std::vector<Result>& results) {
               {}};
   for (const Result& result : results) {
     const auto lowest = std::min_element(result.accuracies.begin(), result.accuracies.end());
-    sheet.rows.push_back({result.choice.form, std::to_string(result.choice.bits),
+    sheet.rows.push_back({result.form.name(), result.form.bits(),
                           number(mean(result.accuracies), 4), number(deviation(result.accuracies)),
                           number(*lowest, 4), std::to_string(result.kept),
                           std::to_string(results[0].kept - result.kept)});
@@ -161,7 +196,7 @@ Sheet fits_sheet(const std::string& title, const std::vector<Result>& results) {
 }
 
 void check_fits(const Result& result, const std::string& name, Outcome& outcome) {
-  if (!result.choice.is_calibrated) return;
+  if (!result.form.choice.is_calibrated) return;
   outcome.expect(result.fits.size() == 2 * result.accuracies.size(), name + "both sites fitted");
   const bool lower = std::ranges::all_of(
       result.fits, [](const Calibrator::Fit& fit) { return fit.bias_after < fit.bias_before; });
@@ -172,12 +207,18 @@ void check(const std::vector<Result>& results, Outcome& outcome) {
   const Result& exact = results[0];
   outcome.expect(mean(exact.accuracies) > 90.0, exact.model + ", exact: above 90 %");
   for (const Result& result : results) {
-    if (result.choice.bits == 0) continue;
-    const std::string name = result.model + ", " + result.choice.label() + ": ";
+    if (result.form.is_exact()) continue;
+    const std::string name = result.model + ", " + result.form.label() + ": ";
+    if (result.form.all) {
+      if (result.form.all->bits < 2.0) continue;
+      outcome.expect(mean(result.accuracies) > mean(exact.accuracies) - 2.0,
+                     name + "accuracy within 2 points of exact");
+      continue;
+    }
     outcome.expect(exact.kept - result.kept == result.computed,
                    name + "saves " + std::to_string(result.computed) + " bytes, as computed");
     check_fits(result, name, outcome);
-    if (result.choice.bits < (result.choice.is_calibrated ? 2 : 3)) continue;
+    if (result.form.choice.bits < (result.form.choice.is_calibrated ? 2 : 3)) continue;
     outcome.expect(mean(result.accuracies) > mean(exact.accuracies) - 2.0,
                    name + "accuracy within 2 points of exact");
   }
@@ -196,7 +237,8 @@ int digits(const Arguments& arguments) {
            std::to_string(Calibration::kFitAt) + ", from then on one table for each layer, " +
            "fitted to its inputs since step " + std::to_string(Calibration::kWatchFrom) +
            "; error: expected squared error of the derivative at these inputs, bias: rms of the "
-           "smoothed one, which the fit is for.");
+           "smoothed one, which the fit is for. All: everything that the model keeps, coded in so "
+           "many bits on average, the activations in 3.");
   Outcome outcome;
   const auto show = [&](const std::string& title, const std::vector<Result>& results) {
     for (const Sheet& sheet : {as_sheet(title, results), fits_sheet(title, results)}) {

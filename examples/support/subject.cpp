@@ -33,7 +33,7 @@ Subject make_classifier(Model model, uint64_t seed, int64_t times) {
     const Batch batch = draw_digits(all_digits(), kPictures * times, random);
     return at::cross_entropy_loss(model->forward(batch.inputs, activate), batch.targets);
   };
-  return {model->parameters(), loss, {"adam", 1e-3, 400}};
+  return {model->parameters(), model->named_parameters().keys(), loss, {"adam", 1e-3, 400}};
 }
 
 Subject make_transformer(bool gated, uint64_t seed, int64_t times) {
@@ -46,7 +46,7 @@ Subject make_transformer(bool gated, uint64_t seed, int64_t times) {
     const at::Tensor scores = model->forward(batch.inputs, activate);
     return at::cross_entropy_loss(scores.flatten(0, 1), batch.targets.flatten());
   };
-  return {model->parameters(), loss, {"adam", 2e-3, 500}};
+  return {model->parameters(), model->named_parameters().keys(), loss, {"adam", 2e-3, 500}};
 }
 
 Subject make_encoder_subject(int64_t times) {
@@ -56,7 +56,7 @@ Subject make_encoder_subject(int64_t times) {
   const auto loss = [model, x](int64_t, const Activate&) mutable {
     return model->forward(x).square().mean();
   };
-  return {model->parameters(), loss, {"adam", 1e-3, 500}};
+  return {model->parameters(), model->named_parameters().keys(), loss, {"adam", 1e-3, 500}};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace fewbit::examples {
 /// A model with fresh parameters and its batches: what is trained and measured.
 struct Subject {
   std::vector<at::Tensor> parameters;
+  std::vector<std::string> names;  ///< of the parameters
   BatchLoss loss;
   Recipe recipe;  ///< how it is trained as a rule
 };

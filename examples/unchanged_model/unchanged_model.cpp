@@ -1,5 +1,5 @@
 // torch::nn::TransformerEncoder, not a line changed: what it keeps for backward outside and inside
-// a scope of 3 bits, to the byte.
+// a scope of 3 bits, to the byte, and with all of it coded in 2 bits on average.
 #include <iostream>
 
 #include <ATen/ops/allclose.h>
@@ -10,16 +10,18 @@
 #include "examples/support/models.hpp"
 #include "examples/support/page.hpp"
 #include "fewbit/activation_scope.hpp"
+#include "fewbit/compressor.hpp"
 #include "fewbit/saved_bytes.hpp"
 
 namespace fewbit::examples {
 namespace {
 
 constexpr int kBits = 3;
+constexpr double kAverage = 2;
 
 struct Kept {
-  int64_t bytes;
-  int64_t forecast;  // for a scope
+  int64_t bytes = 0;
+  int64_t forecast = 0;  // for a scope
   std::string explanation;
   at::Tensor y;
 };
@@ -48,6 +50,12 @@ int unchanged_model(const Arguments& arguments) {
     report = scope.report();
     return kept;
   }();
+  Compressor compressor({.bits = kAverage});
+  Kept coded;
+  for (int i = 0; i < 2; ++i) {  // first it measures, by which bits are split
+    const CompressionScope scope(compressor);
+    coded = forward(model, x);
+  }
   const Kept outside = forward(model, x);
 
   const int64_t elements = Sizes::kLength * Sizes::kSequences * Sizes::kFeedForward;
@@ -56,14 +64,16 @@ int unchanged_model(const Arguments& arguments) {
   std::cout << "before:\n"
             << before.explanation << "\nin a scope of " << kBits << " bits:\n"
             << after.explanation << '\n'
-            << report << '\n';
+            << report << "\ncompressed, 2 bits:\n"
+            << compressor.report() << '\n';
 
   Sheet sheet{"Bytes kept for backward", {"run", "bytes"}, {}};
   sheet.rows = {{"exact", std::to_string(before.bytes)},
                 {"in a scope of 3 bits", std::to_string(after.bytes)},
                 {"the meter's forecast of that", std::to_string(before.forecast)},
                 {"saved", std::to_string(before.bytes - after.bytes)},
-                {"saved by arithmetic", std::to_string(expected)}};
+                {"saved by arithmetic", std::to_string(expected)},
+                {"compressed, 2 bits", std::to_string(coded.bytes)}};
   std::cout << markdown(sheet);
   if (!arguments.folder.empty()) {
     Page page("A TransformerEncoder, unchanged, in a scope");
@@ -76,6 +86,7 @@ int unchanged_model(const Arguments& arguments) {
                  "the scope saves 32 - 3 bits per element of every GELU");
   outcome.expect(before.forecast == after.bytes, "the meter foretells it to the byte");
   outcome.expect(outside.bytes == before.bytes, "outside the scope nothing changes");
+  outcome.expect(coded.bytes * 9 < before.bytes, "compressed it keeps less than a ninth");
   outcome.expect(at::allclose(after.y, before.y, 1e-5, 1e-5), "the output is the same");
   return outcome.exit_code();
 }
