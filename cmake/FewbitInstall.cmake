@@ -57,7 +57,7 @@ if(TARGET fewbit_runtime)
       install(DIRECTORY ${kernels}/${family}/cuda DESTINATION ${installed}/${family}
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "registry.cpp")
     endforeach()
-    install(FILES ${kernels}/half.hpp DESTINATION ${installed})
+    install(FILES ${kernels}/half.hpp ${kernels}/host_device.hpp DESTINATION ${installed})
   endif()
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/FewbitTorch.cmake DESTINATION ${package_dir})
 endif()
