@@ -81,8 +81,23 @@ CodecPointer identity();
 /// Zeros and one other value, as a mask that scales has: 1 bit, exact. Of float types and bool.
 CodecPointer mask();
 
-/// Integers by the least bits that hold their range: exact.
+/// Integers by the least bits that hold their range: exact. On a device waits for it.
 CodecPointer integers();
+
+/// Integers from 0 to bound - 1, by the bits that these take, without a look at them: exact. Throws
+/// c10::Error for a bound below 1.
+CodecPointer integers_below(int64_t bound);
+
+/// Windows of a pooling operation over planes of 2 or 3 dimensions.
+struct Windows {
+  std::vector<int64_t> plane;  ///< sizes of the input's
+  std::vector<int64_t> kernel, stride, padding, dilation;
+};
+
+/// Where in its window the greatest element of each is, for indices into the plane as pooling gives
+/// them, int64 [..., rows, columns]: 2 bits for windows of 2 x 2. Exact, without a look at them.
+/// Throws c10::Error where the lists are of different lengths.
+CodecPointer places(const Windows& windows);
 
 /// Sizes and strides alone; comes back as NaN.
 CodecPointer sizes_only();

@@ -6,6 +6,7 @@
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/function.h>
 
+#include "ops/activation.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_error.hpp"
 
@@ -23,7 +24,8 @@ constexpr int64_t kMeasured = 64;
 
 bool is_plain(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.has_storage() && !tensor.is_nested() &&
-         !tensor.is_quantized() && !tensor.is_neg() && tensor.device().is_cpu();
+         !tensor.is_quantized() && !tensor.is_neg() && !tensor.is_meta() &&
+         ops::runs_on(tensor.device().type());
 }
 
 /// Null for those that take bits.
@@ -52,12 +54,6 @@ Way cast_to(at::ScalarType type) {
               ", accepted: BFloat16, Float8_e4m3fn, Float8_e5m2");
   if (type == at::kBFloat16) return Way::bf16;
   return type == at::kFloat8_e4m3fn ? Way::e4m3 : Way::e5m2;
-}
-
-int64_t bytes_of(at::TensorList tensors) {
-  int64_t bytes = 0;
-  for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
-  return bytes;
 }
 
 /// * in the pattern stands for any characters.
@@ -178,12 +174,14 @@ int Compression::first_bits(const Saving& saving, const Treatment& treatment) co
 }
 
 std::string Compression::name_at(const Place& place) const {
+  if (!place.derivation.empty()) return "derived: " + place.derivation;
   const codecs::CodecPointer exact = exact_codec(place.treatment.way);
   return (exact ? exact : codec(place.treatment.way, place.coded_bits, place.is_grouped))->name();
 }
 
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& saving,
                                            const Treatment& treatment) {
+  if (treatment.way == Way::integers) return codec_of_places(saving);
   if (auto exact = exact_codec(treatment.way)) return exact;
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
@@ -219,12 +217,13 @@ void Compression::start(Place& place, const Saving& saving, const Treatment& tre
   place.bits = takes_bits ? first_bits(saving, treatment) : 0;
   place.is_grouped = takes_bits && starts_grouped(treatment);
   place.errors.clear();
+  place.root.reset();
+  place.is_derived = false;
   has_changed_ = true;
 }
 
 void Compression::note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
-                       const std::string& codec, const at::Tensor& run,
-                       const codecs::Encoded& encoded) {
+                       const Latest& latest) {
   const std::lock_guard lock(mutex_);
   const auto [number, is_new] = numbers_.try_emplace(key, places_.size());
   if (is_new) {
@@ -239,13 +238,19 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
   if (place.treatment.way != treatment.way) start(place, saving, treatment);
   if (treatment.takes_bits()) claim(place, saving, treatment);
   place.coded_bits = place.bits;
+  const bool is_derived = !latest.derivation.empty();
+  has_changed_ |= is_derived != place.is_derived;
+  if (place.is_derived && !is_derived) place.root.reset();  // what it came of was not there
+  place.is_derived = is_derived;
+  place.is_asked_for = latest.is_asked_for;
+  place.derivation = latest.derivation;
   Compressor::Site& site = place.site;
-  site.codec = codec;
+  site.codec = is_derived ? name_at(place) : latest.codec;
   site.module = module_of(saving);
   ++site.count;
-  site.elements = run.numel();
-  site.bytes_before = static_cast<int64_t>(run.nbytes());
-  site.bytes_after = bytes_of(encoded.tensors());
+  site.elements = latest.elements;
+  site.bytes_before = latest.bytes_before;
+  site.bytes_after = latest.bytes_after;
 }
 
 bool Compression::measures(int64_t count) {
@@ -263,7 +268,7 @@ std::pair<bool, double> Compression::least_error(const Treatment& treatment, int
                                                  const at::Tensor& run,
                                                  const codecs::RandomStream& random) const {
   const auto error_with = [&](bool grouped) {
-    return error_of(run, *codec(treatment.way, bits, grouped)->encode(run, random),
+    return error_of(run, codec(treatment.way, bits, grouped)->encode(run, random)->decoded(),
                     treatment.is_norm);
   };
   const double grouped = error_with(true);
@@ -282,9 +287,9 @@ void Compression::measure(const SiteKey& key, const Treatment& treatment, const 
     if (number == numbers_.end()) return;  // others were loaded meanwhile
     bits = places_[number->second].bits;
   }
-  const auto [is_grouped, error] = is_cast(treatment.way)
-                                       ? std::pair(false, error_of(run, encoded, treatment.is_norm))
-                                       : least_error(treatment, bits, run, random);
+  const auto [is_grouped, error] =
+      is_cast(treatment.way) ? std::pair(false, error_of(run, encoded.decoded(), treatment.is_norm))
+                             : least_error(treatment, bits, run, random);
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
@@ -310,16 +315,12 @@ void Compression::end_forward() {
   const std::lock_guard lock(mutex_);
   if (!has_changed_) return;
   has_changed_ = false;
-  std::vector<Demand> demands;
-  std::vector<Place*> places;
+  choose_derived();
+  const std::vector<int> bits = split_bits(demands(), options_.bits);
+  size_t next = 0;
   for (Place& place : places_) {
-    if (place.errors.empty() || !place.treatment.takes_bits()) continue;
-    places.push_back(&place);
-    demands.push_back({static_cast<double>(place.site.elements), place.treatment.weight,
-                       place.errors, place.fixed.value_or(0)});
+    if (takes_budget(place)) place.bits = bits[next++];
   }
-  const std::vector<int> bits = split_bits(demands, options_.bits);
-  for (size_t i = 0; i < bits.size(); ++i) places[i]->bits = bits[i];
 }
 
 std::vector<Compressor::Site> Compression::sites() const {
@@ -327,8 +328,11 @@ std::vector<Compressor::Site> Compression::sites() const {
   std::vector<Compressor::Site> sites;
   for (const Place& place : places_) {
     Compressor::Site& site = sites.emplace_back(place.site);
-    if (place.errors.empty()) continue;
-    site.error = place.errors[static_cast<size_t>(std::max(place.coded_bits, 1)) - 1];
+    const auto origin = place.is_derived ? origin_of(place) : std::nullopt;
+    const Place& coded = origin ? places_[origin->root] : place;
+    if (coded.errors.empty()) continue;
+    const double error = coded.errors[static_cast<size_t>(std::max(coded.coded_bits, 1)) - 1];
+    site.error = origin ? origin->ratio * error : error;
   }
   return sites;
 }

@@ -1,15 +1,18 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "codecs/codec.hpp"
 #include "fewbit/compressor.hpp"
+#include "session/compression_budget.hpp"
 #include "session/compression_rules.hpp"
 #include "session/running_operations.hpp"
 
@@ -26,6 +29,8 @@ class Compression {
   void set_rule(const std::string& pattern, std::optional<int> bits,
                 std::optional<at::ScalarType> type = {});
   void name(const std::string& name, const at::Tensor& parameter);
+  void set_derivation(const std::string& name, Derive when);
+  Derive derivation(std::string_view name) const;
 
   /// How the tensor is kept, but for its size.
   Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
@@ -36,17 +41,32 @@ class Compression {
   /// A place in a model: operation, argument, the how many-th of these in a forward.
   using SiteKey = std::tuple<std::string, int, int64_t>;
 
+  /// What is kept of one tensor.
+  struct Latest {
+    std::string codec;
+    int64_t elements;
+    int64_t bytes_before;
+    int64_t bytes_after;
+    std::string derivation = "";  ///< "linear of norm"; empty: coded
+    bool is_asked_for = false;    ///< so derived whatever it errs
+  };
+
   /// What codes the next tensor there.
   codecs::CodecPointer codec_at(const SiteKey& key, const Saving& saving,
                                 const Treatment& treatment);
   /// Whether errors are to be measured on it.
   bool is_due(const SiteKey& key) const;
-  /// One more was coded there.
+  /// Whether the next tensor there comes of others' codes, where it can.
+  bool derives(const SiteKey& key, const Saving& saving, bool is_asked_for) const;
+  /// One more was coded there, or derived.
   void note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
-            const std::string& codec, const at::Tensor& run, const codecs::Encoded& encoded);
+            const Latest& latest);
   /// Measures errors there, of the tensor that was coded last.
   void measure(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
                const codecs::Encoded& encoded, const codecs::RandomStream& random);
+  /// The same of what it would be, or is, if it came of the codes of `root`.
+  void measure_derived(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
+                       const at::Tensor& derived, const SiteKey& root);
   /// Another operation keeps what that place coded: from the next forward on in the bits that the
   /// one with the greater need would have.
   void raise(const SiteKey& key, const Saving& saving, const Treatment& treatment);
@@ -63,11 +83,21 @@ class Compression {
   struct Place {
     Compressor::Site site;
     Treatment treatment;
-    std::optional<int> fixed;    ///< bits by a rule
-    int bits = 0;                ///< of the next tensor
-    int coded_bits = 0;          ///< of the latest
-    bool is_grouped = false;     ///< that codec errs less
-    std::vector<double> errors;  ///< of 1, 2, ... bits; of a cast all are the same
+    std::optional<int> fixed;     ///< bits by a rule
+    int bits = 0;                 ///< of the next tensor
+    int coded_bits = 0;           ///< of the latest
+    bool is_grouped = false;      ///< that codec errs less
+    std::vector<double> errors;   ///< of 1, 2, ... bits; of a cast all are the same
+    std::optional<SiteKey> root;  ///< of whose codes it could come
+    double ratio = 0.0;           ///< its error then over the root's
+    bool is_derived = false;      ///< that is how it is kept
+    bool is_asked_for = false;    ///< whatever it errs
+    std::string derivation;       ///< the latest
+  };
+  /// The place whose codes a derived one comes of in the end, and its error over that one's.
+  struct Origin {
+    size_t root;
+    double ratio;
   };
   struct Rule {
     std::string pattern;
@@ -79,6 +109,13 @@ class Compression {
     Memory memory;  ///< so that its address means it
     std::string name;
   };
+
+  // compression_derivation.cpp.
+  std::optional<Origin> origin_of(const Place& place) const;
+  bool is_better_derived(const Place& place) const;
+  void choose_derived();
+  static bool takes_budget(const Place& place);
+  std::vector<Demand> demands() const;
 
   std::string text() const;
   void read(const std::string& text);
@@ -99,6 +136,7 @@ class Compression {
   CompressorOptions options_;
   mutable std::mutex mutex_;
   std::vector<Rule> rules_;  ///< in the order of making
+  std::map<std::string, Derive, std::less<>> derivations_;
   std::map<const void*, Parameter> parameters_;
   std::map<SiteKey, size_t> numbers_;
   std::vector<Place> places_;

@@ -21,7 +21,7 @@ std::vector<int> split_bits(const std::vector<Demand>& demands, double average) 
   double left = 0.0;
   for (const Demand& demand : demands) {
     bits.push_back(std::max(demand.fixed, 1));
-    left += demand.elements * (average - bits.back());
+    left += demand.elements * (average - bits.back()) + demand.derived * average;
   }
   std::vector<bool> is_done(demands.size(), false);
   while (true) {

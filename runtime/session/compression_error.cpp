@@ -14,9 +14,9 @@ at::Tensor flat_doubles(const at::Tensor& run) {
 
 }  // namespace
 
-double error_of(const at::Tensor& run, const codecs::Encoded& encoded, bool is_norm) {
+double error_of(const at::Tensor& run, const at::Tensor& decoded, bool is_norm) {
   const at::Tensor exact = flat_doubles(run);
-  const at::Tensor rest = at::sub(encoded.decoded().to(at::kDouble), exact);
+  const at::Tensor rest = at::sub(decoded.to(at::kDouble), exact);
   const at::Tensor counted = is_norm ? at::sub(exact, at::mean(exact)) : exact;
   const double energy = at::dot(counted, counted).item().toDouble();
   return energy == 0.0 ? 0.0 : at::dot(rest, rest).item().toDouble() / energy;

@@ -1,9 +1,10 @@
 // The places of a Compressor as text, a line each:
 //
-//   fewbit compressor 1
-//   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 .571 .133 ... aten::addmm
+//   fewbit compressor 2
+//   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 .571 .133 ... -1 0 - aten::addmm
 //
 // What the words mean: docs/files.md. The operation's name may have blanks, so it is the last.
+#include <algorithm>
 #include <sstream>
 
 #include <c10/util/Exception.h>
@@ -17,7 +18,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr const char* kTitle = "fewbit compressor 1";
+constexpr const char* kTitle = "fewbit compressor 2";
 constexpr size_t kErrors = 8;
 
 const char* name_of(Way way) {
@@ -49,6 +50,12 @@ std::optional<Way> way_of(const std::string& name) {
   return std::nullopt;
 }
 
+/// A derivation as one word, and back.
+std::string with(std::string text, char now, char then) {
+  std::ranges::replace(text, now, then);
+  return text;
+}
+
 [[noreturn]] void refuse(const std::string& line) {
   throw Error("is no place of a compressor: '" + line + "'");
 }
@@ -69,6 +76,11 @@ std::string Compression::text() const {
     for (size_t i = 0; i < kErrors; ++i) {
       line << ' ' << shortest(place.errors.empty() ? 0.0 : place.errors[i]);
     }
+    const bool has_root = place.root && numbers_.contains(*place.root);
+    line << ' ' << (has_root ? static_cast<int64_t>(numbers_.at(*place.root)) : -1) << ' '
+         << shortest(place.ratio) << ' ' << (place.is_derived ? "derived" : "coded") << ' '
+         << (place.is_asked_for ? "asked" : "chosen") << ' '
+         << (place.derivation.empty() ? "-" : with(place.derivation, ' ', '_'));
     text += line.str() + ' ' + site.operation + '\n';
   }
   return text;
@@ -81,6 +93,8 @@ void Compression::read(const std::string& text) {
   if (line != kTitle) throw Error("begins with '" + line + "', accepted: '" + kTitle + "'");
   std::vector<Place> places;
   std::map<SiteKey, size_t> numbers;
+  std::vector<SiteKey> keys;
+  std::vector<int64_t> roots;  // by number
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     Place place;
@@ -99,15 +113,26 @@ void Compression::read(const std::string& text) {
     while (errors.size() < kErrors && words >> error) {
       errors.push_back(parse_number(error, "error"));
     }
+    std::string ratio, is_derived, is_asked_for;
+    words >> roots.emplace_back(-1) >> ratio >> is_derived >> is_asked_for >> place.derivation;
     std::getline(words >> std::ws, site.operation);
     if (errors.size() < kErrors || site.operation.empty()) refuse(line);
+    place.ratio = parse_number(ratio, "ratio");
+    place.is_derived = is_derived == "derived";
+    place.is_asked_for = is_asked_for == "asked";
+    place.derivation = place.derivation == "-" ? "" : with(place.derivation, '_', ' ');
     if (errors[0] > 0.0) place.errors = errors;
     const bool has_bits = place.treatment.takes_bits();
     if (has_bits != (place.bits > 0) || has_bits != (place.coded_bits > 0)) refuse(line);
     if (place.bits > 8 || place.coded_bits > 8) refuse(line);
     site.codec = name_at(place);
-    numbers[{site.operation, site.argument, site.call}] = places.size();
+    keys.emplace_back(site.operation, site.argument, site.call);
+    numbers[keys.back()] = places.size();
     places.push_back(std::move(place));
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto root = static_cast<size_t>(roots[i]);
+    if (roots[i] >= 0 && root < places.size()) places[i].root = keys[root];
   }
   const std::lock_guard lock(mutex_);
   places_ = std::move(places);

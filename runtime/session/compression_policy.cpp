@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/activation.hpp"
 #include "ops/recomputed.hpp"
 #include "session/activation_call.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 /// Elsewhere nothing would be coded.
 bool is_possible(const at::Tensor& x) {
-  return x.device().is_cpu() && reason_against(x) == nullptr;
+  return reason_against(x) == nullptr && ops::runs_on(x.device().type());
 }
 
 std::optional<Substitute> log_softmax(Arguments arguments) {

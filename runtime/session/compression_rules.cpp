@@ -4,7 +4,9 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <c10/util/accumulate.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/variable.h>
@@ -120,6 +122,36 @@ bool is_of_parameter(const at::Tensor& tensor) {
 }
 
 }  // namespace
+
+bool is_pooling(std::string_view operation) {
+  constexpr std::array<std::string_view, 4> kNames = {
+      "aten::max_pool2d_with_indices", "aten::max_pool3d_with_indices", "aten::adaptive_max_pool2d",
+      "aten::adaptive_max_pool3d"};
+  return std::ranges::find(kNames, operation) != kNames.end();
+}
+
+codecs::CodecPointer codec_of_places(const Saving& saving) {
+  if (saving.arguments == nullptr) return codecs::integers();
+  const std::vector<c10::IValue>& arguments = *saving.arguments;
+  const at::IntArrayRef sizes = arguments[0].toTensor().sizes();
+  const size_t dimensions = saving.facts.operation.find("2d") != std::string::npos ? 2 : 3;
+  const std::vector<int64_t> plane = sizes.slice(sizes.size() - dimensions).vec();
+  if (arguments.size() < 6) {  // windows of different sizes
+    return codecs::integers_below(c10::multiply_integers(plane));
+  }
+  const auto list = [&](size_t i) {
+    std::vector<int64_t> numbers = arguments[i].toIntVector();
+    if (numbers.size() == 1) numbers.resize(dimensions, numbers[0]);
+    return numbers;
+  };
+  codecs::Windows windows{plane, list(1), list(2), list(3), list(4)};
+  if (windows.stride.empty()) windows.stride = windows.kernel;
+  return codecs::places(windows);
+}
+
+bool is_of_model(const at::Tensor& tensor) {
+  return tensor.is_leaf() || is_of_parameter(tensor);
+}
 
 bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {
   if (saving.facts.parameter || saving.facts.maker == SavedTensor::kNoGradient) return false;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <string_view>
+
 #include <ATen/core/Tensor.h>
 
+#include "codecs/codec.hpp"
 #include "session/running_operations.hpp"
 
 namespace fewbit::session {
@@ -40,5 +43,12 @@ Treatment treatment_of(const at::Tensor& tensor, const Saving& saving);
 
 /// Whether it is of a floating-point type, and none of those.
 bool may_take_bits(const at::Tensor& tensor, const Saving& saving);
+
+/// What codes the integers that a pooling operation keeps, whose arguments are held.
+codecs::CodecPointer codec_of_places(const Saving& saving);
+bool is_pooling(std::string_view operation);
+
+/// Whether it is a parameter, frozen or not, a view or a cast of one: the model holds it.
+bool is_of_model(const at::Tensor& tensor);
 
 }  // namespace fewbit::session

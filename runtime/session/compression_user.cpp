@@ -1,8 +1,8 @@
 #include "session/compression_user.hpp"
 
-#include <cstring>
 #include <limits>
 
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/randint.h>
 
 #include "ops/layout.hpp"
@@ -20,50 +20,39 @@ at::Tensor unexpanded(const at::Tensor& tensor) {
   return run;
 }
 
-/// Tells contents apart that changed in place behind the version's back, as through data() or the
-/// parts of unsafe_chunk: of 64 places.
-uint64_t sample_of(const at::Tensor& run) {
-  constexpr size_t kPlaces = 64;
-  const auto* bytes = static_cast<const uint8_t*>(run.const_data_ptr());
-  const size_t last = run.nbytes() - sizeof(uint64_t);
-  uint64_t sample = 0;
-  for (size_t i = 0; i < kPlaces; ++i) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes + last * i / (kPlaces - 1), sizeof word);
-    sample = (sample ^ word) * 0x9E3779B97F4A7C15u;
-  }
-  return sample;
+int64_t bytes_of(at::TensorList tensors) {
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
 }
 
-/// A tensor whose elements are a run's, in its layout.
+/// A part of a run, in the saved tensor's layout.
 class Coded final : public Kept {
  public:
-  Coded(std::shared_ptr<const codecs::Encoded> encoded, const at::Tensor& tensor,
-        const at::Tensor& run)
-      : encoded_(std::move(encoded)), sizes_(tensor.sizes().vec()), strides_(run.strides().vec()) {
+  /// view: what the tensor shows, with dimensions of size 1 where it is expanded.
+  Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view) : shown_(std::move(shown)) {
+    shown_.sizes = tensor.sizes().vec();
     for (int64_t i = 0; i < tensor.dim(); ++i) {
-      if (tensor.size(i) != run.size(i)) strides_[static_cast<size_t>(i)] = 0;
+      if (tensor.size(i) != view.size(i)) shown_.strides[static_cast<size_t>(i)] = 0;
     }
   }
 
-  at::Tensor restored() const override { return encoded_->decoded().as_strided(sizes_, strides_); }
+  at::Tensor restored() const override { return shown_.tensor(); }
 
-  at::TensorList tensors() const override { return encoded_->tensors(); }
+  at::TensorList tensors() const override { return shown_.run->tensors(); }
 
  private:
-  std::shared_ptr<const codecs::Encoded> encoded_;
-  std::vector<int64_t> sizes_;
-  std::vector<int64_t> strides_;
+  Shown shown_;
 };
 
 }  // namespace
 
-CompressionUser::RunKey CompressionUser::key_of(const at::Tensor& view, const Saving& saving,
-                                                const Treatment& treatment, int64_t version) {
+CompressionUser::RunKey CompressionUser::key_of(const Saved& saved) {
+  const at::Tensor& view = saved.view;
   // Probabilities serve as well where anything linear would do.
-  const Way way = treatment.takes_bits() ? Way::rotated : treatment.way;
-  RunKey key{saving.memory.address(),
-             version,
+  const Way way = saved.treatment.takes_bits() ? Way::rotated : saved.treatment.way;
+  RunKey key{saved.saving.memory.address(),
+             saved.tensor._version(),
              view.storage_offset(),
              view.scalar_type(),
              view.numel(),
@@ -91,40 +80,92 @@ codecs::RandomStream CompressionUser::next_random(at::Device device) {
   return {seed, coded_++};
 }
 
-std::shared_ptr<const codecs::Encoded> CompressionUser::encode(const at::Tensor& run,
-                                                               const Saving& saving,
-                                                               const Treatment& treatment,
-                                                               const Compression::SiteKey& site) {
+RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
   const codecs::CodecPointer codec = compression_->codec_at(site, saving, treatment);
   if (!codec->takes(run)) return nullptr;
   const bool is_due = compression_->is_due(site);
   const codecs::RandomStream random = next_random(run.device());
-  auto encoded = codec->encode(run, random);
+  RunPointer encoded = codec->encode(run, random);
   if (!encoded) return nullptr;
-  compression_->note(site, saving, treatment, codec->name(), run, *encoded);
+  compression_->note(site, saving, treatment,
+                     {codec->name(), run.numel(), static_cast<int64_t>(run.nbytes()),
+                      bytes_of(encoded->tensors())});
   if (is_due) compression_->measure(site, treatment, run, *encoded, random);
   return encoded;
 }
 
+void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,
+                                      const Derivations::Derived& derived) {
+  const at::Tensor again = at::empty_strided(run.sizes(), run.strides(), run.options());
+  again.copy_(derived.shown.tensor());
+  compression_->measure_derived(saved.site, saved.treatment, run,
+                                again.as_strided({run.numel()}, {1}), derived.root);
+}
+
+std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
+                                                    const Derivations::Derived& derived,
+                                                    Run& known) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  const bool is_due = compression_->is_due(site);
+  compression_->note(site, saving, treatment,
+                     {"", view.numel(), static_cast<int64_t>(view.nbytes()), 0, derived.way,
+                      derived.is_asked_for});
+  if (is_due) {
+    const at::Tensor run = ops::dense(view);
+    const codecs::RandomStream random = next_random(run.device());
+    compression_->measure(site, treatment, run, *derived.shown.run, random);
+    measure_derived(saved, run, derived);
+  }
+  known = {saving.memory.owner, derived.shown.run, site, 0, true};
+  return std::make_unique<Coded>(derived.shown, tensor, view);
+}
+
+std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  const at::Tensor run = ops::dense(view);
+  const uint64_t sample = sample_of(run);
+  RunPointer encoded = known.encoded.lock();
+  if (encoded && !known.is_derived && known.sample == sample) {
+    compression_->raise(known.site, saving, treatment);
+  } else {
+    const bool is_due = compression_->is_due(site);
+    const auto derived =
+        is_due && treatment.takes_bits() ? derivations_.find(view, saving) : std::nullopt;
+    encoded = encode(run, saved);
+    if (!encoded) return nullptr;
+    if (derived) measure_derived(saved, run, *derived);
+    known = {saving.memory.owner, encoded, site, sample, false};
+    if (treatment.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
+      derivations_.add(view, encoded, site);
+    }
+  }
+  return std::make_unique<Coded>(Shown{encoded, {}, run.strides().vec(), 0}, tensor, run);
+}
+
 std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
                                                      const Saving& saving) {
+  derivations_.keep(tensor, saving);
   const Treatment treatment = compression_->treatment(tensor, saving);
   if (treatment.way == Way::exact) return nullptr;
   const Compression::SiteKey site = next_site(saving);  // of a small tensor too: batches differ
   if (Compression::is_too_small(tensor)) return nullptr;
   const at::Tensor view = unexpanded(tensor);
-  const at::Tensor run = ops::dense(view);
-  Run& known = runs_[key_of(view, saving, treatment, tensor._version())];
-  const uint64_t sample = sample_of(run);
-  std::shared_ptr<const codecs::Encoded> encoded = known.encoded.lock();
-  if (encoded && known.sample == sample) {
-    compression_->raise(known.site, saving, treatment);
-  } else {
-    encoded = encode(run, saving, treatment, site);
-    if (!encoded) return nullptr;
-    known = {saving.memory.owner, encoded, site, sample};
+  const Saved saved{tensor, view, saving, treatment, site};
+  Run& known = runs_[key_of(saved)];
+  const RunPointer held = known.encoded.lock();
+  if (treatment.takes_bits() && (!held || known.is_derived)) {
+    if (const auto derived = derivations_.find(view, saving)) {
+      if (held) {
+        compression_->raise(known.site, saving, treatment);
+        return std::make_unique<Coded>(derived->shown, tensor, view);
+      }
+      if (compression_->derives(site, saving, derived->is_asked_for)) {
+        return derive(saved, *derived, known);
+      }
+    }
   }
-  return std::make_unique<Coded>(std::move(encoded), tensor, run);
+  return code(saved, known);
 }
 
 }  // namespace fewbit::session

@@ -3,10 +3,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "session/compression.hpp"
+#include "session/derivations.hpp"
 #include "session/saved_tensors.hpp"
 
 namespace fewbit::session {
@@ -15,10 +17,15 @@ namespace fewbit::session {
 class CompressionUser final : public SavedTensorUser {
  public:
   explicit CompressionUser(std::shared_ptr<Compression> compression)
-      : compression_(std::move(compression)) {}
+      : compression_(std::move(compression)), derivations_(*compression_) {}
 
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
+  bool holds(std::string_view operation) const override {
+    return may_be_derived(operation) || is_pooling(operation);
+  }
+  void start_call(const RecordedCall& call) override { derivations_.start_call(call); }
+  void end_call(const RecordedCall& call) override { derivations_.end_call(call); }
 
  private:
   /// The memory that a run of elements was coded from, as it was.
@@ -38,18 +45,31 @@ class CompressionUser final : public SavedTensorUser {
     Memory::Owner memory = Memory::Owner::reclaim(nullptr);
     std::weak_ptr<const codecs::Encoded> encoded;
     Compression::SiteKey site;
-    uint64_t sample = 0;  ///< of the contents
+    uint64_t sample = 0;      ///< of the contents
+    bool is_derived = false;  ///< of other codes
   };
 
-  static RunKey key_of(const at::Tensor& view, const Saving& saving, const Treatment& treatment,
-                       int64_t version);
+  /// A tensor that is saved, but for dimensions that are expanded; where it is saved.
+  struct Saved {
+    const at::Tensor& tensor;
+    const at::Tensor& view;
+    const Saving& saving;
+    Treatment treatment;
+    Compression::SiteKey site;
+  };
+
+  static RunKey key_of(const Saved& saved);
   Compression::SiteKey next_site(const Saving& saving);
-  std::shared_ptr<const codecs::Encoded> encode(const at::Tensor& run, const Saving& saving,
-                                                const Treatment& treatment,
-                                                const Compression::SiteKey& site);
+  RunPointer encode(const at::Tensor& run, const Saved& saved);
+  std::unique_ptr<const Kept> derive(const Saved& saved, const Derivations::Derived& derived,
+                                     Run& known);
+  std::unique_ptr<const Kept> code(const Saved& saved, Run& known);
+  void measure_derived(const Saved& saved, const at::Tensor& run,
+                       const Derivations::Derived& derived);
   codecs::RandomStream next_random(at::Device device);
 
   std::shared_ptr<Compression> compression_;
+  Derivations derivations_;
   std::map<RunKey, Run> runs_;
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   std::map<std::string, at::Tensor> seeds_;               ///< by device

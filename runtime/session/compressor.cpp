@@ -53,6 +53,11 @@ Compressor& Compressor::leave_alone(const std::string& pattern) {
   return *this;
 }
 
+Compressor& Compressor::derive(const std::string& name, Derive when) {
+  compression_->set_derivation(name, when);
+  return *this;
+}
+
 std::vector<Compressor::Site> Compressor::sites() const {
   return compression_->sites();
 }

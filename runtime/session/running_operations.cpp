@@ -35,10 +35,11 @@ struct Operation : at::ObserverContext {
   std::vector<const void*> parameters;  // where those of them lie that are some
   std::uint64_t first_node = 0;         // the number of the node that it makes first
   std::shared_ptr<const SavedCall> call;
+  std::vector<c10::IValue> arguments;  // where the listener holds them
 };
 
 struct Following {
-  NameListener listener = nullptr;  // null where nobody follows
+  OperationListener* listener = nullptr;  // null where nobody follows
   const Operation* running = nullptr;
   at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 };
@@ -93,11 +94,11 @@ std::int64_t bytes_without_storage(const at::Tensor& tensor) {
 
 void learn_name(const at::Tensor& tensor) {
   // Null once nobody follows an operation to its end.
-  const NameListener listener = this_thread().listener;
+  OperationListener* const listener = this_thread().listener;
   if (listener == nullptr) return;
   // The unsafe form makes no new node for a view that was changed: numbers stay as they are.
   const torch::autograd::Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
-  if (node != nullptr) listener(key_of(*node), node->name());
+  if (node != nullptr) listener->name_node(key_of(*node), node->name());
 }
 
 // The innermost that runs of which something is known, or null.
@@ -125,6 +126,10 @@ std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& 
     });
     ++argument;
   }
+  if (thread.listener->holds(operation->name)) {
+    operation->arguments.assign(function.inputs().begin(), function.inputs().end());
+    thread.listener->start_call({operation->name, operation->arguments, {}});
+  }
   thread.running = operation.get();
   return operation;
 }
@@ -132,8 +137,11 @@ std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& 
 void operation_ends(const at::RecordFunction& function, at::ObserverContext* context) {
   Following& thread = this_thread();
   if (context == nullptr || thread.running != context) return;
-  thread.running = thread.running->outer;
+  const Operation& operation = *thread.running;
+  thread.running = operation.outer;
   for (const c10::IValue& output : function.outputs()) for_each_tensor(output, learn_name);
+  if (operation.arguments.empty() || thread.listener == nullptr) return;
+  thread.listener->end_call({operation.name, operation.arguments, function.outputs()});
 }
 
 // Of the operation that it is; -1: none. Arguments may share memory, as parts of one projection do.
@@ -159,9 +167,9 @@ Memory memory_of(const at::Tensor& tensor) {
   return {Weak(tensor.getIntrusivePtr()), bytes_without_storage(tensor)};
 }
 
-void start_following_operations(NameListener listener) {
+void start_following_operations(OperationListener& listener) {
   Following& thread = this_thread();
-  thread.listener = listener;
+  thread.listener = &listener;
   thread.callback =
       at::addThreadLocalCallback(at::RecordFunctionCallback(operation_starts, operation_ends)
                                      .needsInputs(true)
@@ -185,6 +193,7 @@ Saving describe_saving(const at::Tensor& tensor) {
   if (thread.running != nullptr) {
     saving.argument = argument_of(*thread.running, tensor);
     saving.parameters = thread.running->parameters;
+    if (!thread.running->arguments.empty()) saving.arguments = &thread.running->arguments;
     if (thread.running->outer != nullptr) saving.caller = thread.running->outer->name;
   }
   if (const Operation* operation = running_call()) {
@@ -210,7 +219,7 @@ Saving describe_saving(const at::Tensor& tensor) {
     // In place on a view the maker is the base's.
     facts.is_output = saving.maker == saving.node ||
                       (facts.call != nullptr && facts.call->in_place && saving.argument >= 0);
-    thread.listener(saving.maker, facts.maker);
+    thread.listener->name_node(saving.maker, facts.maker);
   } else if (thread.running != nullptr && saving.argument < 0) {
     saving.maker = saving.node;
   } else {

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
 #include <c10/util/intrusive_ptr.h>
 
 #include "fewbit/saved_bytes.hpp"
@@ -45,12 +47,32 @@ struct Saving {
   std::string caller;  // the operation that called the running one
   // Memory of the running one's arguments that are parameters or views of some.
   std::vector<const void*> parameters;
+  const std::vector<c10::IValue>* arguments = nullptr;  // of the running one, where they are held
+};
+
+// A call as it starts, without results, or when it has ended.
+struct RecordedCall {
+  std::string_view operation;
+  const std::vector<c10::IValue>& arguments;
+  c10::ArrayRef<c10::IValue> results;
+};
+
+// Hears of the calling thread's operations.
+class OperationListener {
+ public:
+  virtual ~OperationListener() = default;
+  // Names of nodes as they become known, some after their node has saved.
+  virtual void name_node(NodeKey node, const std::string& name) = 0;
+  // Whether the next two are told of such calls, whose arguments are held from the one to the
+  // other.
+  virtual bool holds(std::string_view operation) const = 0;
+  virtual void start_call(const RecordedCall& call) = 0;
+  virtual void end_call(const RecordedCall& call) = 0;
 };
 
 // Follows the calling thread's operations, as libtorch reports them (RecordFunction), from start to
-// stop. Names of nodes go to the listener as they become known, some after their node has saved.
-using NameListener = void (*)(NodeKey node, const std::string& name);
-void start_following_operations(NameListener listener);
+// stop.
+void start_following_operations(OperationListener& listener);
 void stop_following_operations() noexcept;
 
 // Of a tensor that the calling thread, which follows its operations, saves right now.

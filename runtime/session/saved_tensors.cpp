@@ -41,8 +41,36 @@ void for_each_user(const Visit& visit) {
   }
 }
 
-void name_node(NodeKey node, const std::string& name) {
-  for_each_user([&](SavedTensorUser& user) { user.name_node(node, name); });
+// Of all users.
+class Listener final : public OperationListener {
+ public:
+  void name_node(NodeKey node, const std::string& name) override {
+    for_each_user([&](SavedTensorUser& user) { user.name_node(node, name); });
+  }
+  bool holds(std::string_view operation) const override {
+    return std::ranges::any_of(users(), [&](const auto& user) { return user->holds(operation); });
+  }
+  void start_call(const RecordedCall& call) override {
+    for_each_holder(call, [&](SavedTensorUser& user) { user.start_call(call); });
+  }
+  void end_call(const RecordedCall& call) override {
+    for_each_holder(call, [&](SavedTensorUser& user) { user.end_call(call); });
+  }
+
+ private:
+  template <class Visit>
+  static void for_each_holder(const RecordedCall& call, const Visit& visit) {
+    const at::NoGradGuard no_grad;
+    const Users all = users();  // these may run operations
+    for (const auto& user : all) {
+      if (user->holds(call.operation)) visit(*user);
+    }
+  }
+};
+
+Listener& listener() {
+  static Listener listener;
+  return listener;
 }
 
 // The tensor itself.
@@ -187,7 +215,7 @@ SavedTensorUse::SavedTensorUse(const char* who, std::shared_ptr<SavedTensorUser>
               ": hooks on saved tensors are disabled here, and it works by them: ",
               at::SavedTensorDefaultHooks::get_disabled_error_message().value_or(""));
   engine_place().take(who);
-  if (users().empty()) start_following_operations(&name_node);
+  if (users().empty()) start_following_operations(listener());
   users().push_back(user_);
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <ATen/core/Tensor.h>
 
@@ -39,6 +40,10 @@ class SavedTensorUser {
   virtual std::unique_ptr<Keeping> keep(const Saving& saving) = 0;
   // The name of a node that may have saved something is known.
   virtual void name_node(NodeKey /*node*/, const std::string& /*name*/) {}
+  // Whether it is to hear of such calls when they start and end. That runs as replace does.
+  virtual bool holds(std::string_view /*operation*/) const { return false; }
+  virtual void start_call(const RecordedCall& /*call*/) {}
+  virtual void end_call(const RecordedCall& /*call*/) {}
 };
 
 // Open in the thread that makes it; a user that is open several times there counts once. Hooks of

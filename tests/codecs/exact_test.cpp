@@ -29,4 +29,50 @@ TEST(Identity, IsOfTheValueThatItWasGiven) {
   EXPECT_TRUE(at::equal(encoded->decoded(), at::ones({100})));
 }
 
+TEST(IntegersBelow, TakeTheBitsOfTheBoundAndRefuseWhatIsNotBelow) {
+  const at::Tensor x = at::arange(200).flip(0);
+  const auto encoded = integers_below(200)->encode(x, random_of(1));
+  EXPECT_EQ(bytes_of(*encoded), 208U);  // 8 bits
+  EXPECT_TRUE(at::equal(encoded->decoded(), x));
+  EXPECT_EQ(bytes_of(*integers_below(1)->encode(at::zeros({300}, at::kLong), random_of(1))), 0U);
+  EXPECT_THROW(integers_below(100)->encode(x, random_of(1)), c10::Error);
+  EXPECT_THROW(integers_below(0), c10::Error);
+}
+
+// Of every pooling: the indices come back, and pooling by them gives the same again.
+TEST(Places, AreIndicesIntoTheWindow) {
+  at::manual_seed(1);
+  struct Pooling {
+    std::vector<int64_t> kernel, stride, padding, dilation;
+    int bits;
+  };
+  for (const Pooling& pooling : {Pooling{{2, 2}, {2, 2}, {0, 0}, {1, 1}, 2},
+                                 {{3, 3}, {2, 2}, {1, 1}, {1, 1}, 4},
+                                 {{1, 5}, {3, 1}, {0, 2}, {1, 2}, 3},
+                                 {{3, 2}, {1, 2}, {1, 1}, {2, 3}, 3}}) {
+    for (const bool is_ceiled : {false, true}) {
+      for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
+        const at::Tensor x = at::randn({2, 3, 13, 17}).contiguous(format);
+        const at::Tensor indices = std::get<1>(at::max_pool2d_with_indices(
+            x, pooling.kernel, pooling.stride, pooling.padding, pooling.dilation, is_ceiled));
+        const CodecPointer codec =
+            places({{13, 17}, pooling.kernel, pooling.stride, pooling.padding, pooling.dilation});
+        ASSERT_TRUE(codec->takes(indices));
+        const auto encoded = codec->encode(indices, random_of(1));
+        EXPECT_TRUE(
+            at::equal(encoded->decoded().as_strided(indices.sizes(), indices.strides()), indices));
+        EXPECT_EQ(bytes_of(*encoded), (indices.numel() * pooling.bits + 127) / 128 * 16);
+        EXPECT_EQ(bytes_ahead(*codec, indices), bytes_of(*encoded));
+      }
+    }
+  }
+  const at::Tensor volume = at::randn({3, 6, 7, 8});  // no batch
+  const at::Tensor indices =
+      std::get<1>(at::max_pool3d_with_indices(volume, {2, 3, 2}, {2, 2, 2}, {1, 1, 0}));
+  const auto encoded = places({{6, 7, 8}, {2, 3, 2}, {2, 2, 2}, {1, 1, 0}, {1, 1, 1}})
+                           ->encode(indices, random_of(1));
+  EXPECT_TRUE(at::equal(encoded->decoded().view(indices.sizes()), indices));
+  EXPECT_THROW(places({{6, 7}, {2, 2}, {2, 2}, {0, 0}, {1}}), c10::Error);
+}
+
 }  // namespace fewbit::codecs::exact_test

@@ -24,9 +24,10 @@ double spent(const std::vector<Demand>& demands, const std::vector<int>& bits) {
   return sum;
 }
 
+/// With what comes of them.
 double elements(const std::vector<Demand>& demands) {
   double sum = 0.0;
-  for (const Demand& demand : demands) sum += demand.elements;
+  for (const Demand& demand : demands) sum += demand.elements + demand.derived;
   return sum;
 }
 
@@ -63,6 +64,15 @@ TEST(SplitBits, WhatIsFixedStays) {
   EXPECT_EQ(split_bits(demands, 3.0), (std::vector<int>{6, 2, 1}));
 }
 
+// Their bits go to those that they come of, and beyond to whoever gains most.
+TEST(SplitBits, WhatIsDerivedAddsItsBits) {
+  std::vector<Demand> demands(2, {100.0, 1.0, kRotated});
+  demands[0].derived = 200.0;
+  EXPECT_EQ(split_bits(demands, 2.0), (std::vector<int>{4, 4}));
+  demands[0].weight = 16.0;
+  EXPECT_EQ(split_bits(demands, 2.0), (std::vector<int>{5, 3}));
+}
+
 // Of places with the same size it is the best split; of others within one bit of the largest.
 TEST(SplitBits, IsTheBestSplit) {
   std::mt19937 engine(1);
@@ -74,6 +84,7 @@ TEST(SplitBits, IsTheBestSplit) {
       const double count = is_even ? 10.0 : std::uniform_real_distribution<>(1, 20)(engine);
       const double weight = std::exp(std::uniform_real_distribution<>(-3, 3)(engine));
       demands.push_back({count, weight, kRotated});
+      if (round % 3 == 0) demands.back().derived = count * i;
       largest = std::max(largest, count);
     }
     const double average = std::uniform_int_distribution<>(4, 24)(engine) / 4.0;

@@ -85,7 +85,7 @@ TEST(CompressionKinds, WhatIsNoNumberIsKeptExactly) {
   EXPECT_EQ(sites[0].codec, "sizes only");
   EXPECT_EQ(sites[0].bytes_after, 0);
   EXPECT_EQ(sites[1].codec, "integers");
-  EXPECT_EQ(sites[1].bytes_after, 1024);  // places in an image of 256: 8 bits
+  EXPECT_EQ(sites[1].bytes_after, 256);  // places in a window of 4: 2 bits
   sites = expect_exact_gradient(
       [](const at::Tensor& x) {
         return at::avg_pool2d(x, {3, 3}, {2, 2}, {1, 1});

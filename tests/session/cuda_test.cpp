@@ -4,9 +4,13 @@
 #include <ATen/ATen.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
 
 #include "fewbit/fewbit.hpp"
 
@@ -86,6 +90,80 @@ TEST_F(CudaSession, TheMeterCountsTheBytesOfTheCpu) {
     return meter.unique_bytes();
   };
   EXPECT_EQ(count(at::kCUDA), count(at::kCPU));
+}
+
+/// Keeps a tensor of every kind: norms, attention, pooling, masks, probabilities.
+struct Layers {
+  torch::nn::Conv2d first{torch::nn::Conv2dOptions(3, 16, 3).padding(1)};
+  torch::nn::BatchNorm2d norm{16};
+  torch::nn::Linear second{16, 48};
+  torch::nn::LayerNorm last{torch::nn::LayerNormOptions({16})};
+
+  std::vector<at::Tensor> parameters() {
+    std::vector<at::Tensor> all;
+    for (const auto& module : std::initializer_list<std::shared_ptr<torch::nn::Module>>{
+             first.ptr(), norm.ptr(), second.ptr(), last.ptr()}) {
+      module->to(at::kCUDA);
+      for (const at::Tensor& parameter : module->parameters()) all.push_back(parameter);
+    }
+    return all;
+  }
+
+  at::Tensor loss(const at::Tensor& images) {
+    at::Tensor x = at::max_pool2d(at::relu(norm(first(images))), 2);
+    x = last(x.flatten(2).transpose(1, 2));
+    const auto parts = second(x).chunk(3, 2);
+    x = x + at::scaled_dot_product_attention(parts[0], parts[1], parts[2]);
+    return at::log_softmax(x, 2).select(2, 0).mean();
+  }
+};
+
+TEST_F(CudaSession, ACompressedModelHasNearlyItsGradients) {
+  at::manual_seed(7);
+  Layers layers;
+  const std::vector<at::Tensor> parameters = layers.parameters();
+  const at::Tensor images = at::randn({8, 3, 16, 16}, at::kCUDA);
+  const auto gradients = [&](Compressor* compressor) {
+    at::Tensor loss;
+    {
+      std::optional<CompressionScope> scope;
+      if (compressor != nullptr) scope.emplace(*compressor);
+      loss = layers.loss(images);
+    }
+    std::vector<at::Tensor> flat;
+    for (const at::Tensor& one : torch::autograd::grad({loss}, parameters)) {
+      flat.push_back(one.flatten());
+    }
+    return at::cat(flat);
+  };
+  const at::Tensor exact = gradients(nullptr);
+  Compressor compressor({.bits = 6});
+  compressor.derive("linear", Derive::where_better);
+  for (int step = 0; step < 4; ++step) {
+    const at::Tensor rest = gradients(&compressor) - exact;
+    EXPECT_LT((rest.norm() / exact.norm()).item<double>(), 0.1) << compressor.report();
+  }
+  EXPECT_GE(compressor.sites().size(), 8u) << compressor.report();
+}
+
+// Between the steps at which errors are measured.
+TEST_F(CudaSession, ACompressedStepNeverWaitsForTheDevice) {
+  at::manual_seed(8);
+  Layers layers;
+  layers.parameters();
+  const at::Tensor images = at::randn({8, 3, 16, 16}, at::kCUDA);
+  Compressor compressor({.bits = 2});
+  const auto step = [&] {
+    at::Tensor loss;
+    {
+      const CompressionScope scope(compressor);
+      loss = layers.loss(images);
+    }
+    loss.backward();
+  };
+  for (int i = 0; i < 17; ++i) step();
+  const NoWaiting guard;
+  for (int i = 0; i < 3; ++i) step();
 }
 
 TEST_F(CudaSession, ACalibratorFitsTheTablesOfTheCpu) {

@@ -28,6 +28,13 @@ enum class Scheme {
   group,    ///< equal steps between a group's least and greatest, rounded at random (ActNN)
 };
 
+/// Whether a tensor is computed again in backward, out of another one's codes, instead of coded.
+enum class Derive {
+  never,
+  where_better,  ///< where that errs less, with its bits given to the codes that it comes of
+  always         ///< wherever it is possible
+};
+
 struct CompressorOptions {
   double bits = 2;  ///< the average of all elements that take bits of the budget: 1 to 8
   Scheme scheme = Scheme::rotated;
@@ -56,18 +63,22 @@ struct CompressorOptions {
 ///
 /// Left alone: tensors of fewer than 1,024 elements, parameters with their views and casts, data
 /// that no gradient runs through (the batch, frozen weights), what other operations and custom
-/// functions save, tensors that are not on a CPU, and what is saved within a backward pass. What
-/// several operations keep is coded once. Forward values are those of the ActivationScope,
-/// gradients are estimates whose mean is theirs where they are linear in what is kept. Codes are of
-/// the value that was saved: changing a tensor in place afterwards harms nothing. A second
-/// derivative takes what was decoded for what was saved; activations, attention and log_softmax
-/// refuse it.
+/// functions save, and what is saved within a backward pass. What several operations keep is coded
+/// once. Forward values are those of the ActivationScope, gradients are estimates whose mean is
+/// theirs where they are linear in what is kept. Codes are of the value that was saved: changing a
+/// tensor in place afterwards harms nothing. A second derivative takes what was decoded for what
+/// was saved; activations, attention and log_softmax refuse it.
+///
+/// On CUDA the host waits for the device where errors are measured, and nowhere else. Changes of a
+/// tensor's contents that its version does not tell, as by data(), are seen on a CPU alone.
 ///
 /// A NaN or an infinity makes its whole group NaN, other groups are right. Means that are 10^4
 /// times the deviation cost rotation its precision.
 ///
 /// Bits are whole ones at every place, split so that their average is what was asked for, by errors
-/// measured at a place's first, second, third, fifth, ... and every 64th tensor. Random numbers
+/// measured at a place's first, second, third, fifth, ... and every 64th tensor. A tensor that can
+/// be computed again of what another one's codes hold is not coded where the gradient gains from
+/// its bits there (derive); it counts as an element that takes bits all the same. Random numbers
 /// come from torch's default generator, one draw a scope and device.
 ///
 /// One of each model; its scopes may be open in several threads.
@@ -93,13 +104,25 @@ class Compressor {
   Compressor& rule(const std::string& pattern, at::ScalarType type);
   Compressor& leave_alone(const std::string& pattern);
 
+  /// For a derivation, by its name: how tensors come of others.
+  ///   copy        the same numbers, all times one number, or with a layer's bias
+  ///   norm        a norm's output of its input
+  ///   relu        its output of its input and of the signs that are kept; leaky_relu's too
+  ///   activation  any other one's output of its input
+  ///   linear      a linear layer's output of its input, as queries, keys and values: costs the
+  ///               layer's product a second time
+  ///   softmax     probabilities that log_softmax keeps of its input
+  /// They build on each other: with `linear` and `norm` the queries come of the norm's input. copy,
+  /// norm and relu are taken where_better from the start, others never.
+  Compressor& derive(const std::string& name, Derive when);
+
   /// One tensor that one place of a model keeps.
   struct Site {
     std::string operation;     ///< "aten::addmm"
     int argument = 0;          ///< of it; -1: a result
     int64_t call = 0;          ///< the how many-th of a forward, from 0
     std::string module;        ///< "encoder.layers.0", whose parameters it takes; empty: not known
-    std::string codec;         ///< "rotated, 2 bits"
+    std::string codec;         ///< "rotated, 2 bits"; "derived: linear of norm" has no codes
     int64_t count = 0;         ///< how often it was coded so far
     int64_t elements = 0;      ///< of the latest
     int64_t bytes_before = 0;  ///< of the latest

@@ -1,0 +1,268 @@
+#include "session/derivation_rules.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <ATen/ops/add.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/div.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/sub.h>
+
+#include "ops/activation.hpp"
+#include "session/compression_rules.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+constexpr std::string_view kNorm = "norm", kRelu = "relu", kActivation = "activation",
+                           kLinear = "linear", kSoftmax = "softmax";
+
+using Values = std::vector<c10::IValue>;
+
+/// Undefined where the value is none.
+at::Tensor tensor_of(const c10::IValue& value) {
+  return value.isTensor() ? value.toTensor() : at::Tensor();
+}
+
+/// Without the graph, which a recipe must not hold; versions go on being the tensors' own.
+Values detached(const Values& values) {
+  Values result = values;
+  for (c10::IValue& value : result) {
+    const at::Tensor tensor = tensor_of(value);
+    if (tensor.defined()) value = tensor.detach();
+  }
+  return result;
+}
+
+/// [C] or [N, C] as it stands beside x [N, C, ...].
+at::Tensor by_channel(const at::Tensor& numbers, const at::Tensor& x) {
+  std::vector<int64_t> sizes(static_cast<size_t>(x.dim()), 1);
+  sizes[1] = numbers.size(-1);
+  if (numbers.dim() == 2) sizes[0] = numbers.size(0);
+  return numbers.view(sizes);
+}
+
+/// x * scale + shift for every channel, of the statistics' type.
+at::Tensor scaled(const at::Tensor& x, const at::Tensor& mean, at::Tensor scale,
+                  const at::Tensor& weight, const at::Tensor& bias) {
+  if (weight.defined()) scale = at::mul(scale, weight);
+  at::Tensor shift = at::mul(mean, scale).neg_();
+  if (bias.defined()) shift = shift.add(bias);
+  return at::addcmul(by_channel(shift, x), x, by_channel(scale, x));
+}
+
+std::optional<Recipe> layer_norm(const Values& arguments, const Values& results) {
+  const at::Tensor weight = tensor_of(arguments[2]), bias = tensor_of(arguments[3]);
+  const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
+  const auto type = results[0].toTensor().scalar_type();
+  return Recipe{kNorm, arguments[0].toTensor(), {mean, deviation}, {}, [=](const at::Tensor& x) {
+                  at::Tensor y = at::sub(x, mean).mul_(deviation);
+                  if (weight.defined() && bias.defined()) {
+                    y = at::addcmul(bias, y, weight);
+                  } else {
+                    if (weight.defined()) y = at::mul(y, weight);
+                    if (bias.defined()) y = y.add(bias);
+                  }
+                  return y.to(type);
+                }};
+}
+
+std::optional<Recipe> rms_norm(const Values& arguments, const Values& results) {
+  const at::Tensor weight = tensor_of(arguments[2]);
+  const at::Tensor deviation = results[1].toTensor();
+  const auto type = results[0].toTensor().scalar_type();
+  return Recipe{kNorm, arguments[0].toTensor(), {deviation}, {}, [=](const at::Tensor& x) {
+                  const at::Tensor y = at::mul(x, deviation);
+                  return (weight.defined() ? at::mul(y, weight) : y).to(type);
+                }};
+}
+
+/// In training: else it has running statistics, which may change until backward.
+std::optional<Recipe> batch_norm(const Values& arguments, const Values& results) {
+  if (!arguments[5].toBool()) return std::nullopt;
+  const at::Tensor weight = tensor_of(arguments[1]), bias = tensor_of(arguments[2]);
+  const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
+  const auto type = results[0].toTensor().scalar_type();
+  return Recipe{kNorm, arguments[0].toTensor(), {mean, deviation}, {}, [=](const at::Tensor& x) {
+                  return scaled(x, mean, deviation, weight, bias).to(type);
+                }};
+}
+
+std::optional<Recipe> group_norm(const Values& arguments, const Values& results) {
+  const at::Tensor weight = tensor_of(arguments[1]), bias = tensor_of(arguments[2]);
+  const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
+  const int64_t channels = arguments[4].toInt() / mean.size(1);  // of a group
+  const auto type = results[0].toTensor().scalar_type();
+  return Recipe{kNorm, arguments[0].toTensor(), {mean, deviation}, {}, [=](const at::Tensor& x) {
+                  return scaled(x, mean.repeat_interleave(channels, 1),
+                                deviation.repeat_interleave(channels, 1), weight, bias)
+                      .to(type);
+                }};
+}
+
+std::optional<Recipe> addmm(const Values& arguments, const Values& /*results*/) {
+  const at::Tensor bias = arguments[0].toTensor(), weight = arguments[2].toTensor();
+  const at::Scalar beta = arguments[3].toScalar(), alpha = arguments[4].toScalar();
+  return Recipe{kLinear, arguments[1].toTensor(), {}, {}, [=](const at::Tensor& x) {
+                  return at::addmm(bias, x, weight, beta, alpha);
+                }};
+}
+
+std::optional<Recipe> mm(const Values& arguments, const Values& /*results*/) {
+  const at::Tensor weight = arguments[1].toTensor();
+  return Recipe{kLinear, arguments[0].toTensor(), {}, {}, [=](const at::Tensor& x) {
+                  return at::mm(x, weight);
+                }};
+}
+
+std::optional<Recipe> clone(const Values& arguments, const Values& /*results*/) {
+  return Recipe{kCopy, arguments[0].toTensor(), {}, {}, [](const at::Tensor& x) { return x; }};
+}
+
+/// What multiplies or divides all; nothing for other tensors.
+std::optional<at::Scalar> number(const c10::IValue& value) {
+  if (value.isScalar()) return value.toScalar();
+  const at::Tensor tensor = tensor_of(value);
+  const bool is_number = tensor.defined() && tensor.dim() == 0 && tensor.device().is_cpu();
+  return is_number && !tensor.requires_grad() ? std::optional(tensor.item()) : std::nullopt;
+}
+
+std::optional<Recipe> mul(const Values& arguments, const Values& /*results*/) {
+  const std::optional<at::Scalar> factor = number(arguments[1]);
+  if (!factor || !arguments[0].isTensor()) return std::nullopt;
+  return Recipe{kCopy, arguments[0].toTensor(), {}, {}, [factor = *factor](const at::Tensor& x) {
+                  return at::mul(x, factor);
+                }};
+}
+
+std::optional<Recipe> div(const Values& arguments, const Values& /*results*/) {
+  const std::optional<at::Scalar> factor = number(arguments[1]);
+  if (!factor || !arguments[0].isTensor()) return std::nullopt;
+  return Recipe{kCopy, arguments[0].toTensor(), {}, {}, [factor = *factor](const at::Tensor& x) {
+                  return at::div(x, factor);
+                }};
+}
+
+/// A bias, as a layer of three dimensions adds it, in place.
+std::optional<Recipe> add(const Values& arguments, const Values& /*results*/) {
+  const at::Tensor bias = tensor_of(arguments[1]);
+  if (!bias.defined()) return std::nullopt;
+  return Recipe{kCopy,
+                tensor_of(arguments[0]),
+                {},
+                {},
+                [bias, alpha = arguments[2].toScalar()](const at::Tensor& x) {
+                  return at::add(x, bias, alpha);
+                }};
+}
+
+std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
+                                 const at::Tensor& codes) {
+  const at::Tensor x = arguments[0].toTensor();
+  const std::string function = arguments[1].toStringRef();
+  if (function == "relu" || function == "leaky_relu") {
+    // f(x) = f'(x) x, and the codes of f' are exact.
+    if (!codes.defined() || x.strides() != y.strides()) return std::nullopt;
+    return Recipe{kRelu,
+                  x,
+                  {codes},
+                  {},
+                  [codes, levels = arguments[5].toDoubleVector()](const at::Tensor& again) {
+                    return ops::activation_backward(again, codes, levels);
+                  }};
+  }
+  return Recipe{kActivation,
+                x,
+                {},
+                {},
+                [function, parameters = arguments[2].toDoubleVector()](const at::Tensor& again) {
+                  return ops::activation_value(again, function, parameters);
+                }};
+}
+
+struct Rule {
+  std::string_view operation;
+  size_t arguments;                ///< so many: overloads of the name may have others
+  std::vector<size_t> parameters;  ///< of these, which have to be the model's
+  std::optional<Recipe> (*recipe)(const Values& arguments, const Values& results);
+};
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all = {
+      {"aten::native_layer_norm", 5, {2, 3}, layer_norm},
+      {"aten::_fused_rms_norm", 4, {2}, rms_norm},
+      {"aten::native_batch_norm", 8, {1, 2}, batch_norm},
+      {"aten::cudnn_batch_norm", 8, {1, 2}, batch_norm},
+      {"aten::native_group_norm", 8, {1, 2}, group_norm},
+      {"aten::addmm", 5, {0, 2}, addmm},
+      {"aten::mm", 2, {1}, mm},
+      {"aten::clone", 2, {}, clone},
+      {"aten::mul", 2, {}, mul},
+      {"aten::div", 2, {}, div},
+      {"aten::add", 3, {1}, add},
+      {"aten::add_", 3, {1}, add},
+  };
+  return all;
+}
+
+constexpr std::string_view kFewBitActivation = "fewbit::activation";
+constexpr std::string_view kLogSoftmax = "fewbit::log_softmax";
+
+std::optional<Recipe> recipe_by(const Rule& rule, const RecordedCall& call) {
+  std::vector<at::Tensor> parameters;
+  for (const size_t index : rule.parameters) {
+    const at::Tensor parameter = tensor_of(call.arguments[index]);
+    if (!parameter.defined()) continue;
+    if (!is_of_model(parameter)) return std::nullopt;
+    parameters.push_back(parameter.detach());
+  }
+  std::optional<Recipe> recipe =
+      rule.recipe(detached(call.arguments), detached(call.results.vec()));
+  if (recipe) recipe->parameters = std::move(parameters);
+  return recipe;
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& derivations() {
+  static const std::vector<std::string_view> names = {kCopy,       kNorm,   kRelu,
+                                                      kActivation, kLinear, kSoftmax};
+  return names;
+}
+
+bool may_be_derived(std::string_view operation) {
+  if (operation == kFewBitActivation || operation == kLogSoftmax) return true;
+  return std::ranges::any_of(rules(),
+                             [&](const Rule& rule) { return rule.operation == operation; });
+}
+
+std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& codes) {
+  if (call.operation == kFewBitActivation) {
+    return activation(detached(call.arguments), call.results[0].toTensor(), codes);
+  }
+  for (const Rule& rule : rules()) {
+    if (rule.operation != call.operation) continue;
+    if (rule.arguments == call.arguments.size()) return recipe_by(rule, call);
+  }
+  return std::nullopt;
+}
+
+std::optional<Recipe> recipe_of_result(const Saving& saving) {
+  if (saving.facts.operation != kLogSoftmax || saving.arguments == nullptr) return std::nullopt;
+  const Values& arguments = *saving.arguments;
+  return Recipe{kSoftmax,
+                arguments[0].toTensor().detach(),
+                {},
+                {},
+                [dim = arguments[1].toInt(), type = saving.facts.dtype](const at::Tensor& x) {
+                  return at::softmax(x, dim, type);
+                }};
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "session/running_operations.hpp"
+
+namespace fewbit::session {
+
+/// How a tensor comes of one argument of the operation that made it, once more.
+struct Recipe {
+  std::string_view name;               ///< of the derivation
+  at::Tensor from;                     ///< the argument; of a call in place as it was before
+  std::vector<at::Tensor> kept;        ///< what else it takes that autograd keeps too,
+  std::vector<at::Tensor> parameters;  ///< and that the model does
+  /// Of the argument as it comes back, which may share memory with the result.
+  std::function<at::Tensor(const at::Tensor& from)> again;
+};
+
+inline constexpr std::string_view kCopy = "copy";
+
+/// Names of all derivations:
+///   copy        the same numbers, or all times one number, or with a layer's bias
+///   norm        of the norm's input, by the statistics that are kept: linear in the input
+///   relu        of its input and the bits of its sign, leaky_relu too: linear, zeros stay zeros
+///   activation  of its input, by the function itself: not linear
+///   linear      of a layer's input, by its weight: linear, a matrix product
+///   softmax     probabilities of log_softmax's input: not linear
+const std::vector<std::string_view>& derivations();
+
+/// Whether the first result of such calls may be had again.
+bool may_be_derived(std::string_view operation);
+
+/// The recipe for a call's first result; nothing where there is none. kept: the codes that a
+/// few-bit activation keeps.
+std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& kept);
+
+/// The recipe for what a running operation keeps of a result that nobody else sees.
+std::optional<Recipe> recipe_of_result(const Saving& saving);
+
+}  // namespace fewbit::session

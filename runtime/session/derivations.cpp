@@ -1,0 +1,228 @@
+#include "session/derivations.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/Exception.h>
+
+#include "session/interception.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+/// What is computed again, once for all that ask at the same time.
+class DerivedRun final : public codecs::Encoded {
+ public:
+  DerivedRun(Shown from, Recipe recipe, const at::Tensor& result)
+      : from_(std::move(from)),
+        recipe_(std::move(recipe)),
+        sizes_(result.sizes().vec()),
+        strides_(result.strides().vec()),
+        count_(result.numel()) {
+    recipe_.from = at::Tensor();
+    for (const auto* constants : {&recipe_.kept, &recipe_.parameters}) {
+      for (const at::Tensor& constant : *constants) {
+        constants_.push_back({constant, constant._version()});
+      }
+    }
+    for (const at::Tensor& part : from_.run->tensors()) held_.push_back(part);
+    held_.insert(held_.end(), recipe_.kept.begin(), recipe_.kept.end());
+  }
+
+  at::Tensor decoded() const override {
+    const std::lock_guard lock(mutex_);
+    if (auto storage = latest_.lock()) {
+      return at::empty({0}, options_).set_(c10::Storage(std::move(storage)), 0, {count_}, {1});
+    }
+    const at::Tensor run = computed();
+    options_ = run.options();
+    latest_ = run.storage().getWeakStorageImpl();
+    return run;
+  }
+
+  at::TensorList tensors() const override { return held_; }
+
+ private:
+  struct Constant {
+    at::Tensor tensor;
+    int64_t version;
+  };
+
+  void check_constants() const {
+    for (const auto& [tensor, version] : constants_) {
+      TORCH_CHECK(tensor._version() == version,
+                  "one of the variables needed for gradient computation has been modified by an "
+                  "inplace operation: ",
+                  tensor.toString(), " ", tensor.sizes(), " is at version ", tensor._version(),
+                  "; expected version ", version, " (fewbit::Compressor: derivation '",
+                  recipe_.name, "' computes by it again)");
+    }
+  }
+
+  at::Tensor computed() const {
+    check_constants();
+    const at::NoGradGuard no_grad;
+    const c10::impl::ExcludeDispatchKeyGuard guard(c10::autocast_dispatch_keyset);
+    const at::Tensor result = recipe_.again(from_.tensor()).reshape(sizes_);
+    if (result.strides() == at::IntArrayRef(strides_)) return result.as_strided({count_}, {1});
+    const at::Tensor laid_out = at::empty_strided(sizes_, strides_, result.options());
+    laid_out.copy_(result);
+    return laid_out.as_strided({count_}, {1});
+  }
+
+  Shown from_;
+  Recipe recipe_;
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> strides_;
+  int64_t count_;
+  std::vector<Constant> constants_;
+  std::vector<at::Tensor> held_;
+  mutable std::mutex mutex_;
+  mutable c10::weak_intrusive_ptr<c10::StorageImpl> latest_ =
+      c10::weak_intrusive_ptr<c10::StorageImpl>::reclaim(nullptr);
+  mutable at::TensorOptions options_;
+};
+
+/// Where the tensor's elements lie in its memory: the first, and behind the last.
+std::pair<int64_t, int64_t> span_of(const at::Tensor& tensor) {
+  int64_t last = tensor.storage_offset();
+  for (int64_t i = 0; i < tensor.dim(); ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
+  return {tensor.storage_offset(), last + 1};
+}
+
+/// Whether it is kept in few bits at all, and its elements are all that lies between its ends.
+bool may_be_piece(const at::Tensor& tensor) {
+  return tensor.has_storage() && !Compression::is_too_small(tensor) &&
+         tensor.is_non_overlapping_and_dense();
+}
+
+/// "linear of norm". A copy goes without saying, but where it is all.
+std::string way_of(std::string_view name, const std::string& before) {
+  if (before.empty()) return std::string(name);
+  if (name == kCopy) return before;
+  return before == kCopy ? std::string(name) : std::string(name) + " of " + before;
+}
+
+}  // namespace
+
+uint64_t sample_of(const at::Tensor& run) {
+  if (!run.device().is_cpu()) return 0;
+  constexpr size_t kPlaces = 64;
+  const auto* bytes = static_cast<const uint8_t*>(run.const_data_ptr());
+  const size_t last = run.nbytes() - sizeof(uint64_t);
+  uint64_t sample = 0;
+  for (size_t i = 0; i < kPlaces; ++i) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + last * i / (kPlaces - 1), sizeof word);
+    sample = (sample ^ word) * 0x9E3779B97F4A7C15u;
+  }
+  return sample;
+}
+
+void Derivations::insert(const at::Tensor& run, Piece piece) {
+  Memory memory = memory_of(run);
+  std::vector<Piece>& pieces = pieces_[memory.address()];
+  piece.memory = std::move(memory.owner);
+  piece.version = run._version();
+  piece.offset = run.storage_offset();
+  piece.count = run.numel();
+  piece.type = run.scalar_type();
+  piece.sample = sample_of(run);
+  std::erase_if(pieces, [&](const Piece& old) { return old.version != piece.version; });
+  pieces.push_back(std::move(piece));
+  if (pieces_.size() >= few_) forget_dead();
+}
+
+/// Of memory that is gone; so that a scope may stay open for ever.
+void Derivations::forget_dead() {
+  std::erase_if(pieces_, [](const auto& pieces) { return pieces.second[0].memory.expired(); });
+  few_ = std::max<size_t>(64, 2 * pieces_.size());
+}
+
+void Derivations::add(const at::Tensor& run, const RunPointer& codes,
+                      const Compression::SiteKey& site) {
+  if (!may_be_piece(run)) return;
+  Piece piece;
+  piece.codes = codes;
+  piece.root = site;
+  insert(run, std::move(piece));
+}
+
+void Derivations::keep(const at::Tensor& tensor, const Saving& saving) {
+  if (saving.facts.operation == "fewbit::activation") codes_ = tensor.detach();
+}
+
+std::optional<Derivations::Found> Derivations::piece_of(const at::Tensor& tensor) const {
+  if (!tensor.has_storage()) return std::nullopt;
+  const auto pieces = pieces_.find(memory_of(tensor).address());
+  if (pieces == pieces_.end()) return std::nullopt;
+  const auto [first, last] = span_of(tensor);
+  for (const Piece& piece : pieces->second) {
+    RunPointer run = piece.derived ? piece.derived : piece.codes.lock();
+    if (!run || piece.version != tensor._version() || piece.type != tensor.scalar_type()) continue;
+    if (first < piece.offset || last > piece.offset + piece.count) continue;
+    const at::Tensor whole = tensor.as_strided({piece.count}, {1}, piece.offset);
+    if (sample_of(whole) != piece.sample) continue;
+    return Found{
+        piece,
+        {std::move(run), tensor.sizes().vec(), tensor.strides().vec(), first - piece.offset}};
+  }
+  return std::nullopt;
+}
+
+std::optional<Derivations::Piece> Derivations::derived(const Recipe& recipe,
+                                                       const std::optional<Found>& from,
+                                                       const at::Tensor& result) const {
+  const Derive when = compression_.derivation(recipe.name);
+  if (!from || when == Derive::never || !may_be_piece(result)) return std::nullopt;
+  Piece piece;
+  piece.way = way_of(recipe.name, from->piece.way);
+  piece.root = from->piece.root;
+  piece.is_asked_for = from->piece.is_asked_for && when == Derive::always;
+  piece.derived = std::make_shared<DerivedRun>(from->shown, recipe, result);
+  return piece;
+}
+
+void Derivations::start_call(const RecordedCall& call) {
+  before_.reset();
+  if (is_in_place(call.operation)) before_ = piece_of(call.arguments[0].toTensor());
+}
+
+void Derivations::end_call(const RecordedCall& call) {
+  const at::Tensor codes = std::exchange(codes_, {});
+  const std::optional<Found> before = std::exchange(before_, {});
+  if (call.results.empty()) return;  // it threw
+  const std::optional<Recipe> recipe = recipe_of(call, codes);
+  if (!recipe) return;
+  const at::Tensor result = call.results[0].toTensor();
+  const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);
+  if (std::optional<Piece> piece = derived(*recipe, from, result)) {
+    insert(result, std::move(*piece));
+  }
+}
+
+std::optional<Derivations::Derived> Derivations::find(const at::Tensor& tensor,
+                                                      const Saving& saving) const {
+  if (const std::optional<Recipe> recipe = recipe_of_result(saving)) {
+    const std::optional<Piece> piece = derived(*recipe, piece_of(recipe->from), tensor);
+    if (!piece) return std::nullopt;
+    return Derived{{piece->derived, tensor.sizes().vec(), tensor.strides().vec(), 0},
+                   piece->way,
+                   piece->root,
+                   piece->is_asked_for};
+  }
+  const std::optional<Found> found = piece_of(tensor);
+  if (!found || !found->piece.derived) return std::nullopt;
+  return Derived{found->shown, found->piece.way, found->piece.root, found->piece.is_asked_for};
+}
+
+}  // namespace fewbit::session

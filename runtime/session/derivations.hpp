@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "session/compression.hpp"
+#include "session/derivation_rules.hpp"
+
+namespace fewbit::session {
+
+/// A run of elements that comes back, flat, in the order of memory.
+using RunPointer = std::shared_ptr<const codecs::Encoded>;
+
+/// A tensor in a run.
+struct Shown {
+  RunPointer run;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+  int64_t offset = 0;
+
+  at::Tensor tensor() const { return run->decoded().as_strided(sizes, strides, offset); }
+};
+
+/// The contents of a tensor's memory, told by version and by a sample: of 64 places, which changes
+/// behind the version's back do not escape, as those through data() or the parts of unsafe_chunk.
+/// Of a device that would have to be waited for: always 0.
+std::uint64_t sample_of(const at::Tensor& run);
+
+/// What can be had again of what is coded, without codes of its own: followed from operation to
+/// operation through one forward.
+class Derivations {
+ public:
+  /// A tensor that is computed again.
+  struct Derived {
+    Shown shown;
+    std::string way;            ///< "linear of norm"
+    Compression::SiteKey root;  ///< whose codes it comes of
+    bool is_asked_for = false;  ///< by name, every step of the way
+  };
+
+  explicit Derivations(const Compression& compression) : compression_(compression) {}
+
+  /// What was coded at a place: dense elements of memory.
+  void add(const at::Tensor& run, const RunPointer& codes, const Compression::SiteKey& site);
+  /// What an operation keeps as it is.
+  void keep(const at::Tensor& tensor, const Saving& saving);
+  void start_call(const RecordedCall& call);
+  void end_call(const RecordedCall& call);
+
+  /// How a tensor that is saved now can be had again; nothing where it cannot.
+  std::optional<Derived> find(const at::Tensor& tensor, const Saving& saving) const;
+
+ private:
+  /// Elements of a memory, as they were.
+  struct Piece {
+    Memory::Owner memory = Memory::Owner::reclaim(nullptr);
+    std::int64_t version = 0;
+    std::int64_t offset = 0;
+    std::int64_t count = 0;
+    at::ScalarType type = at::kFloat;
+    std::uint64_t sample = 0;
+    std::weak_ptr<const codecs::Encoded> codes;  ///< held by autograd,
+    RunPointer derived;                          ///< or by nobody else
+    std::string way;                             ///< empty: codes
+    Compression::SiteKey root;
+    bool is_asked_for = true;
+  };
+  struct Found {
+    Piece piece;
+    Shown shown;
+  };
+
+  std::optional<Found> piece_of(const at::Tensor& tensor) const;
+  std::optional<Piece> derived(const Recipe& recipe, const std::optional<Found>& from,
+                               const at::Tensor& result) const;
+  void insert(const at::Tensor& run, Piece piece);
+  void forget_dead();
+
+  const Compression& compression_;
+  std::map<const void*, std::vector<Piece>> pieces_;  ///< by memory
+  std::size_t few_ = 64;                              ///< memories: below it none is forgotten
+  at::Tensor codes_;                                  ///< kept latest by an activation
+  std::optional<Found> before_;                       ///< what runs now changes it in place
+};
+
+}  // namespace fewbit::session
