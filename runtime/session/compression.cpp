@@ -287,9 +287,14 @@ void Compression::measure(const SiteKey& key, const Treatment& treatment, const 
     if (number == numbers_.end()) return;  // others were loaded meanwhile
     bits = places_[number->second].bits;
   }
-  const auto [is_grouped, error] =
-      is_cast(treatment.way) ? std::pair(false, error_of(run, encoded.decoded(), treatment.is_norm))
-                             : least_error(treatment, bits, run, random);
+  const bool is_fixed = is_cast(treatment.way);
+  auto [is_grouped, error] =
+      is_fixed ? std::pair(false, error_of(run, encoded.decoded(), treatment.is_norm))
+               : least_error(treatment, bits, run, random);
+  if (!is_fixed && error == 0.0 && bits > 1) {
+    bits = 1;  // all that a short type tells is held: that says nothing of fewer
+    std::tie(is_grouped, error) = least_error(treatment, bits, run, random);
+  }
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
@@ -298,9 +303,8 @@ void Compression::measure(const SiteKey& key, const Treatment& treatment, const 
   place.is_grouped = is_grouped;
   const bool by_group = is_grouped;  // which every compiler lets a lambda have
   place.errors =
-      is_cast(treatment.way)
-          ? std::vector<double>(kMostBits, error)
-          : errors_by_bits(error, bits, [&](int b) { return expected_error(b, by_group); });
+      is_fixed ? std::vector<double>(kMostBits, error)
+               : errors_by_bits(error, bits, [&](int b) { return expected_error(b, by_group); });
   has_changed_ = true;
 }
 
@@ -332,7 +336,7 @@ std::vector<Compressor::Site> Compression::sites() const {
     const Place& coded = origin ? places_[origin->root] : place;
     if (coded.errors.empty()) continue;
     const double error = coded.errors[static_cast<size_t>(std::max(coded.coded_bits, 1)) - 1];
-    site.error = origin ? origin->ratio * error : error;
+    site.error = origin ? derived_error(*origin, coded, coded.coded_bits) : error;
   }
   return sites;
 }

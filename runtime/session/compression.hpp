@@ -29,6 +29,8 @@ class Compression {
   void set_rule(const std::string& pattern, std::optional<int> bits,
                 std::optional<at::ScalarType> type = {});
   void name(const std::string& name, const at::Tensor& parameter);
+  /// Whether it is one of those, frozen or not, or a view of one.
+  bool knows(const at::Tensor& tensor) const;
   void set_derivation(const std::string& name, Derive when);
   Derive derivation(std::string_view name) const;
 
@@ -56,8 +58,10 @@ class Compression {
                                 const Treatment& treatment);
   /// Whether errors are to be measured on it.
   bool is_due(const SiteKey& key) const;
+  /// Whether a rule says how it is kept.
+  bool has_rule(const Saving& saving) const;
   /// Whether the next tensor there comes of others' codes, where it can.
-  bool derives(const SiteKey& key, const Saving& saving, bool is_asked_for) const;
+  bool derives(const SiteKey& key, bool is_asked_for) const;
   /// One more was coded there, or derived.
   void note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
             const Latest& latest);
@@ -90,6 +94,8 @@ class Compression {
     std::vector<double> errors;   ///< of 1, 2, ... bits; of a cast all are the same
     std::optional<SiteKey> root;  ///< of whose codes it could come
     double ratio = 0.0;           ///< its error then over the root's
+    double floor = 0.0;           ///< its error with most bits at the root so far,
+    int floor_bits = 0;           ///< which were so many
     bool is_derived = false;      ///< that is how it is kept
     bool is_asked_for = false;    ///< whatever it errs
     std::string derivation;       ///< the latest
@@ -98,6 +104,8 @@ class Compression {
   struct Origin {
     size_t root;
     double ratio;
+    double floor;    ///< what no fewer bits at the root fall below than
+    int floor_bits;  ///< so many
   };
   struct Rule {
     std::string pattern;
@@ -112,6 +120,7 @@ class Compression {
 
   // compression_derivation.cpp.
   std::optional<Origin> origin_of(const Place& place) const;
+  static double derived_error(const Origin& origin, const Place& root, double bits);
   bool is_better_derived(const Place& place) const;
   void choose_derived();
   static bool takes_budget(const Place& place);

@@ -22,9 +22,10 @@ double error_at(const std::vector<double>& errors, double bits) {
   return std::pow(errors[below], 1.0 - share) * std::pow(errors[above], share);
 }
 
-/// Those that cost little time.
-Derive at_first(std::string_view name) {
-  return name == "copy" || name == "norm" || name == "relu" ? Derive::where_better : Derive::never;
+/// Those that cost little time, and none in a scheme of others.
+Derive at_first(std::string_view name, Scheme scheme) {
+  const bool is_cheap = name == "copy" || name == "norm" || name == "relu";
+  return is_cheap && scheme == Scheme::rotated ? Derive::where_better : Derive::never;
 }
 
 }  // namespace
@@ -40,15 +41,25 @@ void Compression::set_derivation(const std::string& name, Derive when) {
   has_changed_ = true;
 }
 
+bool Compression::knows(const at::Tensor& tensor) const {
+  const void* address = memory_of(tensor).address();
+  const std::lock_guard lock(mutex_);
+  return parameters_.contains(address);
+}
+
 Derive Compression::derivation(std::string_view name) const {
   const std::lock_guard lock(mutex_);
   const auto known = derivations_.find(name);
-  return known == derivations_.end() ? at_first(name) : known->second;
+  return known == derivations_.end() ? at_first(name, options_.scheme) : known->second;
 }
 
-bool Compression::derives(const SiteKey& key, const Saving& saving, bool is_asked_for) const {
+bool Compression::has_rule(const Saving& saving) const {
   const std::lock_guard lock(mutex_);
-  if (rule_of(saving) != nullptr) return false;  // it says how
+  return rule_of(saving) != nullptr;
+}
+
+bool Compression::derives(const SiteKey& key, bool is_asked_for) const {
+  const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   return is_asked_for || (number != numbers_.end() && places_[number->second].is_derived);
 }
@@ -64,8 +75,13 @@ void Compression::measure_derived(const SiteKey& key, const Treatment& treatment
   const Place& source = places_[root_number->second];
   if (source.errors.empty() || source.coded_bits < 1) return;
   const double of_root = source.errors[static_cast<size_t>(source.coded_bits) - 1];
+  if (place.root != root) place.floor_bits = 0;
   place.root = root;
-  place.ratio = of_root == 0.0 ? 0.0 : error / of_root;
+  place.ratio = error == 0.0 ? 0.0 : error / of_root;
+  if (source.coded_bits >= place.floor_bits) {
+    place.floor_bits = source.coded_bits;
+    place.floor = error;
+  }
   has_changed_ = true;
 }
 
@@ -78,9 +94,18 @@ std::optional<Compression::Origin> Compression::origin_of(const Place& place) co
     if (root == numbers_.end()) return std::nullopt;
     ratio *= at->ratio;
     at = &places_[root->second];
-    if (!at->is_derived) return Origin{root->second, ratio};
+    if (at->is_derived) continue;
+    const bool is_direct = step == 0;
+    return Origin{root->second, ratio, is_direct ? place.floor : 0.0,
+                  is_direct ? place.floor_bits : 0};
   }
   return std::nullopt;  // a circle, out of a file
+}
+
+/// It falls with the root's, but for what the root's bits have no part in.
+double Compression::derived_error(const Origin& origin, const Place& root, double bits) {
+  const double error = origin.ratio * error_at(root.errors, bits);
+  return bits <= origin.floor_bits ? std::max(error, origin.floor) : error;
 }
 
 /// Its bits at the root are worth more than at itself, beside what both weigh.
@@ -96,13 +121,14 @@ bool Compression::is_better_derived(const Place& place) const {
   const double share =
       static_cast<double>(place.site.elements) / static_cast<double>(root.site.elements);
   const double coded = roots * error_at(root.errors, bits) + own * error_at(place.errors, bits);
-  return (roots + own * origin->ratio) * error_at(root.errors, bits * (1.0 + share)) <= coded;
+  const double all = std::min(bits * (1.0 + share), static_cast<double>(root.errors.size()));
+  return roots * error_at(root.errors, all) + own * derived_error(*origin, root, all) <= coded;
 }
 
 void Compression::choose_derived() {
   for (Place& place : places_) {
     if (place.treatment.takes_bits())
-      place.is_derived = place.is_asked_for || is_better_derived(place);
+      place.is_derived = (place.is_asked_for && !place.fixed) || is_better_derived(place);
   }
 }
 
@@ -118,6 +144,7 @@ std::vector<Demand> Compression::demands() const {
     if (!origin) continue;
     const auto elements = static_cast<double>(place.site.elements);
     derived[origin->root] += elements;
+    if (!std::isfinite(origin->ratio)) continue;
     weights[origin->root] += elements * place.treatment.weight * origin->ratio /
                              static_cast<double>(places_[origin->root].site.elements);
   }

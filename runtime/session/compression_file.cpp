@@ -1,7 +1,8 @@
 // The places of a Compressor as text, a line each:
 //
 //   fewbit compressor 2
-//   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 .571 .133 ... -1 0 - aten::addmm
+//   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 .571 .133 ... -1 0 0 0 coded chosen -
+//   aten::addmm
 //
 // What the words mean: docs/files.md. The operation's name may have blanks, so it is the last.
 #include <algorithm>
@@ -78,7 +79,8 @@ std::string Compression::text() const {
     }
     const bool has_root = place.root && numbers_.contains(*place.root);
     line << ' ' << (has_root ? static_cast<int64_t>(numbers_.at(*place.root)) : -1) << ' '
-         << shortest(place.ratio) << ' ' << (place.is_derived ? "derived" : "coded") << ' '
+         << shortest(place.ratio) << ' ' << shortest(place.floor) << ' ' << place.floor_bits << ' '
+         << (place.is_derived ? "derived" : "coded") << ' '
          << (place.is_asked_for ? "asked" : "chosen") << ' '
          << (place.derivation.empty() ? "-" : with(place.derivation, ' ', '_'));
     text += line.str() + ' ' + site.operation + '\n';
@@ -113,11 +115,13 @@ void Compression::read(const std::string& text) {
     while (errors.size() < kErrors && words >> error) {
       errors.push_back(parse_number(error, "error"));
     }
-    std::string ratio, is_derived, is_asked_for;
-    words >> roots.emplace_back(-1) >> ratio >> is_derived >> is_asked_for >> place.derivation;
+    std::string ratio, floor, is_derived, is_asked_for;
+    words >> roots.emplace_back(-1) >> ratio >> floor >> place.floor_bits >> is_derived >>
+        is_asked_for >> place.derivation;
     std::getline(words >> std::ws, site.operation);
     if (errors.size() < kErrors || site.operation.empty()) refuse(line);
     place.ratio = parse_number(ratio, "ratio");
+    place.floor = parse_number(floor, "error");
     place.is_derived = is_derived == "derived";
     place.is_asked_for = is_asked_for == "asked";
     place.derivation = place.derivation == "-" ? "" : with(place.derivation, '_', ' ');

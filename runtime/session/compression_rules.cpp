@@ -150,7 +150,7 @@ codecs::CodecPointer codec_of_places(const Saving& saving) {
 }
 
 bool is_of_model(const at::Tensor& tensor) {
-  return tensor.is_leaf() || is_of_parameter(tensor);
+  return (tensor.is_leaf() && tensor.requires_grad()) || is_of_parameter(tensor);
 }
 
 bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {

@@ -48,7 +48,7 @@ bool may_take_bits(const at::Tensor& tensor, const Saving& saving);
 codecs::CodecPointer codec_of_places(const Saving& saving);
 bool is_pooling(std::string_view operation);
 
-/// Whether it is a parameter, frozen or not, a view or a cast of one: the model holds it.
+/// Whether it is a parameter, a view or a cast of one.
 bool is_of_model(const at::Tensor& tensor);
 
 }  // namespace fewbit::session

@@ -149,18 +149,18 @@ std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
   const Treatment treatment = compression_->treatment(tensor, saving);
   if (treatment.way == Way::exact) return nullptr;
   const Compression::SiteKey site = next_site(saving);  // of a small tensor too: batches differ
-  if (Compression::is_too_small(tensor)) return nullptr;
   const at::Tensor view = unexpanded(tensor);
+  if (Compression::is_too_small(view)) return nullptr;
   const Saved saved{tensor, view, saving, treatment, site};
   Run& known = runs_[key_of(saved)];
   const RunPointer held = known.encoded.lock();
-  if (treatment.takes_bits() && (!held || known.is_derived)) {
+  if (treatment.takes_bits() && (!held || known.is_derived) && !compression_->has_rule(saving)) {
     if (const auto derived = derivations_.find(view, saving)) {
       if (held) {
         compression_->raise(known.site, saving, treatment);
         return std::make_unique<Coded>(derived->shown, tensor, view);
       }
-      if (compression_->derives(site, saving, derived->is_asked_for)) {
+      if (compression_->derives(site, derived->is_asked_for)) {
         return derive(saved, *derived, known);
       }
     }

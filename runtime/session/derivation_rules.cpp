@@ -21,7 +21,7 @@ namespace fewbit::session {
 namespace {
 
 constexpr std::string_view kNorm = "norm", kRelu = "relu", kActivation = "activation",
-                           kLinear = "linear", kSoftmax = "softmax";
+                           kSoftmax = "softmax";
 
 using Values = std::vector<c10::IValue>;
 
@@ -61,7 +61,9 @@ std::optional<Recipe> layer_norm(const Values& arguments, const Values& results)
   const at::Tensor weight = tensor_of(arguments[2]), bias = tensor_of(arguments[3]);
   const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
   const auto type = results[0].toTensor().scalar_type();
-  return Recipe{kNorm, arguments[0].toTensor(), {mean, deviation}, {}, [=](const at::Tensor& x) {
+  return Recipe{kNorm,
+                arguments[0].toTensor(),
+                [=](const at::Tensor& x) {
                   at::Tensor y = at::sub(x, mean).mul_(deviation);
                   if (weight.defined() && bias.defined()) {
                     y = at::addcmul(bias, y, weight);
@@ -70,17 +72,21 @@ std::optional<Recipe> layer_norm(const Values& arguments, const Values& results)
                     if (bias.defined()) y = y.add(bias);
                   }
                   return y.to(type);
-                }};
+                },
+                {mean, deviation}};
 }
 
 std::optional<Recipe> rms_norm(const Values& arguments, const Values& results) {
   const at::Tensor weight = tensor_of(arguments[2]);
   const at::Tensor deviation = results[1].toTensor();
   const auto type = results[0].toTensor().scalar_type();
-  return Recipe{kNorm, arguments[0].toTensor(), {deviation}, {}, [=](const at::Tensor& x) {
+  return Recipe{kNorm,
+                arguments[0].toTensor(),
+                [=](const at::Tensor& x) {
                   const at::Tensor y = at::mul(x, deviation);
                   return (weight.defined() ? at::mul(y, weight) : y).to(type);
-                }};
+                },
+                {deviation}};
 }
 
 /// In training: else it has running statistics, which may change until backward.
@@ -89,9 +95,11 @@ std::optional<Recipe> batch_norm(const Values& arguments, const Values& results)
   const at::Tensor weight = tensor_of(arguments[1]), bias = tensor_of(arguments[2]);
   const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
   const auto type = results[0].toTensor().scalar_type();
-  return Recipe{kNorm, arguments[0].toTensor(), {mean, deviation}, {}, [=](const at::Tensor& x) {
-                  return scaled(x, mean, deviation, weight, bias).to(type);
-                }};
+  return Recipe{
+      kNorm,
+      arguments[0].toTensor(),
+      [=](const at::Tensor& x) { return scaled(x, mean, deviation, weight, bias).to(type); },
+      {mean, deviation}};
 }
 
 std::optional<Recipe> group_norm(const Values& arguments, const Values& results) {
@@ -99,30 +107,31 @@ std::optional<Recipe> group_norm(const Values& arguments, const Values& results)
   const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
   const int64_t channels = arguments[4].toInt() / mean.size(1);  // of a group
   const auto type = results[0].toTensor().scalar_type();
-  return Recipe{kNorm, arguments[0].toTensor(), {mean, deviation}, {}, [=](const at::Tensor& x) {
+  return Recipe{kNorm,
+                arguments[0].toTensor(),
+                [=](const at::Tensor& x) {
                   return scaled(x, mean.repeat_interleave(channels, 1),
                                 deviation.repeat_interleave(channels, 1), weight, bias)
                       .to(type);
-                }};
+                },
+                {mean, deviation}};
 }
 
 std::optional<Recipe> addmm(const Values& arguments, const Values& /*results*/) {
   const at::Tensor bias = arguments[0].toTensor(), weight = arguments[2].toTensor();
   const at::Scalar beta = arguments[3].toScalar(), alpha = arguments[4].toScalar();
-  return Recipe{kLinear, arguments[1].toTensor(), {}, {}, [=](const at::Tensor& x) {
-                  return at::addmm(bias, x, weight, beta, alpha);
-                }};
+  return Recipe{kLinear, arguments[1].toTensor(),
+                [=](const at::Tensor& x) { return at::addmm(bias, x, weight, beta, alpha); }};
 }
 
 std::optional<Recipe> mm(const Values& arguments, const Values& /*results*/) {
   const at::Tensor weight = arguments[1].toTensor();
-  return Recipe{kLinear, arguments[0].toTensor(), {}, {}, [=](const at::Tensor& x) {
-                  return at::mm(x, weight);
-                }};
+  return Recipe{kLinear, arguments[0].toTensor(),
+                [=](const at::Tensor& x) { return at::mm(x, weight); }};
 }
 
 std::optional<Recipe> clone(const Values& arguments, const Values& /*results*/) {
-  return Recipe{kCopy, arguments[0].toTensor(), {}, {}, [](const at::Tensor& x) { return x; }};
+  return Recipe{kCopy, arguments[0].toTensor(), [](const at::Tensor& x) { return x; }};
 }
 
 /// What multiplies or divides all; nothing for other tensors.
@@ -136,27 +145,22 @@ std::optional<at::Scalar> number(const c10::IValue& value) {
 std::optional<Recipe> mul(const Values& arguments, const Values& /*results*/) {
   const std::optional<at::Scalar> factor = number(arguments[1]);
   if (!factor || !arguments[0].isTensor()) return std::nullopt;
-  return Recipe{kCopy, arguments[0].toTensor(), {}, {}, [factor = *factor](const at::Tensor& x) {
-                  return at::mul(x, factor);
-                }};
+  return Recipe{kCopy, arguments[0].toTensor(),
+                [factor = *factor](const at::Tensor& x) { return at::mul(x, factor); }};
 }
 
 std::optional<Recipe> div(const Values& arguments, const Values& /*results*/) {
   const std::optional<at::Scalar> factor = number(arguments[1]);
   if (!factor || !arguments[0].isTensor()) return std::nullopt;
-  return Recipe{kCopy, arguments[0].toTensor(), {}, {}, [factor = *factor](const at::Tensor& x) {
-                  return at::div(x, factor);
-                }};
+  return Recipe{kCopy, arguments[0].toTensor(),
+                [factor = *factor](const at::Tensor& x) { return at::div(x, factor); }};
 }
 
 /// A bias, as a layer of three dimensions adds it, in place.
 std::optional<Recipe> add(const Values& arguments, const Values& /*results*/) {
   const at::Tensor bias = tensor_of(arguments[1]);
   if (!bias.defined()) return std::nullopt;
-  return Recipe{kCopy,
-                tensor_of(arguments[0]),
-                {},
-                {},
+  return Recipe{kCopy, tensor_of(arguments[0]),
                 [bias, alpha = arguments[2].toScalar()](const at::Tensor& x) {
                   return at::add(x, bias, alpha);
                 }};
@@ -171,16 +175,12 @@ std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
     if (!codes.defined() || x.strides() != y.strides()) return std::nullopt;
     return Recipe{kRelu,
                   x,
-                  {codes},
-                  {},
                   [codes, levels = arguments[5].toDoubleVector()](const at::Tensor& again) {
                     return ops::activation_backward(again, codes, levels);
-                  }};
+                  },
+                  {codes}};
   }
-  return Recipe{kActivation,
-                x,
-                {},
-                {},
+  return Recipe{kActivation, x,
                 [function, parameters = arguments[2].toDoubleVector()](const at::Tensor& again) {
                   return ops::activation_value(again, function, parameters);
                 }};
@@ -188,25 +188,26 @@ std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
 
 struct Rule {
   std::string_view operation;
-  size_t arguments;                ///< so many: overloads of the name may have others
-  std::vector<size_t> parameters;  ///< of these, which have to be the model's
+  size_t arguments;             ///< so many: overloads of the name may have others
+  std::vector<size_t> weights;  ///< of these, which have to be the model's
+  std::optional<size_t> bias;   ///< the same; autograd does not keep it
   std::optional<Recipe> (*recipe)(const Values& arguments, const Values& results);
 };
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
-      {"aten::native_layer_norm", 5, {2, 3}, layer_norm},
-      {"aten::_fused_rms_norm", 4, {2}, rms_norm},
-      {"aten::native_batch_norm", 8, {1, 2}, batch_norm},
-      {"aten::cudnn_batch_norm", 8, {1, 2}, batch_norm},
-      {"aten::native_group_norm", 8, {1, 2}, group_norm},
-      {"aten::addmm", 5, {0, 2}, addmm},
-      {"aten::mm", 2, {1}, mm},
-      {"aten::clone", 2, {}, clone},
-      {"aten::mul", 2, {}, mul},
-      {"aten::div", 2, {}, div},
-      {"aten::add", 3, {1}, add},
-      {"aten::add_", 3, {1}, add},
+      {"aten::native_layer_norm", 5, {2}, 3, layer_norm},
+      {"aten::_fused_rms_norm", 4, {2}, {}, rms_norm},
+      {"aten::native_batch_norm", 8, {1}, 2, batch_norm},
+      {"aten::cudnn_batch_norm", 8, {1}, 2, batch_norm},
+      {"aten::native_group_norm", 8, {1}, 2, group_norm},
+      {"aten::addmm", 5, {2}, 0, addmm},
+      {"aten::mm", 2, {1}, {}, mm},
+      {"aten::clone", 2, {}, {}, clone},
+      {"aten::mul", 2, {}, {}, mul},
+      {"aten::div", 2, {}, {}, div},
+      {"aten::add", 3, {}, 1, add},
+      {"aten::add_", 3, {}, 1, add},
   };
   return all;
 }
@@ -214,17 +215,30 @@ const std::vector<Rule>& rules() {
 constexpr std::string_view kFewBitActivation = "fewbit::activation";
 constexpr std::string_view kLogSoftmax = "fewbit::log_softmax";
 
-std::optional<Recipe> recipe_by(const Rule& rule, const RecordedCall& call) {
-  std::vector<at::Tensor> parameters;
-  for (const size_t index : rule.parameters) {
-    const at::Tensor parameter = tensor_of(call.arguments[index]);
-    if (!parameter.defined()) continue;
-    if (!is_of_model(parameter)) return std::nullopt;
-    parameters.push_back(parameter.detach());
+/// A bias may be that small beside the result.
+constexpr int64_t kFewer = 16;
+
+std::optional<Recipe> recipe_by(const Rule& rule, const RecordedCall& call,
+                                const IsOfModel& is_of_model) {
+  Values arguments = detached(call.arguments);
+  std::vector<at::Tensor> weights, copies;
+  for (const size_t index : rule.weights) {
+    const at::Tensor weight = tensor_of(call.arguments[index]);
+    if (!weight.defined()) continue;
+    if (!is_of_model(weight)) return std::nullopt;
+    weights.push_back(weight.detach());
   }
-  std::optional<Recipe> recipe =
-      rule.recipe(detached(call.arguments), detached(call.results.vec()));
-  if (recipe) recipe->parameters = std::move(parameters);
+  const at::Tensor bias = rule.bias ? tensor_of(call.arguments[*rule.bias]) : at::Tensor();
+  if (bias.defined()) {
+    if (!is_of_model(bias)) return std::nullopt;
+    if (bias.numel() * kFewer > call.results[0].toTensor().numel()) return std::nullopt;
+    copies.push_back(bias.detach().clone());
+    arguments[*rule.bias] = copies.back();
+  }
+  std::optional<Recipe> recipe = rule.recipe(arguments, detached(call.results.vec()));
+  if (!recipe) return std::nullopt;
+  recipe->weights = std::move(weights);
+  recipe->copies = std::move(copies);
   return recipe;
 }
 
@@ -242,13 +256,14 @@ bool may_be_derived(std::string_view operation) {
                              [&](const Rule& rule) { return rule.operation == operation; });
 }
 
-std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& codes) {
+std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& codes,
+                                const IsOfModel& is_of_model) {
   if (call.operation == kFewBitActivation) {
     return activation(detached(call.arguments), call.results[0].toTensor(), codes);
   }
   for (const Rule& rule : rules()) {
     if (rule.operation != call.operation) continue;
-    if (rule.arguments == call.arguments.size()) return recipe_by(rule, call);
+    if (rule.arguments == call.arguments.size()) return recipe_by(rule, call, is_of_model);
   }
   return std::nullopt;
 }
@@ -256,10 +271,7 @@ std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& code
 std::optional<Recipe> recipe_of_result(const Saving& saving) {
   if (saving.facts.operation != kLogSoftmax || saving.arguments == nullptr) return std::nullopt;
   const Values& arguments = *saving.arguments;
-  return Recipe{kSoftmax,
-                arguments[0].toTensor().detach(),
-                {},
-                {},
+  return Recipe{kSoftmax, arguments[0].toTensor().detach(),
                 [dim = arguments[1].toInt(), type = saving.facts.dtype](const at::Tensor& x) {
                   return at::softmax(x, dim, type);
                 }};

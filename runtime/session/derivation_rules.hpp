@@ -13,15 +13,16 @@ namespace fewbit::session {
 
 /// How a tensor comes of one argument of the operation that made it, once more.
 struct Recipe {
-  std::string_view name;               ///< of the derivation
-  at::Tensor from;                     ///< the argument; of a call in place as it was before
-  std::vector<at::Tensor> kept;        ///< what else it takes that autograd keeps too,
-  std::vector<at::Tensor> parameters;  ///< and that the model does
+  std::string_view name;  ///< of the derivation
+  at::Tensor from;        ///< the argument; of a call in place as it was before
   /// Of the argument as it comes back, which may share memory with the result.
   std::function<at::Tensor(const at::Tensor& from)> again;
+  std::vector<at::Tensor> kept = {};     ///< what else it takes that autograd keeps too,
+  std::vector<at::Tensor> weights = {};  ///< that the model holds, and mostly autograd checks,
+  std::vector<at::Tensor> copies = {};   ///< and small ones that nobody would check
 };
 
-inline constexpr std::string_view kCopy = "copy";
+inline constexpr std::string_view kCopy = "copy", kLinear = "linear";
 
 /// Names of all derivations:
 ///   copy        the same numbers, or all times one number, or with a layer's bias
@@ -35,9 +36,13 @@ const std::vector<std::string_view>& derivations();
 /// Whether the first result of such calls may be had again.
 bool may_be_derived(std::string_view operation);
 
-/// The recipe for a call's first result; nothing where there is none. kept: the codes that a
-/// few-bit activation keeps.
-std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& kept);
+/// Whether the model holds it, frozen or not, or a view or a cast of it.
+using IsOfModel = std::function<bool(const at::Tensor&)>;
+
+/// The recipe for a call's first result; nothing where there is none. codes: those that a few-bit
+/// activation keeps.
+std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& codes,
+                                const IsOfModel& is_of_model);
 
 /// The recipe for what a running operation keeps of a result that nobody else sees.
 std::optional<Recipe> recipe_of_result(const Saving& saving);

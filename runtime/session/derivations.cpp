@@ -1,6 +1,7 @@
 #include "session/derivations.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
+#include "session/compression_rules.hpp"
 #include "session/interception.hpp"
 
 namespace fewbit::session {
@@ -27,15 +29,18 @@ class DerivedRun final : public codecs::Encoded {
         recipe_(std::move(recipe)),
         sizes_(result.sizes().vec()),
         strides_(result.strides().vec()),
-        count_(result.numel()) {
+        count_(result.numel()),
+        type_(result.scalar_type()) {
     recipe_.from = at::Tensor();
-    for (const auto* constants : {&recipe_.kept, &recipe_.parameters}) {
+    for (const auto* constants : {&recipe_.kept, &recipe_.weights}) {
       for (const at::Tensor& constant : *constants) {
         constants_.push_back({constant, constant._version()});
       }
     }
     for (const at::Tensor& part : from_.run->tensors()) held_.push_back(part);
-    held_.insert(held_.end(), recipe_.kept.begin(), recipe_.kept.end());
+    for (const auto* constants : {&recipe_.kept, &recipe_.copies}) {
+      held_.insert(held_.end(), constants->begin(), constants->end());
+    }
   }
 
   at::Tensor decoded() const override {
@@ -72,8 +77,10 @@ class DerivedRun final : public codecs::Encoded {
     check_constants();
     const at::NoGradGuard no_grad;
     const c10::impl::ExcludeDispatchKeyGuard guard(c10::autocast_dispatch_keyset);
-    const at::Tensor result = recipe_.again(from_.tensor()).reshape(sizes_);
-    if (result.strides() == at::IntArrayRef(strides_)) return result.as_strided({count_}, {1});
+    const at::Tensor result = recipe_.again(from_.tensor()).reshape(sizes_).to(type_);
+    if (result.strides() == at::IntArrayRef(strides_) && result.storage_offset() == 0) {
+      return result.as_strided({count_}, {1});
+    }
     const at::Tensor laid_out = at::empty_strided(sizes_, strides_, result.options());
     laid_out.copy_(result);
     return laid_out.as_strided({count_}, {1});
@@ -84,6 +91,7 @@ class DerivedRun final : public codecs::Encoded {
   std::vector<int64_t> sizes_;
   std::vector<int64_t> strides_;
   int64_t count_;
+  at::ScalarType type_;
   std::vector<Constant> constants_;
   std::vector<at::Tensor> held_;
   mutable std::mutex mutex_;
@@ -105,6 +113,9 @@ bool may_be_piece(const at::Tensor& tensor) {
          tensor.is_non_overlapping_and_dense();
 }
 
+/// All of a chain is computed for each of its tensors.
+constexpr int kMostSteps = 8, kMostProducts = 2;
+
 /// "linear of norm". A copy goes without saying, but where it is all.
 std::string way_of(std::string_view name, const std::string& before) {
   if (before.empty()) return std::string(name);
@@ -116,14 +127,16 @@ std::string way_of(std::string_view name, const std::string& before) {
 
 uint64_t sample_of(const at::Tensor& run) {
   if (!run.device().is_cpu()) return 0;
-  constexpr size_t kPlaces = 64;
+  constexpr uint64_t kPlaces = 128, kGolden = 0x9E3779B97F4A7C15u;
   const auto* bytes = static_cast<const uint8_t*>(run.const_data_ptr());
-  const size_t last = run.nbytes() - sizeof(uint64_t);
-  uint64_t sample = 0;
-  for (size_t i = 0; i < kPlaces; ++i) {
+  const auto last = static_cast<double>(run.nbytes() - sizeof(uint64_t));
+  uint64_t sample = 0, place = 0;
+  for (uint64_t i = 0; i < kPlaces; ++i) {
+    place += kGolden;  // whose multiples meet rows and columns of any shape
+    const auto at = static_cast<uint64_t>(std::ldexp(static_cast<double>(place), -64) * last);
     uint64_t word = 0;
-    std::memcpy(&word, bytes + last * i / (kPlaces - 1), sizeof word);
-    sample = (sample ^ word) * 0x9E3779B97F4A7C15u;
+    std::memcpy(&word, bytes + at, sizeof word);
+    sample = (sample ^ word) * kGolden;
   }
   return sample;
 }
@@ -139,13 +152,14 @@ void Derivations::insert(const at::Tensor& run, Piece piece) {
   piece.sample = sample_of(run);
   std::erase_if(pieces, [&](const Piece& old) { return old.version != piece.version; });
   pieces.push_back(std::move(piece));
-  if (pieces_.size() >= few_) forget_dead();
+  if (++inserted_ >= few_) forget_dead();
 }
 
-/// Of memory that is gone; so that a scope may stay open for ever.
+/// Of memory that is gone, before it is much beside what lives.
 void Derivations::forget_dead() {
   std::erase_if(pieces_, [](const auto& pieces) { return pieces.second[0].memory.expired(); });
-  few_ = std::max<size_t>(64, 2 * pieces_.size());
+  inserted_ = 0;
+  few_ = std::max<size_t>(8, pieces_.size() / 4);
 }
 
 void Derivations::add(const at::Tensor& run, const RunPointer& codes,
@@ -185,6 +199,9 @@ std::optional<Derivations::Piece> Derivations::derived(const Recipe& recipe,
   const Derive when = compression_.derivation(recipe.name);
   if (!from || when == Derive::never || !may_be_piece(result)) return std::nullopt;
   Piece piece;
+  piece.steps = from->piece.steps + 1;
+  piece.products = from->piece.products + (recipe.name == kLinear ? 1 : 0);
+  if (piece.steps > kMostSteps || piece.products > kMostProducts) return std::nullopt;
   piece.way = way_of(recipe.name, from->piece.way);
   piece.root = from->piece.root;
   piece.is_asked_for = from->piece.is_asked_for && when == Derive::always;
@@ -201,7 +218,10 @@ void Derivations::end_call(const RecordedCall& call) {
   const at::Tensor codes = std::exchange(codes_, {});
   const std::optional<Found> before = std::exchange(before_, {});
   if (call.results.empty()) return;  // it threw
-  const std::optional<Recipe> recipe = recipe_of(call, codes);
+  const auto is_held = [&](const at::Tensor& tensor) {
+    return is_of_model(tensor) || compression_.knows(tensor);
+  };
+  const std::optional<Recipe> recipe = recipe_of(call, codes, is_held);
   if (!recipe) return;
   const at::Tensor result = call.results[0].toTensor();
   const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);

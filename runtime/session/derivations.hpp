@@ -26,9 +26,9 @@ struct Shown {
   at::Tensor tensor() const { return run->decoded().as_strided(sizes, strides, offset); }
 };
 
-/// The contents of a tensor's memory, told by version and by a sample: of 64 places, which changes
-/// behind the version's back do not escape, as those through data() or the parts of unsafe_chunk.
-/// Of a device that would have to be waited for: always 0.
+/// Tells contents apart that changed behind the version's back, as those through data() or the
+/// parts of unsafe_chunk: by 128 places, so that a change of a tenth of all is seen but for one in
+/// a million. At least 8 bytes. Of a device that would have to be waited for: always 0.
 std::uint64_t sample_of(const at::Tensor& run);
 
 /// What can be had again of what is coded, without codes of its own: followed from operation to
@@ -69,6 +69,8 @@ class Derivations {
     std::string way;                             ///< empty: codes
     Compression::SiteKey root;
     bool is_asked_for = true;
+    int steps = 0;     ///< from codes to here,
+    int products = 0;  ///< and matrix products among them
   };
   struct Found {
     Piece piece;
@@ -83,7 +85,8 @@ class Derivations {
 
   const Compression& compression_;
   std::map<const void*, std::vector<Piece>> pieces_;  ///< by memory
-  std::size_t few_ = 64;                              ///< memories: below it none is forgotten
+  std::size_t inserted_ = 0;                          ///< since the dead were forgotten
+  std::size_t few_ = 8;                               ///< so many are no matter
   at::Tensor codes_;                                  ///< kept latest by an activation
   std::optional<Found> before_;                       ///< what runs now changes it in place
 };

@@ -1,4 +1,5 @@
 // Saved tensors of every type, layout and purpose.
+#include <algorithm>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -127,6 +128,22 @@ TEST(CompressionKinds, WhatIsNoNumberIsKeptExactly) {
   EXPECT_EQ(sites.at(0).bytes_after, 0);
   expect_exact_gradient([](const at::Tensor& x) { return at::feature_dropout(x, 0.3, true); },
                         images);
+}
+
+// Many elements, of which memory holds one.
+TEST(CompressionKinds, WhatIsExpandedCountsOnce) {
+  Compressor compressor({.bits = 2});
+  const at::Tensor x = at::randn({64, 64}).requires_grad_();
+  const at::Tensor weight = at::randn({64, 64}).requires_grad_();
+  at::Tensor y;
+  {
+    const CompressionScope scope(compressor);
+    y = (x * 1.0).mean().expand({64, 64}) * weight;
+  }
+  EXPECT_TRUE(at::allclose(grad({y.sum()}, {weight})[0], x.mean().expand({64, 64})));
+  EXPECT_TRUE(std::ranges::none_of(compressor.sites(), [](const auto& site) {
+    return site.operation == "aten::mul" && site.argument == 0 && site.elements == 1;
+  }));
 }
 
 TEST(CompressionKinds, NonFiniteNumbersComeBackNonFinite) {

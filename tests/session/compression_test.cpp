@@ -240,6 +240,19 @@ TEST(Compression, RunsUnderAutocast) {
   for (const Compressor::Site& site : compressor.sites()) EXPECT_EQ(site.elements, 100 * kWidth);
 }
 
+// Eight bits hold all that bfloat16 tells of numbers around 30; one bit does not.
+TEST(Compression, BitsThatLoseNothingSayNothingOfFewer) {
+  at::manual_seed(9);
+  const at::Tensor x = (at::randn({100, kWidth}) + 30.0).to(at::kBFloat16).requires_grad_();
+  const at::Tensor weight = at::randn({kWidth, kWidth}).to(at::kBFloat16).requires_grad_();
+  Compressor compressor({.bits = 8});
+  for (int step = 0; step < 3; ++step) {
+    const CompressionScope scope(compressor);
+    at::mm(x * 1.0, weight);
+  }
+  EXPECT_EQ(compressor.sites().at(0).codec.find("1 bit"), std::string::npos) << compressor.report();
+}
+
 TEST(Compression, SeveralModelsScopesAndThreads) {
   const auto run = [] {
     auto model = mlp();

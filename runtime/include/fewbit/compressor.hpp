@@ -40,7 +40,8 @@ struct CompressorOptions {
   Scheme scheme = Scheme::rotated;
   int activation_bits = 3;  ///< of the scope for activations, 1 to 8
   int64_t group = 256;      ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
-  int trellis = 4;  ///< states of the trellis that picks codes of 1 to 4 bits: 4, 8; 0: none
+  int trellis = 0;  ///< states of a trellis that picks codes of 1 to 4 bits: 4, 8; 0: none. With 4
+                    ///< errors are a quarter less, and coding takes twice the time
 };
 
 /// Keeps in few bits what the operations of a model keep for their backward pass, whatever they
@@ -70,7 +71,8 @@ struct CompressorOptions {
 /// was saved; activations, attention and log_softmax refuse it.
 ///
 /// On CUDA the host waits for the device where errors are measured, and nowhere else. Changes of a
-/// tensor's contents that its version does not tell, as by data(), are seen on a CPU alone.
+/// saved tensor's contents that its version does not tell, as by data(), are seen on a CPU alone,
+/// and where they are many.
 ///
 /// A NaN or an infinity makes its whole group NaN, other groups are right. Means that are 10^4
 /// times the deviation cost rotation its precision.
@@ -110,10 +112,13 @@ class Compressor {
   ///   relu        its output of its input and of the signs that are kept; leaky_relu's too
   ///   activation  any other one's output of its input
   ///   linear      a linear layer's output of its input, as queries, keys and values: costs the
-  ///               layer's product a second time
+  ///               layer's product a second time, where layers follow each other a third
   ///   softmax     probabilities that log_softmax keeps of its input
-  /// They build on each other: with `linear` and `norm` the queries come of the norm's input. copy,
-  /// norm and relu are taken where_better from the start, others never.
+  /// They build on each other, up to eight and two products: with `linear` and `norm` the queries
+  /// come of the norm's input. Weights are the model's: parameters, and those that name() told if
+  /// they are frozen; one that changes until backward is an error. copy,
+  /// norm and relu are taken where_better from the start (never in the scheme `group`), others
+  /// never: `linear` and `activation` bring much for their time (README), softmax is not linear.
   Compressor& derive(const std::string& name, Derive when);
 
   /// One tensor that one place of a model keeps.
