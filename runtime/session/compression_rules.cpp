@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kAny = -2;  // whichever argument or result
 constexpr int kResult = -1;
+constexpr std::string_view kPower = "aten::pow";
 
 // Weights by what a class adds to the loss of a small transformer (examples/text), an element and a
 // squared error. Attention runs again on what is decoded: in torch's own form it would be 16.
@@ -91,6 +92,13 @@ std::string_view base_name(std::string_view operation) {
   return operation;
 }
 
+/// A square, as in norms by the root of the mean square: its gradient is linear in what it is of.
+bool is_square(const Saving& saving) {
+  if (saving.facts.operation != kPower || saving.arguments == nullptr) return false;
+  const c10::IValue& exponent = saving.arguments->at(1);
+  return saving.argument == 0 && exponent.isScalar() && exponent.toScalar().equal(2);
+}
+
 /// What dropout multiplies by: drawn inside of it, so that no gradient runs through it.
 bool is_of_dropout(const Saving& saving) {
   const std::string_view caller = base_name(saving.caller);
@@ -123,10 +131,10 @@ bool is_of_parameter(const at::Tensor& tensor) {
 
 }  // namespace
 
-bool is_pooling(std::string_view operation) {
-  constexpr std::array<std::string_view, 4> kNames = {
+bool needs_arguments(std::string_view operation) {
+  constexpr std::array<std::string_view, 5> kNames = {
       "aten::max_pool2d_with_indices", "aten::max_pool3d_with_indices", "aten::adaptive_max_pool2d",
-      "aten::adaptive_max_pool3d"};
+      "aten::adaptive_max_pool3d", kPower};
   return std::ranges::find(kNames, operation) != kNames.end();
 }
 
@@ -160,6 +168,7 @@ bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {
 
 Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
   if (is_of_dropout(saving)) return kMask;
+  if (is_square(saving)) return may_take_bits(tensor, saving) ? kLinear : Treatment();
   for (const Rule& rule : kRules) {
     if (rule.operation != base_name(saving.facts.operation)) continue;
     if (rule.argument != kAny && rule.argument != saving.argument) continue;

@@ -46,7 +46,9 @@ bool may_take_bits(const at::Tensor& tensor, const Saving& saving);
 
 /// What codes the integers that a pooling operation keeps, whose arguments are held.
 codecs::CodecPointer codec_of_places(const Saving& saving);
-bool is_pooling(std::string_view operation);
+
+/// Whether the rules look at the arguments of such calls.
+bool needs_arguments(std::string_view operation);
 
 /// Whether it is a parameter, a view or a cast of one.
 bool is_of_model(const at::Tensor& tensor);

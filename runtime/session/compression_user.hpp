@@ -22,7 +22,7 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
   bool holds(std::string_view operation) const override {
-    return may_be_derived(operation) || is_pooling(operation);
+    return may_be_derived(operation) || needs_arguments(operation);
   }
   void start_call(const RecordedCall& call) override { derivations_.start_call(call); }
   void end_call(const RecordedCall& call) override { derivations_.end_call(call); }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fewbit/saved_bytes.hpp"
 #include "tests/session/compression_model.hpp"
 
 namespace fewbit::compression_kinds_test {
@@ -128,6 +129,42 @@ TEST(CompressionKinds, WhatIsNoNumberIsKeptExactly) {
   EXPECT_EQ(sites.at(0).bytes_after, 0);
   expect_exact_gradient([](const at::Tensor& x) { return at::feature_dropout(x, 0.3, true); },
                         images);
+}
+
+// The square's gradient is linear in what it is of, others' are not: these are left alone.
+TEST(CompressionKinds, SquaresAreCodedAndOtherPowersAreNot) {
+  const at::Tensor dy = at::randn({64, kWidth});
+  for (const double exponent : {2.0, 3.0, 0.5}) {
+    const at::Tensor x = (at::rand({64, kWidth}) + 0.5).requires_grad_();
+    Compressor compressor({.bits = 8});
+    at::Tensor y;
+    {
+      const CompressionScope scope(compressor);
+      y = at::pow(x * 1.0, exponent);
+    }
+    const at::Tensor exact = dy * exponent * at::pow(x.detach(), exponent - 1.0);
+    EXPECT_LT(distance(grad({y}, {x}, {dy})[0], exact), exponent == 2.0 ? 0.01 : 1e-6);
+    EXPECT_EQ(compressor.sites().size(), exponent == 2.0 ? 1U : 0U);
+  }
+}
+
+// A norm by the root of the mean square keeps its input once.
+TEST(CompressionKinds, RootMeanSquareNormsAreCoded) {
+  const at::Tensor x = at::randn({64, kWidth}).requires_grad_();
+  const at::Tensor weight = at::rand({kWidth}).requires_grad_();
+  const auto norm = [&] { return at::rms_norm(x * 1.0, {kWidth}, weight); };
+  const at::Tensor dy = at::randn({64, kWidth});
+  const at::Tensor exact = grad({norm()}, {x}, {dy})[0];
+  Compressor compressor({.bits = 8});
+  at::Tensor y;
+  SavedBytes meter;
+  {
+    const auto watch = meter.watch();
+    const CompressionScope scope(compressor);
+    y = norm();
+  }
+  EXPECT_LT(distance(grad({y}, {x}, {dy})[0], exact), 0.02);
+  EXPECT_LT(meter.unique_bytes(), 2 * 64 * kWidth + 64 * 8 + 300) << compressor.report();
 }
 
 // Many elements, of which memory holds one.

@@ -53,8 +53,8 @@ struct CompressorOptions {
 ///   std::cout << compressor.report();
 ///
 /// What is kept how (the list: session/compression_rules.cpp):
-/// - inputs of linear layers, convolutions, products and norms: out of the budget, by the codec
-///   that errs least there;
+/// - inputs of linear layers, convolutions, products, squares and norms: out of the budget, by the
+///   codec that errs least there;
 /// - queries, keys and values of attention, which runs again in backward: with more bits; so
 ///   probabilities of softmax, those of log_softmax like any input, where it errs less rounded at
 ///   random between levels at the squares of equal steps;

@@ -1,0 +1,146 @@
+// What well-known networks keep for backward, exact and coded, a picture or sequence: counted, not
+// estimated, of one forward on the CPU. Prints Markdown; --out writes memory.html, .md and .json.
+#include <functional>
+#include <optional>
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/cat.h>
+#include <CLI/CLI.hpp>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/utils.h>
+
+#include "bench/codecs/show.hpp"
+#include "examples/models/catalogue.hpp"
+#include "fewbit/compressor.hpp"
+#include "fewbit/saved_bytes.hpp"
+
+namespace fewbit::bench {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> models{"resnet50",      "resnet152",      "wide_resnet50_2",
+                                  "vgg11",         "densenet121",    "vit_small_16",
+                                  "bert_base_128", "bert_large_128", "gpt"};
+  int64_t batch = 2;
+  bool measures_errors = false;
+  std::string folder;
+};
+
+/// A way to keep what is saved.
+struct Coding {
+  std::string name;
+  CompressorOptions options;
+  bool runs_layers_again = false;
+};
+
+std::vector<Coding> codings() {
+  std::vector<Coding> all;
+  for (const double bits : {4.0, 2.0}) {
+    const std::string width = examples::number(bits) + " bits";
+    all.push_back({"group, " + width, {.bits = bits, .scheme = Scheme::group}});
+  }
+  for (const bool again : {false, true}) {
+    for (const double bits : {3.0, 2.0, 1.0}) {
+      const std::string width = examples::number(bits) + (bits == 1.0 ? " bit" : " bits");
+      all.push_back({"rotated, " + width + (again ? ", layers again" : ""), {.bits = bits}, again});
+    }
+  }
+  return all;
+}
+
+Compressor& set_up(Compressor& compressor, const Coding& coding) {
+  if (coding.runs_layers_again) {
+    for (const char* name : {"linear", "activation"}) compressor.derive(name, Derive::where_better);
+  }
+  return compressor;
+}
+
+struct Step {
+  int64_t bytes = 0;
+  at::Tensor gradient;  ///< of all parameters, flat; undefined where it was not asked for
+};
+
+/// With random numbers of its own, so that dropout draws the same in every step.
+Step step(const examples::ModelSubject& model, Compressor* compressor, bool has_gradient) {
+  torch::manual_seed(5);
+  Step result;
+  at::Tensor loss;
+  {
+    SavedBytes meter;
+    const auto watch = meter.watch();
+    std::optional<CompressionScope> scope;
+    if (compressor != nullptr) scope.emplace(*compressor);
+    loss = model.loss();
+    result.bytes = meter.unique_bytes();
+  }
+  if (!has_gradient) return result;
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& part : torch::autograd::grad({loss}, model.parameters)) {
+    parts.push_back(part.flatten());
+  }
+  result.gradient = at::cat(parts);
+  return result;
+}
+
+std::string megabytes(int64_t bytes, int64_t batch) {
+  return examples::number(static_cast<double>(bytes) / static_cast<double>(batch) / 1e6);
+}
+
+void add_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
+  const examples::ModelSubject model = examples::make_model(name, options.batch);
+  const Step exact = step(model, nullptr, options.measures_errors);
+  sheet.rows.push_back({name, "exact", megabytes(exact.bytes, options.batch), "1", "0"});
+  for (const Coding& coding : codings()) {
+    Compressor compressor(coding.options);
+    set_up(compressor, coding);
+    step(model, &compressor, false);  // by whose errors bits are split
+    const Step coded = step(model, &compressor, options.measures_errors);
+    const double less = static_cast<double>(exact.bytes) / static_cast<double>(coded.bytes);
+    std::string error = "-";
+    if (coded.gradient.defined()) {
+      const at::Tensor rest = coded.gradient - exact.gradient;
+      error = examples::number((rest.norm() / exact.gradient.norm()).item<double>(), 2);
+    }
+    sheet.rows.push_back(
+        {name, coding.name, megabytes(coded.bytes, options.batch), examples::number(less), error});
+    std::cerr << name << ", " << coding.name << ": " << examples::number(less) << " times less\n";
+  }
+}
+
+void run(const Options& options) {
+  examples::Page page("Memory: what well-known networks keep for backward");
+  page.add("`scripts/bench memory --out bench/results`. One forward with loss in training, fp32, " +
+           std::to_string(options.batch) +
+           " pictures or sequences, torch's first parameters, activations in 3 bits; counted by "
+           "fewbit::SavedBytes: each memory once, parameters left out, the batch among it.");
+  examples::Sheet sheet{"Bytes kept for backward",
+                        {"network", "kept", "MB of one", "times less", "error of the gradient"},
+                        {}};
+  for (const std::string& name : options.models) add_rows(sheet, name, options);
+  show(page, sheet,
+       "group: ActNN's rounding in groups of 256 of all that takes bits. rotated: the default; "
+       "layers again: with outputs of linear layers and activations computed again where that "
+       "errs less (derive). Error of the gradient: |g - exact| over |exact| of one step with all "
+       "parameters as they are at first; of networks with dropout it is that of other masks.");
+  if (!options.folder.empty()) page.write(options.folder, "memory");
+}
+
+}  // namespace
+
+}  // namespace fewbit::bench
+
+int main(int argc, char** argv) {
+  using namespace fewbit::bench;
+  Options options;
+  CLI::App app{
+      "What well-known networks keep for backward, exact and coded.\n"
+      "Example: scripts/bench memory --models resnet50 --errors"};
+  app.add_option("--models", options.models, "which")
+      ->check(CLI::IsMember(fewbit::examples::model_names()));
+  app.add_option("--batch", options.batch, "pictures or sequences")->check(CLI::PositiveNumber);
+  app.add_flag("--errors", options.measures_errors, "of gradients too, by backward passes");
+  app.add_option("--out", options.folder, "folder for the page");
+  CLI11_PARSE(app, argc, argv);
+  run(options);
+}
