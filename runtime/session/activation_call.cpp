@@ -7,9 +7,9 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 #include <c10/util/strides.h>
-#include <torch/csrc/autograd/function.h>
 
 #include "ops/activation.hpp"
+#include "session/backward_pass.hpp"
 
 namespace fewbit::session {
 
@@ -102,7 +102,7 @@ std::optional<ActivationCall> activation_call(std::string_view operation, Argume
 }
 
 const char* reason_against(const at::Tensor& x) {
-  if (torch::autograd::get_current_node() != nullptr) return "in the backward pass";
+  if (is_in_backward()) return "in the backward pass";
   constexpr c10::DispatchKeySet kWrapped(
       {c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper});
   if (x.key_set().has_any(kWrapped)) return "inside a transform of functorch";

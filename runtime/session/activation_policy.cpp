@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include <ATen/autocast_mode.h>
-#include <torch/csrc/autograd/function.h>
 
 #include "ops/activation.hpp"
 #include "session/activation_call.hpp"
+#include "session/backward_pass.hpp"
 
 namespace fewbit::session {
 
@@ -60,7 +60,7 @@ std::optional<Table> ActivationPolicy::choose(const std::string& function,
 
 std::optional<Table> ActivationPolicy::table_for(const at::Tensor& x, const std::string& function,
                                                  const std::vector<double>& parameters) {
-  if (torch::autograd::get_current_node() != nullptr) return std::nullopt;
+  if (is_in_backward()) return std::nullopt;
   if (const char* against = reason_against(x, function)) {
     note(x, function, against, false);
     return std::nullopt;
@@ -85,8 +85,8 @@ std::optional<Substitute> ActivationPolicy::decide(const Call& call) {
   }
   const std::optional<Table> table = table_for(x, activation->function, activation->parameters);
   if (!table) return std::nullopt;
-  return [&operation = call.operation, x, table = *table]() -> torch::jit::Stack {
-    const at::Tensor cast = autocast(operation, x);
+  return [operation = call.operation, table = *table](Arguments given) -> torch::jit::Stack {
+    const at::Tensor cast = autocast(operation, given[0].toTensor());
     return {ops::activation(in_torchs_layout(cast, table.function()), table)};
   };
 }

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include <c10/util/Exception.h>
-#include <torch/csrc/autograd/function.h>
 
 #include "ops/activation.hpp"
+#include "session/backward_pass.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_error.hpp"
 
@@ -126,7 +126,7 @@ std::string Compression::module_of(const Saving& saving) const {
 }
 
 Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving) const {
-  if (torch::autograd::get_current_node() != nullptr) return {};  // in a backward pass
+  if (is_in_backward()) return {};
   if (!is_plain(tensor)) return {};
   const std::lock_guard lock(mutex_);
   const Rule* rule = rule_of(saving);

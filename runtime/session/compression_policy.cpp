@@ -16,28 +16,30 @@ bool is_possible(const at::Tensor& x) {
 }
 
 std::optional<Substitute> log_softmax(Arguments arguments) {
-  const at::Tensor& x = arguments[0].toTensor();
-  if (!is_possible(x)) return std::nullopt;
-  return [x, dim = arguments[1].toInt(),
-          half_to_float = arguments[2].toBool()]() -> torch::jit::Stack {
-    return {ops::log_softmax(x, dim, half_to_float)};
+  if (!is_possible(arguments[0].toTensor())) return std::nullopt;
+  return [](Arguments given) -> torch::jit::Stack {
+    return {ops::log_softmax(given[0].toTensor(), given[1].toInt(), given[2].toBool())};
   };
+}
+
+at::Tensor mask_of(Arguments arguments) {
+  return arguments[3].isTensor() ? arguments[3].toTensor() : at::Tensor();
 }
 
 /// Query, key and value: one that asks for no gradient is left to torch, as a mask that does is,
 /// and dropout.
 std::optional<Substitute> attention(Arguments arguments) {
   if (arguments[4].toDouble() > 0.0) return std::nullopt;
-  const at::Tensor mask = arguments[3].isTensor() ? arguments[3].toTensor() : at::Tensor();
+  const at::Tensor mask = mask_of(arguments);
   if (mask.defined() && mask.requires_grad()) return std::nullopt;
   for (const c10::IValue& x : arguments.slice(0, 3)) {
     if (!is_possible(x.toTensor())) return std::nullopt;
   }
-  const ops::AttentionOptions options{mask, arguments[5].toBool(),
-                                      arguments[6].toOptional<double>(), arguments[7].toBool()};
-  return [query = arguments[0].toTensor(), key = arguments[1].toTensor(),
-          value = arguments[2].toTensor(),
-          options]() -> torch::jit::Stack { return {ops::attention(query, key, value, options)}; };
+  return [](Arguments given) -> torch::jit::Stack {
+    const ops::AttentionOptions options{mask_of(given), given[5].toBool(),
+                                        given[6].toOptional<double>(), given[7].toBool()};
+    return {ops::attention(given[0].toTensor(), given[1].toTensor(), given[2].toTensor(), options)};
+  };
 }
 
 }  // namespace

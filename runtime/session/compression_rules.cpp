@@ -26,6 +26,7 @@ constexpr std::string_view kPower = "aten::pow";
 constexpr Treatment kLinear = {Way::rotated, 1.0};
 constexpr Treatment kNorm = {Way::rotated, 1.0, true};
 constexpr Treatment kAttention = {Way::rotated, 4.0};
+constexpr Treatment kCheckpoint = kAttention;
 constexpr Treatment kProbabilities = {Way::probabilities, 1.0};
 constexpr Treatment kSoftmax = {Way::probabilities, 16.0};
 constexpr Treatment kIndices = {Way::integers};
@@ -64,6 +65,8 @@ constexpr std::array kRules = {
     Rule{"fewbit::attention", 0, kAttention},
     Rule{"fewbit::attention", 1, kAttention},
     Rule{"fewbit::attention", 2, kAttention},
+    // Inputs of what runs again.
+    Rule{"fewbit::checkpoint", kAny, kCheckpoint},
     // The gradient is linear in the one's probabilities, in the other's it is quadratic.
     Rule{"fewbit::log_softmax", kResult, kProbabilities},
     Rule{"aten::_softmax", kResult, kSoftmax},
@@ -120,6 +123,8 @@ bool is_view_or_cast(const std::string& node) {
   return std::ranges::find(kNames, node) != kNames.end();
 }
 
+}  // namespace
+
 bool is_of_parameter(const at::Tensor& tensor) {
   const torch::autograd::Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
   while (node != nullptr && is_view_or_cast(node->name()) && node->num_outputs() == 1) {
@@ -128,8 +133,6 @@ bool is_of_parameter(const at::Tensor& tensor) {
   }
   return false;
 }
-
-}  // namespace
 
 bool needs_arguments(std::string_view operation) {
   constexpr std::array<std::string_view, 5> kNames = {

@@ -53,4 +53,7 @@ bool needs_arguments(std::string_view operation);
 /// Whether it is a parameter, a view or a cast of one.
 bool is_of_model(const at::Tensor& tensor);
 
+/// Whether it is a view or a cast of a parameter that asks for a gradient.
+bool is_of_parameter(const at::Tensor& tensor);
+
 }  // namespace fewbit::session

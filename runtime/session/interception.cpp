@@ -29,7 +29,7 @@ void run(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   const Call call{operation, Arguments(stack->data() + stack->size() - count, count)};
   const std::optional<Substitute> substitute = substitute_for(call);
   if (!substitute) return operation.callBoxed(stack);
-  torch::jit::Stack results = (*substitute)();
+  torch::jit::Stack results = (*substitute)(call.arguments);
   if (is_in_place(call.name())) {
     results[0] = call.arguments[0].toTensor().copy_(results[0].toTensor());
   }

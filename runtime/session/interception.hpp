@@ -27,9 +27,10 @@ struct Call {
   std::string_view name() const { return operation.schema().name(); }
 };
 
-/// What runs in the place of torch's own: as many results as the operation has. In place the first
-/// one goes into the first argument, and the graph runs through what was computed here.
-using Substitute = std::function<torch::jit::Stack()>;
+/// What runs in the place of torch's own, with the arguments of the call: as many results as the
+/// operation has. In place the first one goes into the first argument, and the graph runs through
+/// what was computed here. Holds nothing of the call, so that it serves a like one later.
+using Substitute = std::function<torch::jit::Stack(Arguments)>;
 
 class Policy {
  public:

@@ -1,5 +1,8 @@
 #include "session/policy_stack.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/jit/python/update_graph_executor_opt.h>
 
@@ -42,6 +45,14 @@ void PolicyStack::close(Policy* policy) noexcept {
 
 Policy* PolicyStack::innermost() noexcept {
   return this_thread == nullptr ? nullptr : this_thread->latest();
+}
+
+Policy* PolicyStack::below(const Policy& policy) noexcept {
+  if (this_thread == nullptr) return nullptr;
+  const std::lock_guard lock(this_thread->mutex_);
+  const std::vector<Policy*>& open = this_thread->open_;
+  const auto found = std::ranges::find(open, &policy);
+  return found == open.begin() || found == open.end() ? nullptr : *std::prev(found);
 }
 
 Policy* PolicyStack::latest() noexcept {

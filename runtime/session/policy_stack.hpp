@@ -20,6 +20,8 @@ class PolicyStack {
   void close(Policy* policy) noexcept;
   /// Of this thread; null where none is open.
   static Policy* innermost() noexcept;
+  /// Of this thread, opened before that one; null where none was.
+  static Policy* below(const Policy& policy) noexcept;
 
  private:
   Policy* latest() noexcept;

@@ -29,6 +29,7 @@ struct Input {
 
 // An operation that is running; they nest.
 struct Operation : at::ObserverContext {
+  const at::RecordFunction* record = nullptr;
   const Operation* outer = nullptr;
   std::string name;
   std::vector<Input> inputs;
@@ -112,7 +113,10 @@ std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& 
   Following& thread = this_thread();
   // libtorch hands the callback on to threads that work for this one.
   if (thread.listener == nullptr) return nullptr;
+  // Where such a thread follows operations itself it has the callback twice.
+  if (thread.running != nullptr && thread.running->record == &function) return nullptr;
   auto operation = std::make_unique<Operation>();
+  operation->record = &function;
   operation->outer = thread.running;
   operation->name = function.name();
   operation->first_node = at::sequence_number::peek();

@@ -118,7 +118,7 @@ class Hooks final : public SavedVariableHooks {
     const Saving saving = describe_saving(tensor);
     kept_ = replacement(tensor, saving);
     const bool replaced = kept_ != nullptr;
-    if (!replaced) kept_ = std::make_unique<Unchanged>(tensor);
+    if (!replaced) kept_ = kept_unchanged(tensor);
     for (const at::Tensor& part : kept_->tensors()) {
       const Saving kept = replaced ? part_of(saving, part) : saving;
       for_each_user([&](SavedTensorUser& user) { keepings_.push_back(user.keep(kept)); });
@@ -208,6 +208,10 @@ EnginePlace& engine_place() {
 }
 
 }  // namespace
+
+std::unique_ptr<const Kept> kept_unchanged(const at::Tensor& tensor) {
+  return std::make_unique<Unchanged>(tensor);
+}
 
 SavedTensorUse::SavedTensorUse(const char* who, std::shared_ptr<SavedTensorUser> user)
     : user_(std::move(user)) {

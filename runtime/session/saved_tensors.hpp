@@ -20,6 +20,9 @@ class Kept {
   virtual at::TensorList tensors() const = 0;
 };
 
+// The tensor itself, without its graph: refused where it was changed in place meanwhile.
+std::unique_ptr<const Kept> kept_unchanged(const at::Tensor& tensor);
+
 // Lives as long as what a user was told of is kept.
 class Keeping {
  public:

@@ -68,6 +68,24 @@ TEST_F(CudaSession, ATrainingStepNeverWaitsForTheDevice) {
   EXPECT_THROW(x.sum().item<float>(), c10::Error);  // the guard is on
 }
 
+TEST_F(CudaSession, ACheckpointDrawsTheSameNumbersAgain) {
+  torch::nn::Sequential model = plain_model();
+  model->to(at::kCUDA);
+  const auto run = [&](const at::Tensor& x) { return at::dropout(model->forward(x), 0.5, true); };
+  const at::Tensor x = at::randn({64, 16}, at::kCUDA).requires_grad_();
+  const auto gradients = [&](const std::function<at::Tensor(const at::Tensor&)>& function) {
+    at::manual_seed(6);
+    const at::Tensor loss = function(x * 1.0).pow(2).sum();
+    at::rand({7}, at::kCUDA);
+    return torch::autograd::grad({loss}, {x})[0];
+  };
+  const at::Tensor expected = gradients(run);
+  SavedBytes meter;
+  const auto watch = meter.watch();  // whose callbacks the engine's thread has too
+  const at::Tensor found = gradients([&](const at::Tensor& y) { return checkpoint(run, y); });
+  EXPECT_TRUE(at::equal(found, expected));
+}
+
 TEST_F(CudaSession, AScopeReplacesTheActivationsOfAModel) {
   torch::nn::Sequential model = plain_model();
   model->to(at::kCUDA);

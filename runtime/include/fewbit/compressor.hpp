@@ -58,6 +58,7 @@ struct CompressorOptions {
 /// - queries, keys and values of attention, which runs again in backward: with more bits; so
 ///   probabilities of softmax, those of log_softmax like any input, where it errs less rounded at
 ///   random between levels at the squares of equal steps;
+/// - inputs of checkpoints (checkpoint.hpp), which run again too: with as many bits as queries;
 /// - activations by an ActivationScope, with relu in 1 bit, exact, and sigmoid and tanh too;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.

@@ -5,6 +5,7 @@
 #include "fewbit/activation_scope.hpp"
 #include "fewbit/bits.hpp"
 #include "fewbit/calibrator.hpp"
+#include "fewbit/checkpoint.hpp"
 #include "fewbit/compressor.hpp"
 #include "fewbit/functional.hpp"
 #include "fewbit/nn/modules.hpp"
