@@ -49,7 +49,7 @@ class Compression {
     int64_t elements;
     int64_t bytes_before;
     int64_t bytes_after;
-    std::string derivation = "";  ///< "linear of norm"; empty: coded
+    std::string derivation = {};  ///< "linear of norm"; empty: coded
     bool is_asked_for = false;    ///< so derived whatever it errs
   };
 
