@@ -320,11 +320,26 @@ void Compression::end_forward() {
   if (!has_changed_) return;
   has_changed_ = false;
   choose_derived();
-  const std::vector<int> bits = split_bits(demands(), options_.bits);
+  const std::vector<int> bits = split_bits(demands(), options_.bits).bits;
   size_t next = 0;
   for (Place& place : places_) {
     if (takes_budget(place)) place.bits = bits[next++];
   }
+}
+
+std::optional<double> Compression::split_gap() const {
+  const std::lock_guard lock(mutex_);
+  const std::vector<Demand> demands = this->demands();
+  double loss = 0.0;
+  size_t next = 0;
+  for (const Place& place : places_) {
+    if (!takes_budget(place)) continue;
+    const Demand& demand = demands[next++];
+    loss += demand.elements * demand.weight * demand.error[static_cast<size_t>(place.bits) - 1];
+  }
+  const double bound = split_bits(demands, options_.bits).bound;
+  if (bound <= 0.0) return std::nullopt;
+  return std::max(loss / bound - 1.0, 0.0);
 }
 
 std::vector<Compressor::Site> Compression::sites() const {

@@ -78,6 +78,9 @@ class Compression {
   void end_forward();
 
   std::vector<Compressor::Site> sites() const;
+  /// How far the weighed errors of the bits as they are split are at most above the least there can
+  /// be, relative to these. None where nothing is.
+  std::optional<double> split_gap() const;
 
   /// compression_file.cpp.
   void save(const std::string& path) const;

@@ -9,16 +9,28 @@ namespace fewbit::session {
 struct Demand {
   double elements;
   double weight;              ///< of a relative squared error there, beside one elsewhere
-  std::vector<double> error;  ///< relative, of 1, 2, ... bits; falling
+  std::vector<double> error;  ///< relative, of 1, 2, ... bits
   int fixed = 0;              ///< bits that are given; 0: to be found
   double derived = 0.0;  ///< elements elsewhere that come of these, and add to the bits to spend
 };
 
-/// Bits for every place, whole ones from 1 to as many as it has errors for, so that the sum of
-/// elements * weight * error is least while no more than `average` bits an element are spent,
-/// derived ones among them, or as many as one bit everywhere takes. The next bit always goes where
-/// it helps most per element, which is the best split wherever a bit more never helps more than the
-/// one before it, but for what is left in the end: less than one bit of the place that came next.
-std::vector<int> split_bits(const std::vector<Demand>& demands, double average);
+struct BitSplit {
+  std::vector<int> bits;  ///< of every place
+  double loss = 0.0;      ///< the sum of elements * weight * error
+  double bound = 0.0;     ///< no split within the budget has a smaller sum
+};
+
+/// Bits for every place, whole ones from 1 to as many as it has errors for, so that the loss is
+/// least while no more than `average` bits an element are spent, derived ones among them, or as
+/// many as one bit everywhere takes.
+///
+/// A multiple-choice knapsack problem. Steps along the convex hulls of the errors, best first,
+/// solve it but for the step that no longer fits; the price of a bit there gives the bound (Sinha
+/// and Zoltners, The multiple-choice knapsack problem, 1979). What that price leaves open, few
+/// places as a rule, is searched whole (after Pisinger, A minimal algorithm for the multiple-choice
+/// knapsack problem, 1995), by no more than so many partial splits at a time that it takes
+/// milliseconds: the split is the best one wherever these suffice. It does not depend on the order
+/// of the places, but for places that are alike.
+BitSplit split_bits(const std::vector<Demand>& demands, double average);
 
 }  // namespace fewbit::session

@@ -1,5 +1,7 @@
 #include "fewbit/compressor.hpp"
 
+#include <optional>
+
 #include "session/compression_policy.hpp"
 #include "session/compression_user.hpp"
 #include "session/policy_stack.hpp"
@@ -91,7 +93,10 @@ std::string Compressor::report() const {
   table.add({"all", "", session::grouped(total.elements),
              bits_of(total.bytes_after, total.elements), session::grouped(total.bytes_before),
              session::grouped(total.bytes_after), ""});
-  return table.text();
+  const std::optional<double> gap = compression_->split_gap();
+  if (!gap) return table.text();
+  return table.text() + "weighed errors: at most " + session::rounded(100.0 * *gap) +
+         " % above those of the best split of bits\n";
 }
 
 CompressionScope::CompressionScope(Compressor& compressor)

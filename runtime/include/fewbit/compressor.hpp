@@ -137,7 +137,7 @@ class Compressor {
   };
   /// In the order in which they were met.
   std::vector<Site> sites() const;
-  /// The same as a table for a person, with totals.
+  /// The same as a table for a person, with totals, and how good the split of bits is at least.
   std::string report() const;
 
   /// Writes the places and their bits as text. After load, and with torch's generator in the state
