@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <c10/util/Exception.h>
 
@@ -68,21 +69,9 @@ bool fits_pattern(std::string_view text, std::string_view pattern) {
   return false;
 }
 
-void check_bits(const char* what, double bits) {
-  TORCH_CHECK(bits >= 1 && bits <= kMostBits, "fewbit::Compressor: ", what, " is ", bits,
-              ", accepted: 1 to 8");
-}
-
 }  // namespace
 
-Compression::Compression(CompressorOptions options) : options_(options) {
-  check_bits("bits", options.bits);
-  check_bits("activation_bits", options.activation_bits);
-  TORCH_CHECK(codecs::is_group(options.group), "fewbit::Compressor: group is ", options.group,
-              ", accepted: 64, 128, 256, 512, 1024");
-  TORCH_CHECK(options.trellis == 0 || options.trellis == 4 || options.trellis == 8,
-              "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
-}
+Compression::Compression(const CompressorOptions& options) : coder_(options) {}
 
 void Compression::set_rule(const std::string& pattern, std::optional<int> bits,
                            std::optional<at::ScalarType> type) {
@@ -150,33 +139,15 @@ bool Compression::is_too_small(const at::Tensor& tensor) {
   return tensor.numel() < kFewElements;
 }
 
-codecs::CodecPointer Compression::codec(Way way, int bits, bool is_grouped) const {
-  if (!is_grouped) return codecs::rotated(rotated(bits));
-  const bool is_ours = way == Way::probabilities && options_.scheme == Scheme::rotated;
-  return is_ours ? codecs::squares(bits, options_.group) : codecs::grouped(bits, options_.group);
-}
-
-/// Of more bits each code is for itself.
-codecs::RotatedCodes Compression::rotated(int bits) const {
-  return {bits, options_.group, bits <= ops::kMostTrellisBits ? options_.trellis : 0};
-}
-
-/// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
-double Compression::expected_error(int bits, bool is_grouped) const {
-  return is_grouped ? std::pow((1 << bits) - 1, -2.0) : ops::rotated_error(rotated(bits));
-}
-
-/// Until errors are known a place has what it would have among places that weigh 1.
 int Compression::first_bits(const Saving& saving, const Treatment& treatment) const {
   if (const Rule* rule = rule_of(saving); rule != nullptr && rule->bits) return *rule->bits;
-  const double more = std::log(treatment.weight) / std::log(4.0);
-  return std::clamp(static_cast<int>(options_.bits + std::round(more)), 1, kMostBits);
+  return coder_.first_bits(treatment);
 }
 
 std::string Compression::name_at(const Place& place) const {
   if (!place.derivation.empty()) return "derived: " + place.derivation;
   const codecs::CodecPointer exact = exact_codec(place.treatment.way);
-  return (exact ? exact : codec(place.treatment.way, place.coded_bits, place.is_grouped))->name();
+  return (exact ? exact : coder_.codec(place.kind, place.coded_bits))->name();
 }
 
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& saving,
@@ -186,18 +157,14 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end() || !places_[number->second].treatment.takes_bits()) {
-    return codec(treatment.way, first_bits(saving, treatment), starts_grouped(treatment));
+    return coder_.codec(coder_.kinds(treatment).front(), first_bits(saving, treatment));
   }
   Place& place = places_[number->second];
   // Until bits are split again.
   if (const Rule* rule = rule_of(saving); rule != nullptr && rule->bits) {
     place.bits = std::max(*rule->bits, place.fixed.value_or(0));
   }
-  return codec(treatment.way, place.bits, place.is_grouped);
-}
-
-bool Compression::starts_grouped(const Treatment& treatment) const {
-  return treatment.way == Way::probabilities || options_.scheme == Scheme::group;
+  return coder_.codec(place.kind, place.bits);
 }
 
 /// What is kept there serves this operation too.
@@ -215,7 +182,7 @@ void Compression::start(Place& place, const Saving& saving, const Treatment& tre
   const bool takes_bits = treatment.takes_bits();
   place.treatment = treatment;
   place.bits = takes_bits ? first_bits(saving, treatment) : 0;
-  place.is_grouped = takes_bits && starts_grouped(treatment);
+  if (takes_bits) place.kind = coder_.kinds(treatment).front();
   place.errors.clear();
   place.root.reset();
   place.is_derived = false;
@@ -264,17 +231,16 @@ bool Compression::is_due(const SiteKey& key) const {
 }
 
 /// The codec that errs least there in so many bits, and its error.
-std::pair<bool, double> Compression::least_error(const Treatment& treatment, int bits,
-                                                 const at::Tensor& run,
-                                                 const codecs::RandomStream& random) const {
-  const auto error_with = [&](bool grouped) {
-    return error_of(run, codec(treatment.way, bits, grouped)->encode(run, random)->decoded(),
-                    treatment.is_norm);
-  };
-  const double grouped = error_with(true);
-  if (options_.scheme == Scheme::group) return {true, grouped};
-  const double rotated = error_with(false);
-  return {grouped < rotated, std::min(grouped, rotated)};
+std::pair<CodecKind, double> Compression::least_error(const Treatment& treatment, int bits,
+                                                      const at::Tensor& run,
+                                                      const codecs::RandomStream& random) const {
+  std::optional<std::pair<CodecKind, double>> least;
+  for (const CodecKind kind : coder_.kinds(treatment)) {
+    const auto encoded = coder_.codec(kind, bits)->encode(run, random);
+    const double error = error_of(run, encoded->decoded(), treatment.is_norm);
+    if (!least || error < least->second) least = {kind, error};
+  }
+  return *least;
 }
 
 void Compression::measure(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
@@ -288,23 +254,24 @@ void Compression::measure(const SiteKey& key, const Treatment& treatment, const 
     bits = places_[number->second].bits;
   }
   const bool is_fixed = is_cast(treatment.way);
-  auto [is_grouped, error] =
-      is_fixed ? std::pair(false, error_of(run, encoded.decoded(), treatment.is_norm))
+  auto [kind, error] =
+      is_fixed ? std::pair(CodecKind::rotated, error_of(run, encoded.decoded(), treatment.is_norm))
                : least_error(treatment, bits, run, random);
   if (!is_fixed && error == 0.0 && bits > 1) {
     bits = 1;  // all that a short type tells is held: that says nothing of fewer
-    std::tie(is_grouped, error) = least_error(treatment, bits, run, random);
+    std::tie(kind, error) = least_error(treatment, bits, run, random);
   }
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
   Place& place = places_[number->second];
-  place.is_grouped = is_grouped;
-  const bool by_group = is_grouped;  // which every compiler lets a lambda have
+  place.kind = kind;
+  const auto expected = [this, least = place.kind](int b) {
+    return coder_.expected_error(least, b);
+  };
   place.errors =
-      is_fixed ? std::vector<double>(kMostBits, error)
-               : errors_by_bits(error, bits, [&](int b) { return expected_error(b, by_group); });
+      is_fixed ? std::vector<double>(kMostBits, error) : errors_by_bits(error, bits, expected);
   has_changed_ = true;
 }
 
@@ -320,7 +287,7 @@ void Compression::end_forward() {
   if (!has_changed_) return;
   has_changed_ = false;
   choose_derived();
-  const std::vector<int> bits = split_bits(demands(), options_.bits).bits;
+  const std::vector<int> bits = split_bits(demands(), options().bits).bits;
   size_t next = 0;
   for (Place& place : places_) {
     if (takes_budget(place)) place.bits = bits[next++];
@@ -337,7 +304,7 @@ std::optional<double> Compression::split_gap() const {
     const Demand& demand = demands[next++];
     loss += demand.elements * demand.weight * demand.error[static_cast<size_t>(place.bits) - 1];
   }
-  const double bound = split_bits(demands, options_.bits).bound;
+  const double bound = split_bits(demands, options().bits).bound;
   if (bound <= 0.0) return std::nullopt;
   return std::max(loss / bound - 1.0, 0.0);
 }

@@ -12,6 +12,7 @@
 
 #include "codecs/codec.hpp"
 #include "fewbit/compressor.hpp"
+#include "session/coder.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_rules.hpp"
 #include "session/running_operations.hpp"
@@ -21,9 +22,9 @@ namespace fewbit::session {
 /// What a Compressor knows: rules, places of the model, bits for each. Thread-safe.
 class Compression {
  public:
-  explicit Compression(CompressorOptions options);
+  explicit Compression(const CompressorOptions& options);
 
-  const CompressorOptions& options() const { return options_; }
+  const CompressorOptions& options() const { return coder_.options(); }
 
   /// Bits for what fits, or the type that it is cast to; neither: it is left alone.
   void set_rule(const std::string& pattern, std::optional<int> bits,
@@ -90,18 +91,18 @@ class Compression {
   struct Place {
     Compressor::Site site;
     Treatment treatment;
-    std::optional<int> fixed;     ///< bits by a rule
-    int bits = 0;                 ///< of the next tensor
-    int coded_bits = 0;           ///< of the latest
-    bool is_grouped = false;      ///< that codec errs less
-    std::vector<double> errors;   ///< of 1, 2, ... bits; of a cast all are the same
-    std::optional<SiteKey> root;  ///< of whose codes it could come
-    double ratio = 0.0;           ///< its error then over the root's
-    double floor = 0.0;           ///< its error with most bits at the root so far,
-    int floor_bits = 0;           ///< which were so many
-    bool is_derived = false;      ///< that is how it is kept
-    bool is_asked_for = false;    ///< whatever it errs
-    std::string derivation;       ///< the latest
+    std::optional<int> fixed;             ///< bits by a rule
+    int bits = 0;                         ///< of the next tensor
+    int coded_bits = 0;                   ///< of the latest
+    CodecKind kind = CodecKind::rotated;  ///< that errs less
+    std::vector<double> errors;           ///< of 1, 2, ... bits; of a cast all are the same
+    std::optional<SiteKey> root;          ///< of whose codes it could come
+    double ratio = 0.0;                   ///< its error then over the root's
+    double floor = 0.0;                   ///< its error with most bits at the root so far,
+    int floor_bits = 0;                   ///< which were so many
+    bool is_derived = false;              ///< that is how it is kept
+    bool is_asked_for = false;            ///< whatever it errs
+    std::string derivation;               ///< the latest
   };
   /// The place whose codes a derived one comes of in the end, and its error over that one's.
   struct Origin {
@@ -134,18 +135,15 @@ class Compression {
   std::string name_at(const Place& place) const;
   static bool measures(int64_t count);
   const Rule* rule_of(const Saving& saving) const;
-  bool starts_grouped(const Treatment& treatment) const;
   void start(Place& place, const Saving& saving, const Treatment& treatment);
   void claim(Place& place, const Saving& saving, const Treatment& treatment);
   std::string module_of(const Saving& saving) const;
   int first_bits(const Saving& saving, const Treatment& treatment) const;
-  codecs::CodecPointer codec(Way way, int bits, bool is_grouped) const;
-  codecs::RotatedCodes rotated(int bits) const;
-  std::pair<bool, double> least_error(const Treatment& treatment, int bits, const at::Tensor& run,
-                                      const codecs::RandomStream& random) const;
-  double expected_error(int bits, bool is_grouped) const;
+  std::pair<CodecKind, double> least_error(const Treatment& treatment, int bits,
+                                           const at::Tensor& run,
+                                           const codecs::RandomStream& random) const;
 
-  CompressorOptions options_;
+  Coder coder_;
   mutable std::mutex mutex_;
   std::vector<Rule> rules_;  ///< in the order of making
   std::map<std::string, Derive, std::less<>> derivations_;

@@ -50,7 +50,7 @@ bool Compression::knows(const at::Tensor& tensor) const {
 Derive Compression::derivation(std::string_view name) const {
   const std::lock_guard lock(mutex_);
   const auto known = derivations_.find(name);
-  return known == derivations_.end() ? at_first(name, options_.scheme) : known->second;
+  return known == derivations_.end() ? at_first(name, options().scheme) : known->second;
 }
 
 bool Compression::has_rule(const Saving& saving) const {
@@ -117,7 +117,7 @@ bool Compression::is_better_derived(const Place& place) const {
   if (!std::isfinite(origin->ratio)) return false;
   const double own = static_cast<double>(place.site.elements) * place.treatment.weight;
   const double roots = static_cast<double>(root.site.elements) * root.treatment.weight;
-  const double bits = options_.bits;
+  const double bits = options().bits;
   const double share =
       static_cast<double>(place.site.elements) / static_cast<double>(root.site.elements);
   const double coded = roots * error_at(root.errors, bits) + own * error_at(place.errors, bits);

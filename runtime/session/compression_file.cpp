@@ -1,6 +1,6 @@
 // The places of a Compressor as text, a line each:
 //
-//   fewbit compressor 2
+//   fewbit compressor 3
 //   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 .571 .133 ... -1 0 0 0 coded chosen -
 //   aten::addmm
 //
@@ -19,7 +19,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr const char* kTitle = "fewbit compressor 2";
+constexpr const char* kTitle = "fewbit compressor 3";
 constexpr size_t kErrors = 8;
 
 const char* name_of(Way way) {
@@ -70,8 +70,8 @@ std::string Compression::text() const {
     const Compressor::Site& site = place.site;
     std::ostringstream line;
     line << site.argument << ' ' << site.call << ' ' << name_of(place.treatment.way) << ' '
-         << (place.is_grouped ? "group" : "rotated") << ' ' << place.bits << ' ' << site.count
-         << ' ' << site.elements << ' ' << site.bytes_before << ' ' << site.bytes_after << ' '
+         << name_of(place.kind) << ' ' << place.bits << ' ' << site.count << ' ' << site.elements
+         << ' ' << site.bytes_before << ' ' << site.bytes_after << ' '
          << shortest(place.treatment.weight) << ' ' << place.fixed.value_or(0) << ' '
          << place.coded_bits;
     for (size_t i = 0; i < kErrors; ++i) {
@@ -107,10 +107,11 @@ void Compression::read(const std::string& text) {
         site.elements >> site.bytes_before >> site.bytes_after >> weight >> fixed >>
         place.coded_bits;
     const std::optional<Way> known = way_of(way);
-    if (!words || !known || (codec != "group" && codec != "rotated")) refuse(line);
+    const std::optional<CodecKind> kind = codec_kind_of(codec);
+    if (!words || !known || !kind) refuse(line);
     place.treatment = {*known, parse_number(weight, "weight")};
     if (fixed > 0) place.fixed = fixed;
-    place.is_grouped = codec == "group";
+    place.kind = *kind;
     std::vector<double> errors;
     while (errors.size() < kErrors && words >> error) {
       errors.push_back(parse_number(error, "error"));

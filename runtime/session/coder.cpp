@@ -1,0 +1,80 @@
+#include "session/coder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <c10/util/Exception.h>
+
+namespace fewbit::session {
+
+namespace {
+
+constexpr int kMostBits = 8;
+
+constexpr std::array kNames = {std::pair(CodecKind::rotated, std::string_view("rotated")),
+                               std::pair(CodecKind::group, std::string_view("group")),
+                               std::pair(CodecKind::squares, std::string_view("squares"))};
+
+}  // namespace
+
+std::string_view name_of(CodecKind kind) {
+  return std::ranges::find(kNames, kind, [](const auto& entry) { return entry.first; })->second;
+}
+
+std::optional<CodecKind> codec_kind_of(std::string_view name) {
+  for (const auto& [kind, known] : kNames) {
+    if (name == known) return kind;
+  }
+  return std::nullopt;
+}
+
+void check_bits(const char* what, double bits) {
+  TORCH_CHECK(bits >= 1 && bits <= kMostBits, "fewbit::Compressor: ", what, " is ", bits,
+              ", accepted: 1 to 8");
+}
+
+Coder::Coder(const CompressorOptions& options) : options_(options) {
+  check_bits("bits", options.bits);
+  check_bits("activation_bits", options.activation_bits);
+  TORCH_CHECK(codecs::is_group(options.group), "fewbit::Compressor: group is ", options.group,
+              ", accepted: 64, 128, 256, 512, 1024");
+  TORCH_CHECK(options.trellis == 0 || options.trellis == 4 || options.trellis == 8,
+              "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
+}
+
+std::vector<CodecKind> Coder::kinds(const Treatment& treatment) const {
+  if (options_.scheme == Scheme::group) return {CodecKind::group};
+  if (treatment.way == Way::probabilities) return {CodecKind::squares, CodecKind::rotated};
+  return {CodecKind::rotated, CodecKind::group};
+}
+
+codecs::CodecPointer Coder::codec(CodecKind kind, int bits) const {
+  switch (kind) {
+    case CodecKind::group:
+      return codecs::grouped(bits, options_.group);
+    case CodecKind::squares:
+      return codecs::squares(bits, options_.group);
+    case CodecKind::rotated:
+      break;
+  }
+  return codecs::rotated(rotated(bits));
+}
+
+/// Of more bits each code is for itself.
+codecs::RotatedCodes Coder::rotated(int bits) const {
+  return {bits, options_.group, bits <= ops::kMostTrellisBits ? options_.trellis : 0};
+}
+
+double Coder::expected_error(CodecKind kind, int bits) const {
+  return kind == CodecKind::rotated ? ops::rotated_error(rotated(bits))
+                                    : std::pow((1 << bits) - 1, -2.0);
+}
+
+int Coder::first_bits(const Treatment& treatment) const {
+  const double more = std::log(treatment.weight) / std::log(4.0);
+  return std::clamp(static_cast<int>(options_.bits + std::round(more)), 1, kMostBits);
+}
+
+}  // namespace fewbit::session

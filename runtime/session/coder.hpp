@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "codecs/codec.hpp"
+#include "fewbit/compressor.hpp"
+#include "session/compression_rules.hpp"
+
+namespace fewbit::session {
+
+/// Codecs that take bits. Their names in files are name_of's.
+enum class CodecKind { rotated, group, squares };
+
+std::string_view name_of(CodecKind kind);
+std::optional<CodecKind> codec_kind_of(std::string_view name);
+
+/// How a scheme codes what takes bits of a budget. Has no state beside its options.
+class Coder {
+ public:
+  /// Throws c10::Error for options that are out of range, naming them.
+  explicit Coder(const CompressorOptions& options);
+
+  const CompressorOptions& options() const { return options_; }
+
+  /// Of which the one counts that errs less, where errors were measured; the first until then.
+  std::vector<CodecKind> kinds(const Treatment& treatment) const;
+  codecs::CodecPointer codec(CodecKind kind, int bits) const;
+  /// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
+  double expected_error(CodecKind kind, int bits) const;
+  /// Until errors are known: what it would have among places that weigh 1.
+  int first_bits(const Treatment& treatment) const;
+
+ private:
+  codecs::RotatedCodes rotated(int bits) const;
+
+  CompressorOptions options_;
+};
+
+/// Throws c10::Error naming `what` where it is not from 1 to 8.
+void check_bits(const char* what, double bits);
+
+}  // namespace fewbit::session
