@@ -40,6 +40,10 @@ std::vector<Coding> codings() {
     const std::string width = examples::number(bits) + " bits";
     all.push_back({"group, " + width, {.bits = bits, .scheme = Scheme::group}});
   }
+  for (const int level : {1, 2, 3}) {
+    all.push_back({"actnn, level " + std::to_string(level),
+                   {.bits = 2, .scheme = Scheme::actnn, .level = level}});
+  }
   for (const bool again : {false, true}) {
     for (const double bits : {3.0, 2.0, 1.0}) {
       const std::string width = examples::number(bits) + (bits == 1.0 ? " bit" : " bits");
@@ -119,7 +123,9 @@ void run(const Options& options) {
                         {}};
   for (const std::string& name : options.models) add_rows(sheet, name, options);
   show(page, sheet,
-       "group: ActNN's rounding in groups of 256 of all that takes bits. rotated: the default; "
+       "group: ActNN's rounding in groups of 256 of all that takes bits. actnn: its levels, the "
+       "third "
+       "one of 2 bits on average. rotated: the default; "
        "layers again: with outputs of linear layers and activations computed again where that "
        "errs less (derive). Error of the gradient: |g - exact| over |exact| of one step with all "
        "parameters as they are at first; of networks with dropout it is that of other masks.");

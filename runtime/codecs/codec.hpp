@@ -68,6 +68,13 @@ CodecPointer squares(int bits, int64_t group = 256);
 /// c10::Error for other bits.
 CodecPointer grouped(const at::Tensor& bits, int64_t group = 256);
 
+/// The same with bits of its own choice, so many on average: one for each sample, and the others in
+/// turn where they take most off the sum of squared errors, which falls with the squares of a
+/// sample's ranges and steps (Chen et al., ActNN, ICML 2021, section 4.2: there by a heap on the
+/// host, here by one sort). bits: 1 to 8. What has no samples that are one after the other in
+/// memory, or is not on the CPU, is grouped as a whole, in whole bits.
+CodecPointer grouped_by_sample(double bits, int64_t group = 256);
+
 /// A floating-point type of fewer bytes, rounded to nearest even: bfloat16, float8_e4m3fn or
 /// float8_e5m2 (Micikevicius et al., FP8 Formats for Deep Learning, 2022). Finite values beyond the
 /// type's largest are kept as that; NaN stays NaN; an infinity stays one, but is NaN in e4m3, which

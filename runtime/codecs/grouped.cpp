@@ -1,8 +1,24 @@
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <vector>
 
+#include <ATen/ops/add.h>
+#include <ATen/ops/amax.h>
+#include <ATen/ops/amin.h>
+#include <ATen/ops/bincount.h>
 #include <ATen/ops/clone.h>
+#include <ATen/ops/div.h>
 #include <ATen/ops/mean.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/nan_to_num.h>
+#include <ATen/ops/outer.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/sub.h>
+#include <ATen/ops/sum.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
 #include <c10/util/accumulate.h>
 
 #include "codecs/codec.hpp"
@@ -122,6 +138,68 @@ class GroupedSamples final : public Codec {
   int64_t group_;
 };
 
+/// Squares of the ranges of a sample's groups, summed: float [samples].
+at::Tensor squared_ranges(const at::Tensor& x, int64_t group) {
+  const int64_t samples = x.size(0), count = SampledRun::elements_of_one(x);
+  const at::Tensor rows = x.as_strided({samples, count}, {count, 1}).to(at::kFloat);
+  const int64_t whole = count / group * group;
+  at::Tensor sum = at::zeros({samples}, rows.options());
+  const auto add = [&](const at::Tensor& groups) {
+    const at::Tensor range = at::sub(at::amax(groups, -1), at::amin(groups, -1));
+    sum.add_(at::sum(at::mul(range, range), -1));
+  };
+  if (whole > 0) add(rows.slice(1, 0, whole).unflatten(1, {-1, group}));
+  if (whole < count) add(rows.slice(1, whole).unsqueeze(1));
+  return sum;
+}
+
+/// Of all bits beyond the first of every sample those that take most off the sum: for each sample
+/// every one takes less off than the one before it.
+at::Tensor bits_by_sample(const at::Tensor& x, double bits, int64_t group) {
+  constexpr int kMostBits = 8;
+  std::vector<float> gains;
+  for (int b = 1; b < kMostBits; ++b) {
+    gains.push_back(static_cast<float>(std::pow((1 << b) - 1, -2) - std::pow((2 << b) - 1, -2)));
+  }
+  const at::Tensor of_samples = at::nan_to_num(squared_ranges(x, group));
+  const at::Tensor all = at::outer(of_samples, at::tensor(gains).to(x.device())).flatten();
+  const auto samples = static_cast<double>(x.size(0));
+  const auto taken = static_cast<int64_t>(std::floor((bits - 1) * samples * (1 + 1e-12)));
+  const at::Tensor order = std::get<1>(at::sort(all, /*stable=*/true, -1, /*descending=*/true));
+  const at::Tensor samples_of = at::div(order.slice(0, 0, taken), kMostBits - 1, "floor");
+  return at::add(at::bincount(samples_of, {}, x.size(0)), 1).to(at::kByte);
+}
+
+class GroupedBySample final : public Codec {
+ public:
+  GroupedBySample(double bits, int64_t group) : bits_(bits), group_(group) {
+    TORCH_CHECK(bits >= 1 && bits <= 8, "fewbit::grouped_by_sample: bits is ", bits,
+                ", accepted: 1 to 8");
+  }
+
+  std::string name() const override {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "group, %.3g bits by sample", bits_);
+    return text.data();
+  }
+
+  bool takes(const at::Tensor& x) const override { return is_real(x.scalar_type()); }
+
+  std::shared_ptr<const Encoded> encode(const at::Tensor& x,
+                                        const RandomStream& random) const override {
+    if (x.is_meta()) return nullptr;  // bytes depend on the elements
+    if (!x.is_cpu() || x.dim() == 0 || x.numel() == 0 || !ops::has_samples_in_order(x)) {
+      return grouped(static_cast<int>(bits_), group_)->encode(x, random);
+    }
+    const at::Tensor bits = bits_by_sample(x, bits_, group_);
+    return GroupedSamples(bits, group_).encode(x, random);
+  }
+
+ private:
+  double bits_;
+  int64_t group_;
+};
+
 }  // namespace
 
 CodecPointer grouped(int bits, int64_t group) {
@@ -134,6 +212,10 @@ CodecPointer squares(int bits, int64_t group) {
 
 CodecPointer grouped(const at::Tensor& bits, int64_t group) {
   return std::make_shared<GroupedSamples>(bits, group);
+}
+
+CodecPointer grouped_by_sample(double bits, int64_t group) {
+  return std::make_shared<GroupedBySample>(bits, group);
 }
 
 }  // namespace fewbit::codecs

@@ -15,7 +15,10 @@ constexpr int kMostBits = 8;
 
 constexpr std::array kNames = {std::pair(CodecKind::rotated, std::string_view("rotated")),
                                std::pair(CodecKind::group, std::string_view("group")),
-                               std::pair(CodecKind::squares, std::string_view("squares"))};
+                               std::pair(CodecKind::squares, std::string_view("squares")),
+                               std::pair(CodecKind::by_sample, std::string_view("by_sample"))};
+
+constexpr int kActnnBits = 4;  // of levels 1 and 2
 
 }  // namespace
 
@@ -42,10 +45,25 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               ", accepted: 64, 128, 256, 512, 1024");
   TORCH_CHECK(options.trellis == 0 || options.trellis == 4 || options.trellis == 8,
               "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
+  TORCH_CHECK(options.level >= 0 && options.level <= 3, "fewbit::Compressor: level is ",
+              options.level, ", accepted: 0 to 3");
+  if (options.scheme == Scheme::actnn && options.level < 3) fixed_bits_ = kActnnBits;
+}
+
+bool Coder::follows_gradients() const {
+  return options_.scheme == Scheme::actnn && splits_bits();
+}
+
+bool Coder::codes(const Treatment& treatment) const {
+  if (options_.scheme != Scheme::actnn) return true;
+  return options_.level > 1 || (options_.level == 1 && !treatment.is_norm);
 }
 
 std::vector<CodecKind> Coder::kinds(const Treatment& treatment) const {
   if (options_.scheme == Scheme::group) return {CodecKind::group};
+  if (options_.scheme == Scheme::actnn) {
+    return {fixed_bits_ ? CodecKind::group : CodecKind::by_sample};
+  }
   if (treatment.way == Way::probabilities) return {CodecKind::squares, CodecKind::rotated};
   return {CodecKind::rotated, CodecKind::group};
 }
@@ -56,6 +74,8 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits) const {
       return codecs::grouped(bits, options_.group);
     case CodecKind::squares:
       return codecs::squares(bits, options_.group);
+    case CodecKind::by_sample:
+      return codecs::grouped_by_sample(bits, options_.group);
     case CodecKind::rotated:
       break;
   }
@@ -73,6 +93,7 @@ double Coder::expected_error(CodecKind kind, int bits) const {
 }
 
 int Coder::first_bits(const Treatment& treatment) const {
+  if (fixed_bits_) return *fixed_bits_;
   const double more = std::log(treatment.weight) / std::log(4.0);
   return std::clamp(static_cast<int>(options_.bits + std::round(more)), 1, kMostBits);
 }

@@ -11,7 +11,7 @@
 namespace fewbit::session {
 
 /// Codecs that take bits. Their names in files are name_of's.
-enum class CodecKind { rotated, group, squares };
+enum class CodecKind { rotated, group, squares, by_sample };
 
 std::string_view name_of(CodecKind kind);
 std::optional<CodecKind> codec_kind_of(std::string_view name);
@@ -23,6 +23,13 @@ class Coder {
   explicit Coder(const CompressorOptions& options);
 
   const CompressorOptions& options() const { return options_; }
+
+  /// Whether bits are split by errors; else all places have as many.
+  bool splits_bits() const { return !fixed_bits_; }
+  /// Whether these are weighed by the gradients of the outputs, too.
+  bool follows_gradients() const;
+  /// What the scheme does not code at all is left alone.
+  bool codes(const Treatment& treatment) const;
 
   /// Of which the one counts that errs less, where errors were measured; the first until then.
   std::vector<CodecKind> kinds(const Treatment& treatment) const;
@@ -36,6 +43,7 @@ class Coder {
   codecs::RotatedCodes rotated(int bits) const;
 
   CompressorOptions options_;
+  std::optional<int> fixed_bits_;
 };
 
 /// Throws c10::Error naming `what` where it is not from 1 to 8.

@@ -121,6 +121,7 @@ Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving)
   const Rule* rule = rule_of(saving);
   if (rule != nullptr && rule->leaves_alone()) return {};
   Treatment treatment = treatment_of(tensor, saving);
+  if (!coder_.codes(treatment)) treatment = {};
   if (rule == nullptr) return treatment;
   if (treatment.way == Way::exact && may_take_bits(tensor, saving)) treatment = {Way::rotated, 1.0};
   if (treatment.takes_bits() && rule->cast) treatment.way = *rule->cast;
@@ -184,6 +185,7 @@ void Compression::start(Place& place, const Saving& saving, const Treatment& tre
   place.bits = takes_bits ? first_bits(saving, treatment) : 0;
   if (takes_bits) place.kind = coder_.kinds(treatment).front();
   place.errors.clear();
+  place.sensitivity = 0.0;
   place.root.reset();
   place.is_derived = false;
   has_changed_ = true;
@@ -287,6 +289,7 @@ void Compression::end_forward() {
   if (!has_changed_) return;
   has_changed_ = false;
   choose_derived();
+  if (!coder_.splits_bits()) return;
   const std::vector<int> bits = split_bits(demands(), options().bits).bits;
   size_t next = 0;
   for (Place& place : places_) {
@@ -296,6 +299,7 @@ void Compression::end_forward() {
 
 std::optional<double> Compression::split_gap() const {
   const std::lock_guard lock(mutex_);
+  if (!coder_.splits_bits()) return std::nullopt;
   const std::vector<Demand> demands = this->demands();
   double loss = 0.0;
   size_t next = 0;

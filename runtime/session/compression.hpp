@@ -35,6 +35,7 @@ class Compression {
   void set_derivation(const std::string& name, Derive when);
   Derive derivation(std::string_view name) const;
 
+  bool codes_anything() const { return coder_.codes({}); }
   /// How the tensor is kept, but for its size.
   Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
   /// Whether a rule says so of the operation.
@@ -72,6 +73,11 @@ class Compression {
   /// The same of what it would be, or is, if it came of the codes of `root`.
   void measure_derived(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
                        const at::Tensor& derived, const SiteKey& root);
+  /// Whether gradients of what operations give are to be noted.
+  bool follows_gradients() const { return coder_.follows_gradients(); }
+  /// What an error there does to the gradients of the model: the variance that a squared error as
+  /// large as the tensor's energy would add, an element of the tensor.
+  void note_sensitivity(const SiteKey& key, double sensitivity);
   /// Another operation keeps what that place coded: from the next forward on in the bits that the
   /// one with the greater need would have.
   void raise(const SiteKey& key, const Saving& saving, const Treatment& treatment);
@@ -96,6 +102,7 @@ class Compression {
     int coded_bits = 0;                   ///< of the latest
     CodecKind kind = CodecKind::rotated;  ///< that errs less
     std::vector<double> errors;           ///< of 1, 2, ... bits; of a cast all are the same
+    double sensitivity = 0.0;             ///< when last noted; 0: never
     std::optional<SiteKey> root;          ///< of whose codes it could come
     double ratio = 0.0;                   ///< its error then over the root's
     double floor = 0.0;                   ///< its error with most bits at the root so far,
@@ -128,6 +135,8 @@ class Compression {
   bool is_better_derived(const Place& place) const;
   void choose_derived();
   static bool takes_budget(const Place& place);
+  double weight_of(const Place& place, double typical) const;
+  double typical_sensitivity() const;
   std::vector<Demand> demands() const;
 
   std::string text() const;

@@ -136,6 +136,32 @@ bool Compression::takes_budget(const Place& place) {
   return place.treatment.takes_bits() && !place.is_derived && !place.errors.empty();
 }
 
+void Compression::note_sensitivity(const SiteKey& key, double sensitivity) {
+  if (!std::isfinite(sensitivity)) return;
+  const std::lock_guard lock(mutex_);
+  const auto number = numbers_.find(key);
+  if (number == numbers_.end()) return;
+  places_[number->second].sensitivity = sensitivity;
+  has_changed_ = true;
+}
+
+/// The mean of those that are known; 0: none is.
+double Compression::typical_sensitivity() const {
+  double sum = 0.0, elements = 0.0;
+  for (const Place& place : places_) {
+    if (place.sensitivity == 0.0) continue;
+    sum += static_cast<double>(place.site.elements) * place.sensitivity;
+    elements += static_cast<double>(place.site.elements);
+  }
+  return elements == 0.0 ? 0.0 : sum / elements;
+}
+
+/// Of a squared error over the tensor's energy, an element.
+double Compression::weight_of(const Place& place, double typical) const {
+  if (typical == 0.0) return place.treatment.weight;
+  return place.sensitivity == 0.0 ? typical * place.treatment.weight : place.sensitivity;
+}
+
 /// In the order of places, of those that take bits of the budget.
 std::vector<Demand> Compression::demands() const {
   std::vector<double> weights(places_.size(), 0.0), derived(places_.size(), 0.0);
@@ -148,13 +174,14 @@ std::vector<Demand> Compression::demands() const {
     weights[origin->root] += elements * place.treatment.weight * origin->ratio /
                              static_cast<double>(places_[origin->root].site.elements);
   }
+  const double typical = typical_sensitivity();
   std::vector<Demand> demands;
   for (size_t i = 0; i < places_.size(); ++i) {
     const Place& place = places_[i];
     if (!takes_budget(place)) continue;
     demands.push_back({static_cast<double>(place.site.elements),
-                       place.treatment.weight + weights[i], place.errors, place.fixed.value_or(0),
-                       derived[i]});
+                       weight_of(place, typical) + weights[i], place.errors,
+                       place.fixed.value_or(0), derived[i]});
   }
   return demands;
 }

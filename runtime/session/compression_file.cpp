@@ -1,7 +1,7 @@
 // The places of a Compressor as text, a line each:
 //
 //   fewbit compressor 3
-//   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 .571 .133 ... -1 0 0 0 coded chosen -
+//   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 0 .571 .133 ... -1 0 0 0 coded chosen -
 //   aten::addmm
 //
 // What the words mean: docs/files.md. The operation's name may have blanks, so it is the last.
@@ -73,7 +73,7 @@ std::string Compression::text() const {
          << name_of(place.kind) << ' ' << place.bits << ' ' << site.count << ' ' << site.elements
          << ' ' << site.bytes_before << ' ' << site.bytes_after << ' '
          << shortest(place.treatment.weight) << ' ' << place.fixed.value_or(0) << ' '
-         << place.coded_bits;
+         << place.coded_bits << ' ' << shortest(place.sensitivity);
     for (size_t i = 0; i < kErrors; ++i) {
       line << ' ' << shortest(place.errors.empty() ? 0.0 : place.errors[i]);
     }
@@ -100,16 +100,17 @@ void Compression::read(const std::string& text) {
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     Place place;
-    std::string way, codec, weight, error;
+    std::string way, codec, weight, sensitivity, error;
     int fixed = 0;
     Compressor::Site& site = place.site;
     words >> site.argument >> site.call >> way >> codec >> place.bits >> site.count >>
         site.elements >> site.bytes_before >> site.bytes_after >> weight >> fixed >>
-        place.coded_bits;
+        place.coded_bits >> sensitivity;
     const std::optional<Way> known = way_of(way);
     const std::optional<CodecKind> kind = codec_kind_of(codec);
     if (!words || !known || !kind) refuse(line);
     place.treatment = {*known, parse_number(weight, "weight")};
+    place.sensitivity = parse_number(sensitivity, "sensitivity");
     if (fixed > 0) place.fixed = fixed;
     place.kind = *kind;
     std::vector<double> errors;

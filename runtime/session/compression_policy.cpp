@@ -49,6 +49,7 @@ std::vector<std::string> recomputed_operations() {
 }
 
 std::optional<Substitute> CompressionPolicy::decide(const Call& call) {
+  if (!compression_.codes_anything()) return std::nullopt;
   const bool is_log_softmax = call.name() == "aten::_log_softmax";
   if (!is_log_softmax && call.name() != "aten::scaled_dot_product_attention") {
     return activations_.decide(call);

@@ -91,7 +91,9 @@ RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
   compression_->note(site, saving, treatment,
                      {codec->name(), run.numel(), static_cast<int64_t>(run.nbytes()),
                       bytes_of(encoded->tensors())});
-  if (is_due) compression_->measure(site, treatment, run, *encoded, random);
+  if (!is_due) return encoded;
+  compression_->measure(site, treatment, run, *encoded, random);
+  if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
   return encoded;
 }
 

@@ -10,6 +10,7 @@
 #include "session/compression.hpp"
 #include "session/derivations.hpp"
 #include "session/saved_tensors.hpp"
+#include "session/sensitivities.hpp"
 
 namespace fewbit::session {
 
@@ -17,15 +18,21 @@ namespace fewbit::session {
 class CompressionUser final : public SavedTensorUser {
  public:
   explicit CompressionUser(std::shared_ptr<Compression> compression)
-      : compression_(std::move(compression)), derivations_(*compression_) {}
+      : compression_(std::move(compression)),
+        derivations_(*compression_),
+        sensitivities_(compression_) {}
 
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
   bool holds(std::string_view operation) const override {
-    return may_be_derived(operation) || needs_arguments(operation);
+    return may_be_derived(operation) || needs_arguments(operation) ||
+           (compression_->follows_gradients() && Sensitivities::follows(operation));
   }
   void start_call(const RecordedCall& call) override { derivations_.start_call(call); }
-  void end_call(const RecordedCall& call) override { derivations_.end_call(call); }
+  void end_call(const RecordedCall& call) override {
+    derivations_.end_call(call);
+    sensitivities_.end_call(call);
+  }
 
  private:
   /// The memory that a run of elements was coded from, as it was.
@@ -70,6 +77,7 @@ class CompressionUser final : public SavedTensorUser {
 
   std::shared_ptr<Compression> compression_;
   Derivations derivations_;
+  Sensitivities sensitivities_;
   std::map<RunKey, Run> runs_;
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   std::map<std::string, at::Tensor> seeds_;               ///< by device

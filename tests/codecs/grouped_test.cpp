@@ -1,4 +1,7 @@
 // The codec of groups with bits by sample.
+#include <cmath>
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "tests/codecs/support.hpp"
@@ -72,6 +75,64 @@ TEST(GroupedSamples, RefuseOtherBits) {
   EXPECT_EQ(test::refusal([] { grouped(at::ones({2})); }),
             "fewbit::group_sample_bytes: bits is a 1-d tensor of Float, accepted: contiguous 1-d "
             "uint8");
+}
+
+/// What ActNN's allocation lowers: squared ranges over squared steps, summed over samples.
+double expected_error(const std::vector<double>& ranges, const std::vector<int>& bits) {
+  double sum = 0.0;
+  for (size_t i = 0; i < bits.size(); ++i) sum += ranges[i] * std::pow((1 << bits[i]) - 1, -2);
+  return sum;
+}
+
+// Against every way to give three samples nine bits.
+TEST(GroupedBySample, SpendItsBitsWhereTheyTakeMostOff) {
+  at::manual_seed(4);
+  for (const double spread : {0.1, 1.0, 3.0}) {
+    const at::Tensor x = at::randn({3, 192}) * at::randn({3, 1}).mul(spread).exp();
+    std::vector<double> ranges;
+    for (int64_t i = 0; i < 3; ++i) {
+      const at::Tensor groups = x[i].view({3, 64});
+      ranges.push_back((groups.amax(1) - groups.amin(1)).pow(2).sum().item<double>());
+    }
+    const auto encoded = grouped_by_sample(3.0, 64)->encode(x, random_of(1));
+    const at::Tensor given = encoded->tensors()[2];
+    std::vector<int> bits;
+    for (int64_t i = 0; i < 3; ++i) bits.push_back(given[i].item<uint8_t>());
+    EXPECT_EQ(bits[0] + bits[1] + bits[2], 9);
+    double least = 1e300;
+    for (int a = 1; a < 8; ++a) {
+      for (int b = 1; b <= 8 - a; ++b) {
+        if (9 - a - b <= 8) least = std::min(least, expected_error(ranges, {a, b, 9 - a - b}));
+      }
+    }
+    EXPECT_LE(expected_error(ranges, bits), least * (1 + 1e-6)) << spread;
+  }
+}
+
+TEST(GroupedBySample, NeverSpendsMoreThanItsAverage) {
+  at::manual_seed(5);
+  for (const double bits : {1.0, 1.25, 2.1, 2.5, 7.9, 8.0}) {
+    for (const int64_t samples : {1, 2, 10, 33}) {
+      const at::Tensor x = at::randn({samples, 100});
+      const auto given = grouped_by_sample(bits)->encode(x, random_of(1))->tensors()[2];
+      EXPECT_EQ(given.sum().item<int64_t>(),
+                static_cast<int64_t>(bits * static_cast<double>(samples) + 1e-9));
+      EXPECT_TRUE(given.ge(1).all().item<bool>() && given.le(8).all().item<bool>());
+    }
+  }
+}
+
+TEST(GroupedBySample, TakesSamplesWithoutNumbersToo) {
+  at::Tensor x = at::randn({4, 300});
+  x[1].fill_(std::numeric_limits<float>::quiet_NaN());
+  x[2].fill_(2.0F);
+  const at::Tensor back = coded(grouped_by_sample(2.0), x).view({4, 300});
+  EXPECT_TRUE(back[1].isnan().all().item<bool>());
+  EXPECT_TRUE(at::equal(back[2], x[2]));
+  const at::Tensor turned = at::randn({300, 4}).t();  // samples are not whole in memory
+  EXPECT_TRUE(at::equal(coded(grouped_by_sample(2.5), turned), coded(grouped(2), turned)));
+  EXPECT_EQ(test::refusal([] { grouped_by_sample(0.5); }),
+            "fewbit::grouped_by_sample: bits is 0.5, accepted: 1 to 8");
 }
 
 }  // namespace fewbit::codecs::grouped_test

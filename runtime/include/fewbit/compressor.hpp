@@ -25,7 +25,8 @@ class SavedTensorUse;
 enum class Scheme {
   rotated,  ///< turned at random, then the best table for what comes out; where it is better equal
             ///< steps, and for probabilities their squares, rounded at random
-  group,    ///< equal steps between a group's least and greatest, rounded at random (ActNN)
+  group,    ///< equal steps between a group's least and greatest, rounded at random
+  actnn,    ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
 };
 
 /// Whether a tensor is computed again in backward, out of another one's codes, instead of coded.
@@ -38,6 +39,10 @@ enum class Derive {
 struct CompressorOptions {
   double bits = 2;  ///< the average of all elements that take bits of the budget: 1 to 8
   Scheme scheme = Scheme::rotated;
+  /// Of the scheme actnn. 0: nothing is coded. 1: 4 bits, norms' inputs left alone. 2: 4 bits. 3:
+  /// `bits` on average, split over places by the energies of their outputs' gradients, which
+  /// backward passes measure, and at each place over samples by the squares of their ranges.
+  int level = 3;
   int activation_bits = 3;  ///< of the scope for activations, 1 to 8
   int64_t group = 256;      ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
   int trellis = 0;  ///< states of a trellis that picks codes of 1 to 4 bits: 4, 8; 0: none. With 4

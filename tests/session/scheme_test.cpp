@@ -1,0 +1,135 @@
+// Schemes of the papers: what their levels keep, and what their bits follow.
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "fewbit/saved_bytes.hpp"
+#include "tests/session/compression_model.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace fewbit::scheme_test {
+
+using test::distance;
+using test::gradients;
+using test::input;
+using test::kWidth;
+using test::mlp;
+
+const std::string kPath = testing::TempDir() + "fewbit_scheme_places.txt";
+
+std::vector<std::string> codecs_of(const Compressor& compressor) {
+  std::vector<std::string> codecs;
+  for (const Compressor::Site& site : compressor.sites()) codecs.push_back(site.codec);
+  return codecs;
+}
+
+std::vector<std::string> codecs_at(int level) {
+  auto model = mlp();
+  Compressor compressor({.scheme = Scheme::actnn, .level = level});
+  gradients(model, input() * 1.0, &compressor);
+  return codecs_of(compressor);
+}
+
+TEST(Actnn, LevelsKeepWhatTheyAreDefinedBy) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(codecs_at(0), Names());
+  EXPECT_EQ(codecs_at(1), Names({"group, 4 bits"}));  // the second layer's input
+  EXPECT_EQ(codecs_at(2), Names({"group, 4 bits", "group, 4 bits"}));
+  EXPECT_EQ(codecs_at(3), Names(2, "group, 2 bits by sample"));
+}
+
+TEST(Actnn, LevelNoneIsAsWithoutAScope) {
+  auto model = mlp();
+  const at::Tensor exact = gradients(model, input(), nullptr);
+  Compressor compressor({.scheme = Scheme::actnn, .level = 0});
+  EXPECT_TRUE(at::equal(gradients(model, input(), &compressor), exact));
+}
+
+TEST(Actnn, OtherLevelsAreRefused) {
+  EXPECT_EQ(test::refusal([] { Compressor({.scheme = Scheme::actnn, .level = 4}); }),
+            "fewbit::Compressor: level is 4, accepted: 0 to 3");
+}
+
+/// The sensitivities that the compressor's file tells, by place.
+std::vector<double> sensitivities(const Compressor& compressor) {
+  compressor.save(kPath);
+  std::ifstream file(kPath);
+  std::string line;
+  std::getline(file, line);
+  std::vector<double> all;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string word;
+    for (int i = 0; i < 13; ++i) words >> word;
+    all.push_back(std::stod(word));
+  }
+  return all;
+}
+
+// The squared error of a layer's gradient is what the place's sensitivity and error say.
+TEST(Actnn, SensitivitiesSayWhatErrorsDoToGradients) {
+  at::manual_seed(3);
+  const at::Tensor weight = at::randn({32, kWidth}).requires_grad_();
+  const at::Tensor x = at::randn({200, kWidth}).requires_grad_();
+  const at::Tensor dy = at::randn({200, 32}) * at::randn({200, 1}).exp();
+  const auto gradient = [&](Compressor* compressor) {
+    at::Tensor y;
+    {
+      std::optional<CompressionScope> scope;
+      if (compressor != nullptr) scope.emplace(*compressor);
+      y = at::linear(x * 1.0, weight);
+    }
+    return torch::autograd::grad({y}, {weight}, {dy})[0];
+  };
+  const at::Tensor exact = gradient(nullptr);
+  Compressor compressor({.bits = 3, .scheme = Scheme::actnn});
+  double error = 0.0;
+  constexpr int kDraws = 60;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    error += (gradient(&compressor) - exact).square().sum().item<double>() / kDraws;
+  }
+  const Compressor::Site site = compressor.sites().at(0);
+  const double expected =
+      sensitivities(compressor).at(0) * static_cast<double>(site.elements) * site.error;
+  EXPECT_NEAR(error / expected, 1.0, 0.1);
+}
+
+// Of two layers the one whose output has the larger gradient has more bits.
+TEST(Actnn, BitsFollowTheGradients) {
+  at::manual_seed(3);
+  const at::Tensor x = at::randn({64, kWidth}).requires_grad_();
+  const at::Tensor first = at::randn({kWidth, kWidth}).requires_grad_();
+  const at::Tensor second = at::randn({kWidth, kWidth}).requires_grad_();
+  Compressor compressor({.bits = 3, .scheme = Scheme::actnn});
+  for (int step = 0; step < 3; ++step) {
+    at::Tensor loss;
+    {
+      const CompressionScope scope(compressor);
+      loss = at::linear(x * 1.0, first).sum();
+      loss = loss + 16.0 * at::linear(x * 2.0, second).sum();
+    }
+    torch::autograd::grad({loss}, {first, second});
+  }
+  EXPECT_EQ(codecs_of(compressor),
+            std::vector<std::string>({"group, 1 bits by sample", "group, 5 bits by sample"}));
+}
+
+TEST(Actnn, GoesOnFromAFileBitForBit) {
+  auto model = mlp();
+  Compressor whole({.bits = 2.5, .scheme = Scheme::actnn});
+  const auto step = [&](Compressor& compressor) {
+    return gradients(model, at::randn({100, kWidth}), &compressor);
+  };
+  at::manual_seed(9);
+  for (int i = 0; i < 3; ++i) step(whole);
+  whole.save(kPath);
+  Compressor resumed({.bits = 2.5, .scheme = Scheme::actnn});
+  resumed.load(kPath);
+  at::manual_seed(10);
+  const at::Tensor expected = step(whole);
+  at::manual_seed(10);
+  EXPECT_TRUE(at::equal(step(resumed), expected));
+}
+
+}  // namespace fewbit::scheme_test
