@@ -45,6 +45,8 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               ", accepted: 64, 128, 256, 512, 1024");
   TORCH_CHECK(options.trellis == 0 || options.trellis == 4 || options.trellis == 8,
               "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
+  TORCH_CHECK(options.bytes >= 0, "fewbit::Compressor: bytes is ", options.bytes,
+              ", accepted: 0 for none, or more");
   TORCH_CHECK(options.level >= 0 && options.level <= 3, "fewbit::Compressor: level is ",
               options.level, ", accepted: 0 to 3");
   if (options.scheme == Scheme::actnn && options.level < 3) fixed_bits_ = kActnnBits;

@@ -217,6 +217,7 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
   site.codec = is_derived ? name_at(place) : latest.codec;
   site.module = module_of(saving);
   ++site.count;
+  has_changed_ |= options().bytes > 0 && site.elements != latest.elements;
   site.elements = latest.elements;
   site.bytes_before = latest.bytes_before;
   site.bytes_after = latest.bytes_after;
@@ -290,7 +291,8 @@ void Compression::end_forward() {
   has_changed_ = false;
   choose_derived();
   if (!coder_.splits_bits()) return;
-  const std::vector<int> bits = split_bits(demands(), options().bits).bits;
+  const std::vector<Demand> demands = this->demands();
+  const std::vector<int> bits = split_bits(demands, average_bits(demands)).bits;
   size_t next = 0;
   for (Place& place : places_) {
     if (takes_budget(place)) place.bits = bits[next++];
@@ -308,7 +310,7 @@ std::optional<double> Compression::split_gap() const {
     const Demand& demand = demands[next++];
     loss += demand.elements * demand.weight * demand.error[static_cast<size_t>(place.bits) - 1];
   }
-  const double bound = split_bits(demands, options().bits).bound;
+  const double bound = split_bits(demands, average_bits(demands)).bound;
   if (bound <= 0.0) return std::nullopt;
   return std::max(loss / bound - 1.0, 0.0);
 }

@@ -138,6 +138,7 @@ class Compression {
   double weight_of(const Place& place, double typical) const;
   double typical_sensitivity() const;
   std::vector<Demand> demands() const;
+  double average_bits(const std::vector<Demand>& demands) const;
 
   std::string text() const;
   void read(const std::string& text);

@@ -12,6 +12,9 @@ namespace fewbit::session {
 
 namespace {
 
+/// Of a group: a mean and a factor, or a minimum and a range.
+constexpr double kConstantBits = 32.0;
+
 /// Of so many bits, between whole ones too: errors fall by a constant factor a bit.
 double error_at(const std::vector<double>& errors, double bits) {
   const double last = static_cast<double>(errors.size());
@@ -184,6 +187,26 @@ std::vector<Demand> Compression::demands() const {
                        place.fixed.value_or(0), derived[i]});
   }
   return demands;
+}
+
+/// What the bytes leave for codes, beside constants and what takes no bits of the budget, as these
+/// were in the latest forward.
+double Compression::average_bits(const std::vector<Demand>& demands) const {
+  if (options().bytes == 0) return options().bits;
+  double left = 8.0 * static_cast<double>(options().bytes);
+  for (const Place& place : places_) {
+    const auto elements = static_cast<double>(place.site.elements);
+    const bool was_coded = place.derivation.empty();
+    if (takes_budget(place) && !was_coded) {
+      left -= elements * kConstantBits / static_cast<double>(options().group);
+      continue;
+    }
+    left -= 8.0 * static_cast<double>(place.site.bytes_after);
+    if (takes_budget(place)) left += elements * place.coded_bits;
+  }
+  double elements = 0.0;
+  for (const Demand& demand : demands) elements += demand.elements + demand.derived;
+  return elements > 0.0 ? left / elements : options().bits;
 }
 
 }  // namespace fewbit::session

@@ -83,6 +83,33 @@ TEST(CompressionFile, PlansWhatIsKept) {
   EXPECT_NE(planned.text().find("exact"), std::string::npos);
 }
 
+int64_t coded_bytes(const Compressor& compressor) {
+  int64_t bytes = 0;
+  for (const Compressor::Site& site : compressor.sites()) bytes += site.bytes_after;
+  return bytes;
+}
+
+// Two places of 6,400 elements, whose constants take 104 bytes each.
+TEST(CompressionFile, ABudgetOfBytesIsKept) {
+  auto model = mlp();
+  for (const int64_t bytes : {4000, 5000, 8000, 10000}) {
+    Compressor compressor({.bits = 8, .bytes = bytes});
+    for (int step = 0; step < 4; ++step) {
+      gradients(model, input(), &compressor);
+      EXPECT_TRUE(step == 0 || coded_bytes(compressor) <= bytes) << compressor.report();
+    }
+    EXPECT_GT(coded_bytes(compressor), bytes - 6400 / 8 - 64) << compressor.report();
+    gradients(model, at::cat({input(), input()}), &compressor);  // which is not known before
+    gradients(model, at::cat({input(), input()}), &compressor);
+    EXPECT_LE(coded_bytes(compressor), std::max<int64_t>(bytes, 2 * 1700 + 1000));
+  }
+  Compressor least({.bytes = 1});
+  for (int step = 0; step < 2; ++step) gradients(model, input(), &least);
+  for (const Compressor::Site& site : least.sites()) EXPECT_EQ(site.codec, "rotated, 1 bit");
+  EXPECT_EQ(test::refusal([] { Compressor({.bytes = -1}); }),
+            "fewbit::Compressor: bytes is -1, accepted: 0 for none, or more");
+}
+
 // Names with blanks; errors that nobody could measure.
 TEST(CompressionFile, HoldsWhateverCameUp) {
   const std::string path = testing::TempDir() + "/odd.txt";

@@ -44,7 +44,10 @@ struct CompressorOptions {
   /// backward passes measure, and at each place over samples by the squares of their ranges.
   int level = 3;
   int activation_bits = 3;  ///< of the scope for activations, 1 to 8
-  int64_t group = 256;      ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
+  /// Of all that is coded in a forward, instead of bits, which then hold for the first forward
+  /// alone; 0: none. From the second one on no more is kept, or one bit of each element.
+  int64_t bytes = 0;
+  int64_t group = 256;  ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
   int trellis = 0;  ///< states of a trellis that picks codes of 1 to 4 bits: 4, 8; 0: none. With 4
                     ///< errors are a quarter less, and coding takes twice the time
 };
