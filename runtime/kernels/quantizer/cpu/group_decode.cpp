@@ -6,7 +6,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/quantizer/cpu/group_decode.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -56,8 +55,7 @@ class GroupDecodePass {
       : call_(call),
         format_(*call.format),
         size_(element_bytes(format_.type)),
-        unpack_(format_.bits),
-        past_cache_(stores_past_cache(call.range, format_.type, call.codes, call.x)) {}
+        unpack_(format_.bits) {}
 
   void run() {
     const Range& range = call_.range;
@@ -66,10 +64,10 @@ class GroupDecodePass {
     int64_t i = range.begin;
     auto* const to = static_cast<uint8_t*>(call_.x);
     for (; i < inner; i += kBlock) {
+      prefetch(to + (i + kBlock) * size_, kBlock * size_);
       decode(i, kBlock, call_.codes + i / 8 * format_.bits);
-      store(past_cache_, to + i * size_);
+      store(to + i * size_);
     }
-    if (past_cache_) hwy::FlushStream();
     if (i < range.end) run_last(i, to + i * size_);
   }
 
@@ -82,7 +80,7 @@ class GroupDecodePass {
     std::memcpy(stream, call_.codes + begin,
                 static_cast<size_t>(code_bytes(call_.range.count, format_.bits) - begin));
     decode(first, count, stream);
-    store(false, padded);
+    store(padded);
     std::memcpy(to, padded, static_cast<size_t>(count * size_));
   }
 
@@ -118,29 +116,23 @@ class GroupDecodePass {
     }
   }
 
-  void store(bool past_cache, uint8_t* to) const {
+  void store(uint8_t* to) const {
     switch (format_.type) {
       case ElementType::f32:
-        return store_as<ElementType::f32>(past_cache, to);
+        return store_block<ElementType::f32, false>(x_, to);
       case ElementType::bf16:
-        return store_as<ElementType::bf16>(past_cache, to);
+        return store_block<ElementType::bf16, false>(x_, to);
       case ElementType::f16:
-        return store_as<ElementType::f16>(past_cache, to);
+        return store_block<ElementType::f16, false>(x_, to);
       default:
         std::memcpy(to, wide_, sizeof wide_);
     }
-  }
-
-  template <ElementType kType>
-  void store_as(bool past_cache, uint8_t* to) const {
-    past_cache ? store_block<kType, true>(x_, to) : store_block<kType, false>(x_, to);
   }
 
   const GroupDecodeCall& call_;
   const GroupFormat& format_;
   int64_t size_;
   UnpackPlan unpack_;
-  bool past_cache_;
   alignas(64) float x_[kBlock] = {};
   alignas(64) double wide_[kBlock] = {};
   alignas(64) uint32_t words_[kBlock];

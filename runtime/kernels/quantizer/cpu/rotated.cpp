@@ -11,7 +11,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/quantizer/cpu/rotated.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -98,12 +97,6 @@ class Encoder {
   }
   float* place(float* buffer, int64_t j) const { return buffer + j * pass_.format.group; }
 
-  /// A group of the next batch.
-  void prefetch(const uint8_t* group) const {
-    const int64_t bytes = pass_.format.group * element_bytes(pass_.format.type);
-    for (int64_t i = 0; i < bytes; i += 64) hwy::Prefetch(group + i);
-  }
-
   /// A short group has zeros after its elements.
   void load() {
     const RotatedFormat& format = pass_.format;
@@ -137,10 +130,11 @@ class Encoder {
   }
 
   void rotate() {
+    const int64_t group_bytes = pass_.format.group * element_bytes(pass_.format.type);
     for (int64_t j = 0; j < groups_; ++j) mean_[j] = mean_of(j);
     for (int64_t j = 0; j < groups_; ++j) {
       energy_[j] = energy_of(j);
-      if (first_ + j + pass_.batch < end_) prefetch(bytes_of(j + pass_.batch));
+      if (first_ + j + pass_.batch < end_) prefetch(bytes_of(j + pass_.batch), group_bytes);
     }
     for (int64_t j = 0; j < groups_; ++j) {
       exponent_[j] = 0;
@@ -230,9 +224,12 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
   alignas(64) float elements[kMostRotated];
   uint8_t stream[kMostRotated + 16];
   const int64_t bytes = format.code_bytes_of_group();
+  const int64_t element_bytes_of_group = format.group * element_bytes(format.type);
   const float limit = finite_limit(format.type);
   for (int64_t i = range.begin; i < range.end; ++i) {
     const uint8_t* from = codes + i * bytes;
+    auto* const to = static_cast<uint8_t*>(x) + i * element_bytes_of_group;
+    if (i + 1 < range.end) prefetch(to + element_bytes_of_group, element_bytes_of_group);
     // What is read beyond a group's codes has to be another group's.
     if ((format.groups() - i - 1) * bytes < 16) {
       std::memcpy(stream, from, static_cast<size_t>(bytes));
@@ -242,8 +239,7 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
     const RotatedConstants kept = constants_of(
         format.type, static_cast<const uint8_t*>(constants) + i * format.constant_bytes_of_group());
     pass.group.rotate_back(q, kept.mean, kept.factor, limit, pass.signs_of(i), elements);
-    store_group(pass, i, elements, kept.exponent,
-                static_cast<uint8_t*>(x) + i * format.group * element_bytes(format.type));
+    store_group(pass, i, elements, kept.exponent, to);
   }
 }
 

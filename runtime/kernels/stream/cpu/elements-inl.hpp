@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "kernels/element_type.hpp"
@@ -249,6 +250,12 @@ void load_doubles(const void* from, float* x) {
     std::memcpy(&value, static_cast<const uint8_t*>(from) + 8 * i, 8);
     x[i] = float_not_below(kEven ? std::fabs(value) : value);
   }
+}
+
+/// Has lines fetched that are worked on next; what is beyond the end of a buffer does no harm. Of
+/// lines that are written too: few stores can wait for theirs.
+HWY_INLINE void prefetch(const uint8_t* first, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64) hwy::Prefetch(first + i);
 }
 
 /// Whether a pass should store past the caches: large, aligned for it, and not in place (then the
