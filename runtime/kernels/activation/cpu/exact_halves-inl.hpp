@@ -22,8 +22,8 @@ struct ExactPlan {
 
 /// Values, and the stream of the codes unless there are none to write, for `count` elements, whole
 /// blocks. y may be x.
-using ExactStage = void(const ExactPlan& plan, const HalfPlan& half, bool past_cache, int64_t count,
-                        const void* x, void* y, uint8_t* stream);
+using ExactStage = void(const ExactPlan& plan, const HalfPlan& half, int64_t count, const void* x,
+                        void* y, uint8_t* stream);
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 /// Whether the fit gives the values of kHalves elements.
@@ -50,8 +50,8 @@ class AreExact {
 };
 
 template <class Function, ElementType kType, class Stream>
-void transform_exact_halves(const ExactPlan& plan, const HalfPlan& half, bool past_cache,
-                            int64_t count, const void* x, void* y, uint8_t* stream) {
+void transform_exact_halves(const ExactPlan& plan, const HalfPlan& half, int64_t count,
+                            const void* x, void* y, uint8_t* stream) {
   using Pair = UnorderedPair<kType>;
   const Function f(plan.floats);
   const AreExact are_exact(*plan.exact);
@@ -66,11 +66,8 @@ void transform_exact_halves(const ExactPlan& plan, const HalfPlan& half, bool pa
     }
     FloatPair v = Pair::load(from + i);
     f(v);
-    if (past_cache) {
-      Pair::template store<true>(v, to + i);
-    } else {
-      Pair::template store<false>(v, to + i);
-    }
+    // Past the caches it takes twice as long, with stores of looked-up values between these.
+    Pair::template store<false>(v, to + i);
   }
 }
 

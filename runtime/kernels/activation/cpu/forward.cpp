@@ -119,7 +119,7 @@ class ForwardPass {
   void run_fit(int64_t count, const uint8_t* x, uint8_t* y, uint8_t* stream,
                bool past_cache) const {
     if (plan_.values == Values::exact) {
-      plan_.exact(plan_.exact_plan, plan_.half_plan, past_cache, count, x, y, stream);
+      plan_.exact(plan_.exact_plan, plan_.half_plan, count, x, y, stream);
     } else {
       plan_.floats(past_cache)(plan_.float_plan, plan_.encode_plan, count, x, y, stream);
     }
