@@ -1,5 +1,6 @@
 // What well-known networks keep for backward, exact and coded, a picture or sequence: counted, not
 // estimated, of one forward on the CPU. Prints Markdown; --out writes memory.html, .md and .json.
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -87,6 +88,18 @@ Step step(const examples::ModelSubject& model, Compressor* compressor, bool has_
   return result;
 }
 
+/// How many pictures or sequences 8 GiB hold beside parameters, their gradients and the two moments
+/// of Adam.
+std::string fitting(const examples::ModelSubject& model, int64_t bytes, int64_t batch) {
+  constexpr int64_t kMemory = int64_t{8} << 30;
+  constexpr int64_t kCopies = 4;
+  int64_t fixed = 0;
+  for (const at::Tensor& parameter : model.parameters) {
+    fixed += kCopies * static_cast<int64_t>(parameter.nbytes());
+  }
+  return std::to_string(std::max<int64_t>(kMemory - fixed, 0) * batch / bytes);
+}
+
 std::string megabytes(int64_t bytes, int64_t batch) {
   return examples::number(static_cast<double>(bytes) / static_cast<double>(batch) / 1e6);
 }
@@ -94,7 +107,8 @@ std::string megabytes(int64_t bytes, int64_t batch) {
 void add_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
   const examples::ModelSubject model = examples::make_model(name, options.batch);
   const Step exact = step(model, nullptr, options.measures_errors);
-  sheet.rows.push_back({name, "exact", megabytes(exact.bytes, options.batch), "1", "0"});
+  sheet.rows.push_back({name, "exact", megabytes(exact.bytes, options.batch), "1", "0",
+                        fitting(model, exact.bytes, options.batch)});
   for (const Coding& coding : codings()) {
     Compressor compressor(coding.options);
     set_up(compressor, coding);
@@ -106,8 +120,9 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
       const at::Tensor rest = coded.gradient - exact.gradient;
       error = examples::number((rest.norm() / exact.gradient.norm()).item<double>(), 2);
     }
-    sheet.rows.push_back(
-        {name, coding.name, megabytes(coded.bytes, options.batch), examples::number(less), error});
+    sheet.rows.push_back({name, coding.name, megabytes(coded.bytes, options.batch),
+                          examples::number(less), error,
+                          fitting(model, coded.bytes, options.batch)});
     std::cerr << name << ", " << coding.name << ": " << examples::number(less) << " times less\n";
   }
 }
@@ -118,17 +133,21 @@ void run(const Options& options) {
            std::to_string(options.batch) +
            " pictures or sequences, torch's first parameters, activations in 3 bits; counted by "
            "fewbit::SavedBytes: each memory once, parameters left out, the batch among it.");
-  examples::Sheet sheet{"Bytes kept for backward",
-                        {"network", "kept", "MB of one", "times less", "error of the gradient"},
-                        {}};
+  examples::Sheet sheet{
+      "Bytes kept for backward",
+      {"network", "kept", "MB of one", "times less", "error of the gradient", "fit in 8 GiB"},
+      {}};
   for (const std::string& name : options.models) add_rows(sheet, name, options);
-  show(page, sheet,
-       "group: ActNN's rounding in groups of 256 of all that takes bits. actnn: its levels, the "
-       "third "
-       "one of 2 bits on average. rotated: the default; "
-       "layers again: with outputs of linear layers and activations computed again where that "
-       "errs less (derive). Error of the gradient: |g - exact| over |exact| of one step with all "
-       "parameters as they are at first; of networks with dropout it is that of other masks.");
+  show(
+      page, sheet,
+      "group: ActNN's rounding in groups of 256 of all that takes bits. actnn: its levels, the "
+      "third "
+      "one of 2 bits on average. rotated: the default; "
+      "layers again: with outputs of linear layers and activations computed again where that "
+      "errs less (derive). Error of the gradient: |g - exact| over |exact| of one step with all "
+      "parameters as they are at first; of networks with dropout it is that of other masks. Fit in "
+      "8 GiB: so many beside parameters, gradients and Adam's two moments; what an operation needs "
+      "while it runs comes on top.");
   if (!options.folder.empty()) page.write(options.folder, "memory");
 }
 
