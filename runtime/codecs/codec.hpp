@@ -75,6 +75,15 @@ CodecPointer grouped(const at::Tensor& bits, int64_t group = 256);
 /// memory, or is not on the CPU, is grouped as a whole, in whole bits.
 CodecPointer grouped_by_sample(double bits, int64_t group = 256);
 
+/// Means of blocks of `block` elements a dimension in bfloat16, and what is left in `bits`, 1 to 8,
+/// as DIVISION keeps what images consist of (Wang et al., DIVISION: Memory Efficient Training via
+/// Dual Activation Precision, 2022): without any bias, and off by a step at most. Takes x [N, C,
+/// ...] with 1 to 3 dimensions behind the channels, of any sizes; the last block of each may be
+/// smaller. Of every sample's channel the elements less their means, as rounded, are coded as
+/// grouped codes a group, so by 4 bytes of constants: by 4 for every 1,024 elements where there are
+/// more. A NaN or an infinity makes these NaN. Throws c10::Error for a block below 1.
+CodecPointer frequency_split(int bits, int64_t block = 8);
+
 /// A floating-point type of fewer bytes, rounded to nearest even: bfloat16, float8_e4m3fn or
 /// float8_e5m2 (Micikevicius et al., FP8 Formats for Deep Learning, 2022). Finite values beyond the
 /// type's largest are kept as that; NaN stays NaN; an infinity stays one, but is NaN in e4m3, which

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include <ATen/core/Tensor.h>
@@ -20,6 +21,20 @@ inline at::Tensor flat(const at::Tensor& x) {
 /// The types that are coded in few bits.
 inline bool is_real(at::ScalarType type) {
   return type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble;
+}
+
+/// The greatest finite number of one of these types.
+inline double largest_of(at::ScalarType type) {
+  switch (type) {
+    case at::kBFloat16:
+      return std::numeric_limits<at::BFloat16>::max();
+    case at::kHalf:
+      return std::numeric_limits<at::Half>::max();
+    case at::kDouble:
+      return std::numeric_limits<double>::max();
+    default:
+      return std::numeric_limits<float>::max();
+  }
 }
 
 }  // namespace fewbit::codecs

@@ -17,10 +17,12 @@ TEST(CodecBytes, AreKnownBeforeItRuns) {
     codecs.push_back(grouped(bits));
     codecs.push_back(squares(bits));
     codecs.push_back(rotated({bits, 64}));
+    codecs.push_back(frequency_split(bits));
   }
   for (const CodecPointer& codec : codecs) {
     for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
-      for (const auto& sizes : {std::vector<int64_t>{4, 1}, {4, 33}, {4, 3, 5, 7}}) {
+      for (const auto& sizes :
+           {std::vector<int64_t>{4, 1}, {4, 33}, {4, 3, 5, 7}, {4, 2, 33}, {4, 1, 3, 5, 35}}) {
         const at::Tensor x = at::randn(sizes).to(type);
         if (!codec->takes(x)) continue;
         EXPECT_EQ(bytes_ahead(*codec, x), bytes_of(*codec->encode(x, random_of(1))))
