@@ -13,12 +13,20 @@ namespace {
 
 constexpr int kMostBits = 8;
 
-constexpr std::array kNames = {std::pair(CodecKind::rotated, std::string_view("rotated")),
-                               std::pair(CodecKind::group, std::string_view("group")),
-                               std::pair(CodecKind::squares, std::string_view("squares")),
-                               std::pair(CodecKind::by_sample, std::string_view("by_sample"))};
+constexpr std::array kNames = {
+    std::pair(CodecKind::rotated, std::string_view("rotated")),
+    std::pair(CodecKind::group, std::string_view("group")),
+    std::pair(CodecKind::squares, std::string_view("squares")),
+    std::pair(CodecKind::by_sample, std::string_view("by_sample")),
+    std::pair(CodecKind::frequency_split, std::string_view("frequency_split"))};
 
 constexpr int kActnnBits = 4;  // of levels 1 and 2
+
+int whole_bits(const CompressorOptions& options) {
+  TORCH_CHECK(options.bits == std::floor(options.bits), "fewbit::Compressor: bits is ",
+              options.bits, ", accepted in the scheme division: whole ones, 1 to 8");
+  return static_cast<int>(options.bits);
+}
 
 }  // namespace
 
@@ -49,7 +57,10 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               ", accepted: 0 for none, or more");
   TORCH_CHECK(options.level >= 0 && options.level <= 3, "fewbit::Compressor: level is ",
               options.level, ", accepted: 0 to 3");
+  TORCH_CHECK(options.block > 0, "fewbit::Compressor: block is ", options.block,
+              ", accepted: above 0");
   if (options.scheme == Scheme::actnn && options.level < 3) fixed_bits_ = kActnnBits;
+  if (options.scheme == Scheme::division) fixed_bits_ = whole_bits(options);
 }
 
 bool Coder::follows_gradients() const {
@@ -61,10 +72,13 @@ bool Coder::codes(const Treatment& treatment) const {
   return options_.level > 1 || (options_.level == 1 && !treatment.is_norm);
 }
 
-std::vector<CodecKind> Coder::kinds(const Treatment& treatment) const {
+std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Saving& saving) const {
   if (options_.scheme == Scheme::group) return {CodecKind::group};
   if (options_.scheme == Scheme::actnn) {
     return {fixed_bits_ ? CodecKind::group : CodecKind::by_sample};
+  }
+  if (options_.scheme == Scheme::division) {
+    return {has_channels(saving) ? CodecKind::frequency_split : CodecKind::group};
   }
   if (treatment.way == Way::probabilities) return {CodecKind::squares, CodecKind::rotated};
   return {CodecKind::rotated, CodecKind::group};
@@ -78,6 +92,8 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits) const {
       return codecs::squares(bits, options_.group);
     case CodecKind::by_sample:
       return codecs::grouped_by_sample(bits, options_.group);
+    case CodecKind::frequency_split:
+      return codecs::frequency_split(bits, options_.block);
     case CodecKind::rotated:
       break;
   }

@@ -11,7 +11,7 @@
 namespace fewbit::session {
 
 /// Codecs that take bits. Their names in files are name_of's.
-enum class CodecKind { rotated, group, squares, by_sample };
+enum class CodecKind { rotated, group, squares, by_sample, frequency_split };
 
 std::string_view name_of(CodecKind kind);
 std::optional<CodecKind> codec_kind_of(std::string_view name);
@@ -32,7 +32,7 @@ class Coder {
   bool codes(const Treatment& treatment) const;
 
   /// Of which the one counts that errs less, where errors were measured; the first until then.
-  std::vector<CodecKind> kinds(const Treatment& treatment) const;
+  std::vector<CodecKind> kinds(const Treatment& treatment, const Saving& saving) const;
   codecs::CodecPointer codec(CodecKind kind, int bits) const;
   /// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
   double expected_error(CodecKind kind, int bits) const;

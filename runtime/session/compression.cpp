@@ -155,12 +155,14 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
                                            const Treatment& treatment) {
   if (treatment.way == Way::integers) return codec_of_places(saving);
   if (auto exact = exact_codec(treatment.way)) return exact;
+  const std::vector<CodecKind> kinds = coder_.kinds(treatment, saving);
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end() || !places_[number->second].treatment.takes_bits()) {
-    return coder_.codec(coder_.kinds(treatment).front(), first_bits(saving, treatment));
+    return coder_.codec(kinds.front(), first_bits(saving, treatment));
   }
   Place& place = places_[number->second];
+  if (std::ranges::find(kinds, place.kind) == kinds.end()) place.kind = kinds.front();
   // Until bits are split again.
   if (const Rule* rule = rule_of(saving); rule != nullptr && rule->bits) {
     place.bits = std::max(*rule->bits, place.fixed.value_or(0));
@@ -183,7 +185,7 @@ void Compression::start(Place& place, const Saving& saving, const Treatment& tre
   const bool takes_bits = treatment.takes_bits();
   place.treatment = treatment;
   place.bits = takes_bits ? first_bits(saving, treatment) : 0;
-  if (takes_bits) place.kind = coder_.kinds(treatment).front();
+  if (takes_bits) place.kind = coder_.kinds(treatment, saving).front();
   place.errors.clear();
   place.sensitivity = 0.0;
   place.root.reset();
@@ -234,11 +236,12 @@ bool Compression::is_due(const SiteKey& key) const {
 }
 
 /// The codec that errs least there in so many bits, and its error.
-std::pair<CodecKind, double> Compression::least_error(const Treatment& treatment, int bits,
+std::pair<CodecKind, double> Compression::least_error(const Saving& saving,
+                                                      const Treatment& treatment, int bits,
                                                       const at::Tensor& run,
                                                       const codecs::RandomStream& random) const {
   std::optional<std::pair<CodecKind, double>> least;
-  for (const CodecKind kind : coder_.kinds(treatment)) {
+  for (const CodecKind kind : coder_.kinds(treatment, saving)) {
     const auto encoded = coder_.codec(kind, bits)->encode(run, random);
     const double error = error_of(run, encoded->decoded(), treatment.is_norm);
     if (!least || error < least->second) least = {kind, error};
@@ -246,8 +249,9 @@ std::pair<CodecKind, double> Compression::least_error(const Treatment& treatment
   return *least;
 }
 
-void Compression::measure(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
-                          const codecs::Encoded& encoded, const codecs::RandomStream& random) {
+void Compression::measure(const SiteKey& key, const Saving& saving, const Treatment& treatment,
+                          const at::Tensor& run, const codecs::Encoded& encoded,
+                          const codecs::RandomStream& random) {
   if (!treatment.takes_bits() && !is_cast(treatment.way)) return;
   int bits = 0;
   {
@@ -259,10 +263,10 @@ void Compression::measure(const SiteKey& key, const Treatment& treatment, const 
   const bool is_fixed = is_cast(treatment.way);
   auto [kind, error] =
       is_fixed ? std::pair(CodecKind::rotated, error_of(run, encoded.decoded(), treatment.is_norm))
-               : least_error(treatment, bits, run, random);
+               : least_error(saving, treatment, bits, run, random);
   if (!is_fixed && error == 0.0 && bits > 1) {
     bits = 1;  // all that a short type tells is held: that says nothing of fewer
-    std::tie(kind, error) = least_error(treatment, bits, run, random);
+    std::tie(kind, error) = least_error(saving, treatment, bits, run, random);
   }
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);
@@ -300,6 +304,7 @@ void Compression::end_forward() {
 }
 
 std::optional<double> Compression::split_gap() const {
+  if (!coder_.splits_bits()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   if (!coder_.splits_bits()) return std::nullopt;
   const std::vector<Demand> demands = this->demands();

@@ -68,8 +68,9 @@ class Compression {
   void note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
             const Latest& latest);
   /// Measures errors there, of the tensor that was coded last.
-  void measure(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
-               const codecs::Encoded& encoded, const codecs::RandomStream& random);
+  void measure(const SiteKey& key, const Saving& saving, const Treatment& treatment,
+               const at::Tensor& run, const codecs::Encoded& encoded,
+               const codecs::RandomStream& random);
   /// The same of what it would be, or is, if it came of the codes of `root`.
   void measure_derived(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
                        const at::Tensor& derived, const SiteKey& root);
@@ -149,8 +150,8 @@ class Compression {
   void claim(Place& place, const Saving& saving, const Treatment& treatment);
   std::string module_of(const Saving& saving) const;
   int first_bits(const Saving& saving, const Treatment& treatment) const;
-  std::pair<CodecKind, double> least_error(const Treatment& treatment, int bits,
-                                           const at::Tensor& run,
+  std::pair<CodecKind, double> least_error(const Saving& saving, const Treatment& treatment,
+                                           int bits, const at::Tensor& run,
                                            const codecs::RandomStream& random) const;
 
   Coder coder_;

@@ -141,6 +141,15 @@ bool needs_arguments(std::string_view operation) {
   return std::ranges::find(kNames, operation) != kNames.end();
 }
 
+bool has_channels(const Saving& saving) {
+  const size_t dimensions = saving.facts.shape.size();
+  if (dimensions < 3 || dimensions > 5) return false;
+  constexpr std::array<std::string_view, 3> kNames = {"convolution", "batch_norm", "group_norm"};
+  return std::ranges::any_of(kNames, [&](std::string_view name) {
+    return saving.facts.operation.find(name) != std::string::npos;
+  });
+}
+
 codecs::CodecPointer codec_of_places(const Saving& saving) {
   if (saving.arguments == nullptr) return codecs::integers();
   const std::vector<c10::IValue>& arguments = *saving.arguments;

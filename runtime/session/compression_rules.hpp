@@ -44,6 +44,9 @@ Treatment treatment_of(const at::Tensor& tensor, const Saving& saving);
 /// Whether it is of a floating-point type, and none of those.
 bool may_take_bits(const at::Tensor& tensor, const Saving& saving);
 
+/// Whether it is [N, C, ...], a map of each channel, as a convolution or a batch norm takes it.
+bool has_channels(const Saving& saving);
+
 /// What codes the integers that a pooling operation keeps, whose arguments are held.
 codecs::CodecPointer codec_of_places(const Saving& saving);
 

@@ -92,7 +92,7 @@ RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
                      {codec->name(), run.numel(), static_cast<int64_t>(run.nbytes()),
                       bytes_of(encoded->tensors())});
   if (!is_due) return encoded;
-  compression_->measure(site, treatment, run, *encoded, random);
+  compression_->measure(site, saving, treatment, run, *encoded, random);
   if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
   return encoded;
 }
@@ -116,7 +116,7 @@ std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
   if (is_due) {
     const at::Tensor run = ops::dense(view);
     const codecs::RandomStream random = next_random(run.device());
-    compression_->measure(site, treatment, run, *derived.shown.run, random);
+    compression_->measure(site, saving, treatment, run, *derived.shown.run, random);
     measure_derived(saved, run, derived);
   }
   known = {saving.memory.owner, derived.shown.run, site, 0, true};

@@ -27,6 +27,9 @@ enum class Scheme {
             ///< steps, and for probabilities their squares, rounded at random
   group,    ///< equal steps between a group's least and greatest, rounded at random
   actnn,    ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
+  division  ///< inputs of convolutions, batch and group norms as means of blocks and `bits` for
+            ///< what is left, equal steps between each channel's least and greatest; others as by
+            ///< group (Wang et al., DIVISION, 2022). As many bits, whole ones, everywhere
 };
 
 /// Whether a tensor is computed again in backward, out of another one's codes, instead of coded.
@@ -43,6 +46,7 @@ struct CompressorOptions {
   /// `bits` on average, split over places by the energies of their outputs' gradients, which
   /// backward passes measure, and at each place over samples by the squares of their ranges.
   int level = 3;
+  int64_t block = 8;        ///< of the scheme division: elements a side of a mean, above 0
   int activation_bits = 3;  ///< of the scope for activations, 1 to 8
   /// Of all that is coded in a forward, instead of bits, which then hold for the first forward
   /// alone; 0: none. From the second one on no more is kept, or one bit of each element.
