@@ -84,6 +84,25 @@ CodecPointer grouped_by_sample(double bits, int64_t group = 256);
 /// more. A NaN or an infinity makes these NaN. Throws c10::Error for a block below 1.
 CodecPointer frequency_split(int bits, int64_t block = 8);
 
+/// A norm: (x - mean) / sqrt(variance + epsilon) * weight + bias, both of these where defined.
+struct Norm {
+  std::vector<int64_t> over;  ///< dimensions that means and variances are taken over,
+  int64_t groups = 0;         ///< of x with dimension 1 split into so many groups; 0: as it is
+  double epsilon = 0.0;
+  at::Tensor weight = {}, bias = {};  ///< as they stand beside x
+};
+
+/// The input of a norm, by what the norm makes of it: `bits`, 1 to 8, say in which of 2^bits equal
+/// bins from bias - 3 weight to bias + 3 weight the output lies, which comes back as the bin's
+/// middle and from there the input (Chakrabarti and Moseley, Backprop with Approximate Activations
+/// for Memory-efficient Network Training, NeurIPS 2019). An edge is at 0 and a bin at least on each
+/// side, so that an output of what comes back has the sign that it had; where the bias is that
+/// large that nearly all have one sign, the other bins lie about the bias. Rounds to nearest: has a
+/// bias, the more the fewer bits. Keeps means and deviations, and two numbers for each weight.
+/// Takes what the weights stand beside. A NaN or an infinity makes all NaN that shares their mean.
+/// Throws c10::Error for other bits.
+CodecPointer normal_fixed_point(int bits, const Norm& norm);
+
 /// A floating-point type of fewer bytes, rounded to nearest even: bfloat16, float8_e4m3fn or
 /// float8_e5m2 (Micikevicius et al., FP8 Formats for Deep Learning, 2022). Finite values beyond the
 /// type's largest are kept as that; NaN stays NaN; an infinity stays one, but is NaN in e4m3, which

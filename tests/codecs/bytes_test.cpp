@@ -19,6 +19,8 @@ TEST(CodecBytes, AreKnownBeforeItRuns) {
     codecs.push_back(rotated({bits, 64}));
     codecs.push_back(frequency_split(bits));
   }
+  codecs.push_back(normal_fixed_point(2, {.over = {0}}));
+  codecs.push_back(normal_fixed_point(3, {.over = {1}, .weight = at::randn({33})}));
   for (const CodecPointer& codec : codecs) {
     for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
       for (const auto& sizes :
