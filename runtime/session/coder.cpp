@@ -18,14 +18,21 @@ constexpr std::array kNames = {
     std::pair(CodecKind::group, std::string_view("group")),
     std::pair(CodecKind::squares, std::string_view("squares")),
     std::pair(CodecKind::by_sample, std::string_view("by_sample")),
-    std::pair(CodecKind::frequency_split, std::string_view("frequency_split"))};
+    std::pair(CodecKind::frequency_split, std::string_view("frequency_split")),
+    std::pair(CodecKind::fixed_point, std::string_view("fixed_point"))};
 
 constexpr int kActnnBits = 4;  // of levels 1 and 2
 
+/// Of a scheme that has as many everywhere.
 int whole_bits(const CompressorOptions& options) {
-  TORCH_CHECK(options.bits == std::floor(options.bits), "fewbit::Compressor: bits is ",
-              options.bits, ", accepted in the scheme division: whole ones, 1 to 8");
-  return static_cast<int>(options.bits);
+  const double bits = options.bits;
+  if (options.scheme == Scheme::blpa) {
+    TORCH_CHECK(bits == 2 || bits == 4 || bits == 8, "fewbit::Compressor: bits is ", bits,
+                ", accepted in the scheme blpa: 2, 4, 8");
+  }
+  TORCH_CHECK(bits == std::floor(bits), "fewbit::Compressor: bits is ", bits,
+              ", accepted in the scheme division: whole ones, 1 to 8");
+  return static_cast<int>(bits);
 }
 
 }  // namespace
@@ -60,7 +67,9 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
   TORCH_CHECK(options.block > 0, "fewbit::Compressor: block is ", options.block,
               ", accepted: above 0");
   if (options.scheme == Scheme::actnn && options.level < 3) fixed_bits_ = kActnnBits;
-  if (options.scheme == Scheme::division) fixed_bits_ = whole_bits(options);
+  if (options.scheme == Scheme::division || options.scheme == Scheme::blpa) {
+    fixed_bits_ = whole_bits(options);
+  }
 }
 
 bool Coder::follows_gradients() const {
@@ -80,11 +89,14 @@ std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Saving& sa
   if (options_.scheme == Scheme::division) {
     return {has_channels(saving) ? CodecKind::frequency_split : CodecKind::group};
   }
+  if (options_.scheme == Scheme::blpa) {
+    return {treatment.is_norm && norm_of(saving) ? CodecKind::fixed_point : CodecKind::group};
+  }
   if (treatment.way == Way::probabilities) return {CodecKind::squares, CodecKind::rotated};
   return {CodecKind::rotated, CodecKind::group};
 }
 
-codecs::CodecPointer Coder::codec(CodecKind kind, int bits) const {
+codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Saving* saving) const {
   switch (kind) {
     case CodecKind::group:
       return codecs::grouped(bits, options_.group);
@@ -94,6 +106,8 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits) const {
       return codecs::grouped_by_sample(bits, options_.group);
     case CodecKind::frequency_split:
       return codecs::frequency_split(bits, options_.block);
+    case CodecKind::fixed_point:
+      return codecs::normal_fixed_point(bits, saving ? norm_of(*saving).value() : codecs::Norm());
     case CodecKind::rotated:
       break;
   }

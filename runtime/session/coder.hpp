@@ -11,7 +11,7 @@
 namespace fewbit::session {
 
 /// Codecs that take bits. Their names in files are name_of's.
-enum class CodecKind { rotated, group, squares, by_sample, frequency_split };
+enum class CodecKind { rotated, group, squares, by_sample, frequency_split, fixed_point };
 
 std::string_view name_of(CodecKind kind);
 std::optional<CodecKind> codec_kind_of(std::string_view name);
@@ -33,7 +33,8 @@ class Coder {
 
   /// Of which the one counts that errs less, where errors were measured; the first until then.
   std::vector<CodecKind> kinds(const Treatment& treatment, const Saving& saving) const;
-  codecs::CodecPointer codec(CodecKind kind, int bits) const;
+  /// saving: without it a codec of fixed points is of no norm, and good for its name alone.
+  codecs::CodecPointer codec(CodecKind kind, int bits, const Saving* saving = nullptr) const;
   /// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
   double expected_error(CodecKind kind, int bits) const;
   /// Until errors are known: what it would have among places that weigh 1.

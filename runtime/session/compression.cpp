@@ -159,7 +159,7 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end() || !places_[number->second].treatment.takes_bits()) {
-    return coder_.codec(kinds.front(), first_bits(saving, treatment));
+    return coder_.codec(kinds.front(), first_bits(saving, treatment), &saving);
   }
   Place& place = places_[number->second];
   if (std::ranges::find(kinds, place.kind) == kinds.end()) place.kind = kinds.front();
@@ -167,7 +167,7 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
   if (const Rule* rule = rule_of(saving); rule != nullptr && rule->bits) {
     place.bits = std::max(*rule->bits, place.fixed.value_or(0));
   }
-  return coder_.codec(place.kind, place.bits);
+  return coder_.codec(place.kind, place.bits, &saving);
 }
 
 /// What is kept there serves this operation too.
@@ -242,7 +242,7 @@ std::pair<CodecKind, double> Compression::least_error(const Saving& saving,
                                                       const codecs::RandomStream& random) const {
   std::optional<std::pair<CodecKind, double>> least;
   for (const CodecKind kind : coder_.kinds(treatment, saving)) {
-    const auto encoded = coder_.codec(kind, bits)->encode(run, random);
+    const auto encoded = coder_.codec(kind, bits, &saving)->encode(run, random);
     const double error = error_of(run, encoded->decoded(), treatment.is_norm);
     if (!least || error < least->second) least = {kind, error};
   }

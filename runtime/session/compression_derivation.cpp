@@ -25,9 +25,10 @@ double error_at(const std::vector<double>& errors, double bits) {
   return std::pow(errors[below], 1.0 - share) * std::pow(errors[above], share);
 }
 
-/// Those that cost little time, and none in a scheme of others.
+/// Those that cost little time, and in a scheme of others what it is made of.
 Derive at_first(std::string_view name, Scheme scheme) {
   const bool is_cheap = name == "copy" || name == "norm" || name == "relu";
+  if (is_cheap && scheme == Scheme::blpa) return Derive::always;
   return is_cheap && scheme == Scheme::rotated ? Derive::where_better : Derive::never;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -148,6 +149,41 @@ bool has_channels(const Saving& saving) {
   return std::ranges::any_of(kNames, [&](std::string_view name) {
     return saving.facts.operation.find(name) != std::string::npos;
   });
+}
+
+std::optional<codecs::Norm> norm_of(const Saving& saving) {
+  const std::string_view operation = saving.facts.operation;
+  const auto dimensions = static_cast<int64_t>(saving.facts.shape.size());
+  if (saving.arguments == nullptr || saving.argument != 0) return std::nullopt;
+  const std::vector<c10::IValue>& arguments = *saving.arguments;
+  const auto numbers = [&](size_t i, const std::vector<int64_t>& sizes) {
+    if (!arguments[i].isTensor() || !arguments[i].toTensor().defined()) return at::Tensor();
+    return arguments[i].toTensor().detach().view(sizes);
+  };
+  if (operation == "aten::native_layer_norm") {
+    const std::vector<int64_t> sizes = arguments[1].toIntVector();
+    std::vector<int64_t> over(sizes.size());
+    std::iota(over.begin(), over.end(), dimensions - static_cast<int64_t>(sizes.size()));
+    return codecs::Norm{over, 0, arguments[4].toDouble(), numbers(2, sizes), numbers(3, sizes)};
+  }
+  const bool is_batch =
+      operation == "aten::native_batch_norm" || operation == "aten::cudnn_batch_norm";
+  if (is_batch && arguments[5].toBool()) {
+    std::vector<int64_t> beside(static_cast<size_t>(dimensions), 1), over = {0};
+    for (int64_t i = 2; i < dimensions; ++i) over.push_back(i);
+    beside[1] = -1;
+    return codecs::Norm{over, 0, arguments[7].toDouble(), numbers(1, beside), numbers(2, beside)};
+  }
+  if (operation == "aten::native_group_norm") {
+    const int64_t groups = arguments[6].toInt();
+    std::vector<int64_t> beside(static_cast<size_t>(dimensions) + 1, 1), over;
+    for (int64_t i = 2; i <= dimensions; ++i) over.push_back(i);
+    beside[1] = groups;
+    beside[2] = -1;
+    return codecs::Norm{over, groups, arguments[7].toDouble(), numbers(1, beside),
+                        numbers(2, beside)};
+  }
+  return std::nullopt;
 }
 
 codecs::CodecPointer codec_of_places(const Saving& saving) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include <ATen/core/Tensor.h>
@@ -46,6 +47,10 @@ bool may_take_bits(const at::Tensor& tensor, const Saving& saving);
 
 /// Whether it is [N, C, ...], a map of each channel, as a convolution or a batch norm takes it.
 bool has_channels(const Saving& saving);
+
+/// The norm that saves its input, whose arguments are held: of a batch, in training, of a layer or
+/// of groups. None where it is another operation.
+std::optional<codecs::Norm> norm_of(const Saving& saving);
 
 /// What codes the integers that a pooling operation keeps, whose arguments are held.
 codecs::CodecPointer codec_of_places(const Saving& saving);

@@ -23,13 +23,17 @@ class SavedTensorUse;
 
 /// How the tensors are coded that operations keep for backward.
 enum class Scheme {
-  rotated,  ///< turned at random, then the best table for what comes out; where it is better equal
-            ///< steps, and for probabilities their squares, rounded at random
-  group,    ///< equal steps between a group's least and greatest, rounded at random
-  actnn,    ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
-  division  ///< inputs of convolutions, batch and group norms as means of blocks and `bits` for
-            ///< what is left, equal steps between each channel's least and greatest; others as by
-            ///< group (Wang et al., DIVISION, 2022). As many bits, whole ones, everywhere
+  rotated,   ///< turned at random, then the best table for what comes out; where it is better equal
+             ///< steps, and for probabilities their squares, rounded at random
+  group,     ///< equal steps between a group's least and greatest, rounded at random
+  actnn,     ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
+  division,  ///< inputs of convolutions, batch and group norms as means of blocks and `bits` for
+             ///< what is left, equal steps between each channel's least and greatest; others as by
+             ///< group (Wang et al., DIVISION, 2022). As many bits, whole ones, everywhere
+  blpa  ///< inputs of norms in equal bins of what the norms make of them, and that once for norm,
+        ///< relu and the layer behind (Chakrabarti and Moseley, NeurIPS 2019); what is no such
+        ///< input and cannot be derived of one as by group. 2, 4 or 8 bits, the same everywhere.
+        ///< relu keeps one more, its exact sign, where the paper reads it from the codes
 };
 
 /// Whether a tensor is computed again in backward, out of another one's codes, instead of coded.
@@ -130,8 +134,9 @@ class Compressor {
   /// They build on each other, up to eight and two products: with `linear` and `norm` the queries
   /// come of the norm's input. Weights are the model's: parameters, and those that name() told if
   /// they are frozen; one that changes until backward is an error. copy,
-  /// norm and relu are taken where_better from the start (never in the scheme `group`), others
-  /// never: `linear` and `activation` bring much for their time (README), softmax is not linear.
+  /// norm and relu are taken where_better from the start (in the scheme blpa always, in others of a
+  /// paper never), others never: `linear` and `activation` bring much for their time (README),
+  /// softmax is not linear.
   Compressor& derive(const std::string& name, Derive when);
 
   /// One tensor that one place of a model keeps.
