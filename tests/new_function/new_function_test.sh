@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # new_function_test.sh TREE TORCH: adds one line to the registry of a copy of TREE, runs what
 # scripts/regenerate runs, builds, and looks for everything that a function has. Compiled as TREE
-# is, so that ccache has all that the line does not change.
+# is, libtorch within it where that has it, so that ccache has all that the line does not change.
 set -euo pipefail
 
 tree=$1
@@ -25,6 +25,10 @@ found() {
 mkdir "$copy"
 cp -r "$tree"/{CMakeLists.txt,CMakePresets.json,LICENSE,cmake,solver,codegen,runtime,generated,tables,docs} "$copy"
 mkdir "$copy/tests"
+if [[ "$torch" == "$tree"/.venv/* ]]; then
+  ln -s "$tree/.venv" "$copy"
+  torch=$copy${torch#"$tree"}
+fi
 cp -r "$tree/tests/new_function" "$copy/tests"
 
 # The line, before the first one.
