@@ -45,6 +45,12 @@ std::vector<Coding> codings() {
     all.push_back({"actnn, level " + std::to_string(level),
                    {.bits = 2, .scheme = Scheme::actnn, .level = level}});
   }
+  all.push_back({"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}});
+  all.push_back({"division, 2 bits", {.bits = 2, .scheme = Scheme::division}});
+  for (const double bits : {4.0, 2.0}) {
+    all.push_back(
+        {"blpa, " + examples::number(bits) + " bits", {.bits = bits, .scheme = Scheme::blpa}});
+  }
   for (const bool again : {false, true}) {
     for (const double bits : {3.0, 2.0, 1.0}) {
       const std::string width = examples::number(bits) + (bits == 1.0 ? " bit" : " bits");
@@ -142,7 +148,8 @@ void run(const Options& options) {
       page, sheet,
       "group: ActNN's rounding in groups of 256 of all that takes bits. actnn: its levels, the "
       "third "
-      "one of 2 bits on average. rotated: the default; "
+      "one of 2 bits on average. gact: its second one. division, blpa: as many bits everywhere. "
+      "rotated: the default; "
       "layers again: with outputs of linear layers and activations computed again where that "
       "errs less (derive). Error of the gradient: |g - exact| over |exact| of one step with all "
       "parameters as they are at first; of networks with dropout it is that of other masks. Fit in "

@@ -23,16 +23,43 @@ constexpr std::array kNames = {
 
 constexpr int kActnnBits = 4;  // of levels 1 and 2
 
-/// Of a scheme that has as many everywhere.
-int whole_bits(const CompressorOptions& options) {
-  const double bits = options.bits;
-  if (options.scheme == Scheme::blpa) {
-    TORCH_CHECK(bits == 2 || bits == 4 || bits == 8, "fewbit::Compressor: bits is ", bits,
-                ", accepted in the scheme blpa: 2, 4, 8");
+/// Of a scheme that has levels, or 0.
+int level_of(const CompressorOptions& options) {
+  const bool is_actnn = options.scheme == Scheme::actnn;
+  if (!is_actnn && options.scheme != Scheme::gact) {
+    TORCH_CHECK(!options.level, "fewbit::Compressor: level is ", *options.level,
+                ", accepted in the schemes actnn and gact alone");
+    return 0;
   }
-  TORCH_CHECK(bits == std::floor(bits), "fewbit::Compressor: bits is ", bits,
-              ", accepted in the scheme division: whole ones, 1 to 8");
-  return static_cast<int>(bits);
+  const int most = is_actnn ? 3 : 2;
+  const int level = options.level.value_or(most);
+  TORCH_CHECK(level >= 0 && level <= most, "fewbit::Compressor: level is ", level,
+              ", accepted in the scheme ", is_actnn ? "actnn" : "gact", ": 0 to ", most);
+  return level;
+}
+
+/// As many at every place, in the schemes and levels that have no other.
+std::optional<int> fixed_bits_of(const CompressorOptions& options, int level) {
+  const double bits = options.bits;
+  const auto whole = [bits](const char* where) {
+    TORCH_CHECK(bits == std::floor(bits), "fewbit::Compressor: bits is ", bits, ", accepted in ",
+                where, ": whole ones, 1 to 8");
+    return static_cast<int>(bits);
+  };
+  switch (options.scheme) {
+    case Scheme::actnn:
+      return level < 3 ? std::optional(kActnnBits) : std::nullopt;
+    case Scheme::gact:
+      return level == 1 ? std::optional(whole("level 1 of the scheme gact")) : std::nullopt;
+    case Scheme::division:
+      return whole("the scheme division");
+    case Scheme::blpa:
+      TORCH_CHECK(bits == 2 || bits == 4 || bits == 8, "fewbit::Compressor: bits is ", bits,
+                  ", accepted in the scheme blpa: 2, 4, 8");
+      return static_cast<int>(bits);
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -62,27 +89,26 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
   TORCH_CHECK(options.bytes >= 0, "fewbit::Compressor: bytes is ", options.bytes,
               ", accepted: 0 for none, or more");
-  TORCH_CHECK(options.level >= 0 && options.level <= 3, "fewbit::Compressor: level is ",
-              options.level, ", accepted: 0 to 3");
   TORCH_CHECK(options.block > 0, "fewbit::Compressor: block is ", options.block,
               ", accepted: above 0");
-  if (options.scheme == Scheme::actnn && options.level < 3) fixed_bits_ = kActnnBits;
-  if (options.scheme == Scheme::division || options.scheme == Scheme::blpa) {
-    fixed_bits_ = whole_bits(options);
-  }
+  level_ = level_of(options);
+  fixed_bits_ = fixed_bits_of(options, level_);
 }
 
 bool Coder::follows_gradients() const {
-  return options_.scheme == Scheme::actnn && splits_bits();
+  return (options_.scheme == Scheme::actnn || options_.scheme == Scheme::gact) && splits_bits();
 }
 
 bool Coder::codes(const Treatment& treatment) const {
+  if (options_.scheme == Scheme::gact) return level_ > 0;
   if (options_.scheme != Scheme::actnn) return true;
-  return options_.level > 1 || (options_.level == 1 && !treatment.is_norm);
+  return level_ > 1 || (level_ == 1 && !treatment.is_norm);
 }
 
 std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Saving& saving) const {
-  if (options_.scheme == Scheme::group) return {CodecKind::group};
+  if (options_.scheme == Scheme::group || options_.scheme == Scheme::gact) {
+    return {CodecKind::group};
+  }
   if (options_.scheme == Scheme::actnn) {
     return {fixed_bits_ ? CodecKind::group : CodecKind::by_sample};
   }

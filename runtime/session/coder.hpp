@@ -44,6 +44,7 @@ class Coder {
   codecs::RotatedCodes rotated(int bits) const;
 
   CompressorOptions options_;
+  int level_ = 0;
   std::optional<int> fixed_bits_;
 };
 

@@ -1,5 +1,7 @@
 // Schemes of the papers: what their levels keep, and what their bits follow.
 #include <fstream>
+#include <limits>
+#include <optional>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -46,9 +48,16 @@ TEST(Actnn, LevelNoneIsAsWithoutAScope) {
   EXPECT_TRUE(at::equal(gradients(model, input(), &compressor), exact));
 }
 
-TEST(Actnn, OtherLevelsAreRefused) {
+TEST(Scheme, OtherLevelsAreRefused) {
   EXPECT_EQ(test::refusal([] { Compressor({.scheme = Scheme::actnn, .level = 4}); }),
-            "fewbit::Compressor: level is 4, accepted: 0 to 3");
+            "fewbit::Compressor: level is 4, accepted in the scheme actnn: 0 to 3");
+  EXPECT_EQ(test::refusal([] { Compressor({.scheme = Scheme::gact, .level = 3}); }),
+            "fewbit::Compressor: level is 3, accepted in the scheme gact: 0 to 2");
+  EXPECT_EQ(test::refusal([] { Compressor({.scheme = Scheme::group, .level = 1}); }),
+            "fewbit::Compressor: level is 1, accepted in the schemes actnn and gact alone");
+  EXPECT_EQ(test::refusal([] { Compressor({.bits = 2.5, .scheme = Scheme::gact, .level = 1}); }),
+            "fewbit::Compressor: bits is 2.5, accepted in level 1 of the scheme gact: whole ones, "
+            "1 to 8");
 }
 
 /// The sensitivities that the compressor's file tells, by place.
@@ -130,6 +139,98 @@ TEST(Actnn, GoesOnFromAFileBitForBit) {
   const at::Tensor expected = step(whole);
   at::manual_seed(10);
   EXPECT_TRUE(at::equal(step(resumed), expected));
+}
+
+TEST(Gact, LevelsKeepWhatTheyAreDefinedBy) {
+  using Names = std::vector<std::string>;
+  const auto codecs_of_level = [](std::optional<int> level) {
+    auto model = mlp();
+    Compressor compressor({.bits = 3, .scheme = Scheme::gact, .level = level});
+    for (int step = 0; step < 3; ++step) gradients(model, input() * 1.0, &compressor);
+    return codecs_of(compressor);
+  };
+  EXPECT_EQ(codecs_of_level(0), Names());
+  EXPECT_EQ(codecs_of_level(1), Names(2, "group, 3 bits"));
+  EXPECT_EQ(codecs_of_level(2), codecs_of_level({}));
+  EXPECT_NE(codecs_of_level(2), codecs_of_level(1));
+}
+
+/// Layers whose gradients differ by orders of magnitude, with ReLU between them, which is exact.
+struct Chain {
+  std::vector<at::Tensor> weights;
+  at::Tensor toward;
+  Chain() {
+    at::manual_seed(5);
+    toward = at::randn({64, kWidth});
+    for (const double size : {0.3, 2.0, 0.05}) {
+      weights.push_back((at::randn({kWidth, kWidth}) * size).requires_grad_());
+    }
+  }
+  /// Of all weights, flat. loss_scale: as mixed precision multiplies the loss.
+  at::Tensor gradient(const at::Tensor& x, Compressor* compressor, double loss_scale = 1.0) {
+    at::Tensor y = x * 1.0;
+    {
+      std::optional<CompressionScope> scope;
+      if (compressor != nullptr) scope.emplace(*compressor);
+      for (const at::Tensor& weight : weights) y = at::relu(at::linear(y, weight));
+      y = (y * toward).sum() * loss_scale;
+    }
+    return test::flat(torch::autograd::grad({y}, weights)) / loss_scale;
+  }
+};
+
+// GACT finds them by a pair of passes for every place, with that place alone in one bit.
+TEST(Gact, SensitivitiesAreThoseThatProbesOfSinglePlacesFind) {
+  Chain chain;
+  const at::Tensor x = at::randn({64, kWidth}).requires_grad_();
+  const at::Tensor exact = chain.gradient(x, nullptr);
+  Compressor compressor({.bits = 2, .scheme = Scheme::gact});
+  chain.gradient(x, &compressor);
+  const std::vector<double> found = sensitivities(compressor);
+  const std::vector<Compressor::Site> sites = compressor.sites();
+  ASSERT_EQ(found.size(), chain.weights.size());
+  for (size_t place = 0; place < found.size(); ++place) {
+    torch::OrderedDict<std::string, at::Tensor> names;
+    for (size_t i = 0; i < chain.weights.size(); ++i) {
+      names.insert(i == place ? "probed" : "other" + std::to_string(i), chain.weights[i]);
+    }
+    Compressor probe({.bits = 2, .scheme = Scheme::gact, .level = 1});
+    probe.name(names).leave_alone("other*");
+    double error = 0.0;
+    constexpr int kDraws = 40;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      error += (chain.gradient(x, &probe) - exact).square().sum().item<double>() / kDraws;
+    }
+    ASSERT_EQ(probe.sites().size(), 1U) << probe.report();
+    const Compressor::Site& site = probe.sites()[0];
+    const double expected = found[place] * static_cast<double>(site.elements) * site.error;
+    EXPECT_NEAR(error / expected, 1.0, 0.15) << place;
+  }
+}
+
+TEST(Gact, ScalesOfTheLossDoNotMoveBits) {
+  Chain chain;
+  const at::Tensor x = at::randn({64, kWidth}).requires_grad_();
+  const auto codecs_with = [&](double loss_scale) {
+    Compressor compressor({.bits = 3, .scheme = Scheme::gact});
+    for (int step = 0; step < 3; ++step) chain.gradient(x, &compressor, loss_scale);
+    return codecs_of(compressor);
+  };
+  EXPECT_EQ(codecs_with(1.0), codecs_with(0x1p24));
+  EXPECT_EQ(codecs_with(1.0), codecs_with(0x1p-24));
+}
+
+// In mixed precision a loss that is scaled too much is one whose gradients are infinite.
+TEST(Gact, GradientsThatOverflowSayNothing) {
+  Chain chain;
+  const at::Tensor x = at::randn({64, kWidth}).requires_grad_();
+  Compressor compressor({.bits = 3, .scheme = Scheme::gact});
+  for (int step = 0; step < 4; ++step) chain.gradient(x, &compressor);
+  const std::vector<std::string> before = codecs_of(compressor);
+  for (int step = 0; step < 6; ++step) {
+    chain.gradient(x, &compressor, std::numeric_limits<float>::infinity());
+  }
+  EXPECT_EQ(codecs_of(compressor), before);
 }
 
 }  // namespace fewbit::scheme_test

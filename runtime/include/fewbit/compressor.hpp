@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,12 @@ class SavedTensorUse;
 
 /// How the tensors are coded that operations keep for backward.
 enum class Scheme {
-  rotated,   ///< turned at random, then the best table for what comes out; where it is better equal
-             ///< steps, and for probabilities their squares, rounded at random
-  group,     ///< equal steps between a group's least and greatest, rounded at random
-  actnn,     ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
+  rotated,  ///< turned at random, then the best table for what comes out; where it is better equal
+            ///< steps, and for probabilities their squares, rounded at random
+  group,    ///< equal steps between a group's least and greatest, rounded at random
+  actnn,    ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
+  gact,     ///< the same, as GACT's levels do (Liu et al., GACT, ICML 2022): level. What its probes
+            ///< find in passes of their own is here measured in the backward passes that there are
   division,  ///< inputs of convolutions, batch and group norms as means of blocks and `bits` for
              ///< what is left, equal steps between each channel's least and greatest; others as by
              ///< group (Wang et al., DIVISION, 2022). As many bits, whole ones, everywhere
@@ -46,10 +49,12 @@ enum class Derive {
 struct CompressorOptions {
   double bits = 2;  ///< the average of all elements that take bits of the budget: 1 to 8
   Scheme scheme = Scheme::rotated;
-  /// Of the scheme actnn. 0: nothing is coded. 1: 4 bits, norms' inputs left alone. 2: 4 bits. 3:
-  /// `bits` on average, split over places by the energies of their outputs' gradients, which
-  /// backward passes measure, and at each place over samples by the squares of their ranges.
-  int level = 3;
+  /// Of the schemes actnn and gact; none: 3 and 2. 0: nothing is coded.
+  /// actnn  1: 4 bits, norms' inputs left alone. 2: 4 bits. 3: `bits` on average, split over places
+  ///        by the energies of their outputs' gradients, which backward passes measure, and at each
+  ///        place over samples by the squares of their ranges
+  /// gact   1: `bits`, whole ones. 2: `bits` on average, split over places by the same energies
+  std::optional<int> level = {};
   int64_t block = 8;        ///< of the scheme division: elements a side of a mean, above 0
   int activation_bits = 3;  ///< of the scope for activations, 1 to 8
   /// Of all that is coded in a forward, instead of bits, which then hold for the first forward
