@@ -1,5 +1,6 @@
 // What is not coded since it comes of others' codes, and what that is worth to these.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <c10/util/Exception.h>
@@ -27,7 +28,8 @@ double error_at(const std::vector<double>& errors, double bits) {
 
 /// Those that cost little time, and in a scheme of others what it is made of.
 Derive at_first(std::string_view name, Scheme scheme) {
-  const bool is_cheap = name == "copy" || name == "norm" || name == "relu";
+  constexpr std::array<std::string_view, 4> kCheap = {"copy", "norm", "relu", "dropout"};
+  const bool is_cheap = std::ranges::find(kCheap, name) != kCheap.end();
   if (is_cheap && scheme == Scheme::blpa) return Derive::always;
   return is_cheap && scheme == Scheme::rotated ? Derive::where_better : Derive::never;
 }

@@ -142,7 +142,9 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
       derivations_.add(view, encoded, site);
     }
   }
-  return std::make_unique<Coded>(Shown{encoded, {}, run.strides().vec(), 0}, tensor, run);
+  const Shown shown{encoded, run.sizes().vec(), run.strides().vec(), 0};
+  if (treatment.way == Way::mask) derivations_.keep_mask(shown, saving);
+  return std::make_unique<Coded>(shown, tensor, run);
 }
 
 std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,

@@ -1,6 +1,7 @@
 #include "session/derivation_rules.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -20,8 +21,12 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr std::string_view kNorm = "norm", kRelu = "relu", kActivation = "activation",
-                           kSoftmax = "softmax";
+constexpr std::string_view kNorm = "norm", kRelu = "relu", kDropout = "dropout",
+                           kActivation = "activation", kSoftmax = "softmax";
+
+constexpr std::string_view kFewBitActivation = "fewbit::activation",
+                           kLogSoftmax = "fewbit::log_softmax",
+                           kNativeDropout = "aten::native_dropout";
 
 using Values = std::vector<c10::IValue>;
 
@@ -186,6 +191,19 @@ std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
                 }};
 }
 
+/// As torch drops on a CPU, times a tensor of zeros and one other number, or with a kernel of its
+/// own, whose mask is what it kept.
+std::optional<Recipe> dropout(const RecordedCall& call, const Mask& mask) {
+  double scale = 1.0;
+  if (call.operation == kNativeDropout) scale = 1.0 / (1.0 - call.arguments[1].toDouble());
+  return Recipe{kDropout, call.arguments[0].toTensor().detach(),
+                [again = mask.again, scale](const at::Tensor& x) {
+                  const at::Tensor y = at::mul(x, again());
+                  return scale == 1.0 ? y : at::mul(y, scale);
+                },
+                mask.held.vec()};
+}
+
 struct Rule {
   std::string_view operation;
   size_t arguments;             ///< so many: overloads of the name may have others
@@ -211,9 +229,6 @@ const std::vector<Rule>& rules() {
   };
   return all;
 }
-
-constexpr std::string_view kFewBitActivation = "fewbit::activation";
-constexpr std::string_view kLogSoftmax = "fewbit::log_softmax";
 
 /// A bias may be that small beside the result.
 constexpr int64_t kFewer = 16;
@@ -245,22 +260,24 @@ std::optional<Recipe> recipe_by(const Rule& rule, const RecordedCall& call,
 }  // namespace
 
 const std::vector<std::string_view>& derivations() {
-  static const std::vector<std::string_view> names = {kCopy,       kNorm,   kRelu,
+  static const std::vector<std::string_view> names = {kCopy,       kNorm,   kRelu,   kDropout,
                                                       kActivation, kLinear, kSoftmax};
   return names;
 }
 
 bool may_be_derived(std::string_view operation) {
-  if (operation == kFewBitActivation || operation == kLogSoftmax) return true;
+  constexpr std::array kOthers = {kFewBitActivation, kLogSoftmax, kNativeDropout};
+  if (std::ranges::find(kOthers, operation) != kOthers.end()) return true;
   return std::ranges::any_of(rules(),
                              [&](const Rule& rule) { return rule.operation == operation; });
 }
 
-std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& codes,
+std::optional<Recipe> recipe_of(const RecordedCall& call, const KeptBeside& beside,
                                 const IsOfModel& is_of_model) {
   if (call.operation == kFewBitActivation) {
-    return activation(detached(call.arguments), call.results[0].toTensor(), codes);
+    return activation(detached(call.arguments), call.results[0].toTensor(), beside.codes);
   }
+  if (beside.mask) return dropout(call, *beside.mask);
   for (const Rule& rule : rules()) {
     if (rule.operation != call.operation) continue;
     if (rule.arguments == call.arguments.size()) return recipe_by(rule, call, is_of_model);

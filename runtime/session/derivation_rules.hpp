@@ -11,6 +11,18 @@
 
 namespace fewbit::session {
 
+/// A tensor that is kept in bits: whenever it is asked for.
+struct Mask {
+  std::function<at::Tensor()> again;
+  at::TensorList held;
+};
+
+/// What an activation or a dropout has kept of itself, if it is one.
+struct KeptBeside {
+  at::Tensor codes;  ///< of a few-bit activation
+  std::optional<Mask> mask;
+};
+
 /// How a tensor comes of one argument of the operation that made it, once more.
 struct Recipe {
   std::string_view name;  ///< of the derivation
@@ -28,6 +40,7 @@ inline constexpr std::string_view kCopy = "copy", kLinear = "linear";
 ///   copy        the same numbers, or all times one number, or with a layer's bias
 ///   norm        of the norm's input, by the statistics that are kept: linear in the input
 ///   relu        of its input and the bits of its sign, leaky_relu too: linear, zeros stay zeros
+///   dropout     of its input and the bits of its mask: linear, zeros stay zeros
 ///   activation  of its input, by the function itself: not linear
 ///   linear      of a layer's input, by its weight: linear, a matrix product
 ///   softmax     probabilities of log_softmax's input: not linear
@@ -39,9 +52,8 @@ bool may_be_derived(std::string_view operation);
 /// Whether the model holds it, frozen or not, or a view or a cast of it.
 using IsOfModel = std::function<bool(const at::Tensor&)>;
 
-/// The recipe for a call's first result; nothing where there is none. codes: those that a few-bit
-/// activation keeps.
-std::optional<Recipe> recipe_of(const RecordedCall& call, const at::Tensor& codes,
+/// The recipe for a call's first result; nothing where there is none.
+std::optional<Recipe> recipe_of(const RecordedCall& call, const KeptBeside& beside,
                                 const IsOfModel& is_of_model);
 
 /// The recipe for what a running operation keeps of a result that nobody else sees.

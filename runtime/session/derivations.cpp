@@ -172,7 +172,12 @@ void Derivations::add(const at::Tensor& run, const RunPointer& codes,
 }
 
 void Derivations::keep(const at::Tensor& tensor, const Saving& saving) {
-  if (saving.facts.operation == "fewbit::activation") codes_ = tensor.detach();
+  if (saving.facts.operation == "fewbit::activation") beside_.codes = tensor.detach();
+}
+
+void Derivations::keep_mask(const Shown& mask, const Saving& saving) {
+  if (!may_be_derived(saving.facts.operation)) return;  // nobody asks when it ends
+  beside_.mask = Mask{[mask] { return mask.tensor(); }, mask.run->tensors()};
 }
 
 std::optional<Derivations::Found> Derivations::piece_of(const at::Tensor& tensor) const {
@@ -215,13 +220,13 @@ void Derivations::start_call(const RecordedCall& call) {
 }
 
 void Derivations::end_call(const RecordedCall& call) {
-  const at::Tensor codes = std::exchange(codes_, {});
+  const KeptBeside beside = std::exchange(beside_, {});
   const std::optional<Found> before = std::exchange(before_, {});
   if (call.results.empty()) return;  // it threw
   const auto is_held = [&](const at::Tensor& tensor) {
     return is_of_model(tensor) || compression_.knows(tensor);
   };
-  const std::optional<Recipe> recipe = recipe_of(call, codes, is_held);
+  const std::optional<Recipe> recipe = recipe_of(call, beside, is_held);
   if (!recipe) return;
   const at::Tensor result = call.results[0].toTensor();
   const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);

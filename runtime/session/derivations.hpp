@@ -49,6 +49,8 @@ class Derivations {
   void add(const at::Tensor& run, const RunPointer& codes, const Compression::SiteKey& site);
   /// What an operation keeps as it is.
   void keep(const at::Tensor& tensor, const Saving& saving);
+  /// What it keeps as a mask.
+  void keep_mask(const Shown& mask, const Saving& saving);
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);
 
@@ -87,7 +89,7 @@ class Derivations {
   std::map<const void*, std::vector<Piece>> pieces_;  ///< by memory
   std::size_t inserted_ = 0;                          ///< since the dead were forgotten
   std::size_t few_ = 8;                               ///< so many are no matter
-  at::Tensor codes_;                                  ///< kept latest by an activation
+  KeptBeside beside_;                                 ///< by what runs now
   std::optional<Found> before_;                       ///< what runs now changes it in place
 };
 

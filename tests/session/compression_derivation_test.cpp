@@ -88,6 +88,58 @@ TEST(CompressionDerivation, TakesWhatActivationsMake) {
   expect_derived("activation", x, [](const at::Tensor& h) { return at::elu(h, 0.7); });
 }
 
+TEST(CompressionDerivation, TakesWhatDropoutLeaves) {
+  at::manual_seed(38);
+  const at::Tensor x = at::randn({64, 48});
+  const auto drop = [](const at::Tensor& h) {
+    at::manual_seed(39);
+    return at::dropout(h, 0.25, true);
+  };
+  const auto drop_at_once = [](const at::Tensor& h) {
+    at::manual_seed(39);
+    return std::get<0>(at::native_dropout(h, 0.25, true));
+  };
+  expect_derived("dropout", x, drop);
+  expect_derived("dropout", x, drop_at_once);
+  expect_derived("dropout of relu", x, [&](const at::Tensor& h) { return drop(at::relu(h)); });
+  const at::Tensor weight = at::randn({32, 48}).requires_grad_();
+  expect_derived("dropout of activation of linear of norm", x, [&](const at::Tensor& h) {
+    return drop(at::gelu(at::linear(at::layer_norm(h, {48}), weight)));
+  });
+}
+
+// Zeros are where they were, and nothing else is one.
+TEST(CompressionDerivation, DropsTheSameAgain) {
+  at::manual_seed(40);
+  const at::Tensor x = at::randn({64, 48}).requires_grad_();
+  const at::Tensor weight = at::randn({64, 48}).requires_grad_();
+  const at::Tensor other = at::randn({64, 48}).requires_grad_();
+  at::Tensor dropped, y;
+  Compressor compressor;
+  compressor.derive("dropout", Derive::always);
+  {
+    const CompressionScope scope(compressor);
+    const at::Tensor h = x * 1.0;
+    y = (h * other).sum();
+    dropped = at::dropout(h, 0.4, true);
+    y = y + (dropped * weight).sum();
+  }
+  const at::Tensor again = grad({y}, {weight})[0];
+  EXPECT_EQ(codecs(compressor).back(), "derived: dropout") << compressor.report();
+  EXPECT_TRUE(at::equal(again.eq(0.0), dropped.eq(0.0)));
+}
+
+// What else keeps a mask says nothing of the product that follows.
+TEST(CompressionDerivation, DoesNotTakeAnotherMaskForThatOfDropout) {
+  at::manual_seed(41);
+  const at::Tensor x = at::randn({64, 48});
+  const at::Tensor mask = x.gt(0.3);
+  expect_derived("copy", x, [&](const at::Tensor& h) {
+    at::masked_fill(h * 3.0, mask, 0.0);
+    return h * 2.0;
+  });
+}
+
 TEST(CompressionDerivation, TakesWhatLayersMake) {
   at::manual_seed(34);
   const at::Tensor x = at::randn({64, 48});
@@ -220,7 +272,7 @@ TEST(CompressionDerivation, NamesAreChecked) {
   Compressor compressor;
   EXPECT_EQ(test::refusal([&] { compressor.derive("gelu", Derive::always); }),
             "fewbit::Compressor::derive: 'gelu' is no derivation, accepted: copy, norm, relu, "
-            "activation, linear, softmax");
+            "dropout, activation, linear, softmax");
 }
 
 TEST(CompressionDerivation, SharedByAllThatKeepIt) {

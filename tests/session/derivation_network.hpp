@@ -9,7 +9,7 @@
 // Networks in a compressor whose derivations are asked for.
 namespace fewbit::test {
 
-inline const std::vector<std::string> kNames = {"copy",       "norm",   "relu",
+inline const std::vector<std::string> kNames = {"copy",       "norm",   "relu",   "dropout",
                                                 "activation", "linear", "softmax"};
 
 inline void derive_all(Compressor& compressor, Derive when) {
