@@ -10,8 +10,8 @@ namespace fewbit::examples {
 namespace {
 
 constexpr double kWidth = 760, kHeight = 380, kLeft = 70, kRight = 190, kTop = 30, kBottom = 50;
-constexpr const char* kColours[] = {"#222222", "#0072b2", "#d55e00", "#009e73",
-                                    "#cc79a7", "#e69f00", "#56b4e9", "#8c564b"};
+constexpr const char* kColours[] = {"#222222", "#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                    "#e69f00", "#56b4e9", "#8c564b", "#999999"};
 constexpr size_t kColourCount = std::size(kColours);
 
 // One axis: where a value lies on the picture, and round values to name.

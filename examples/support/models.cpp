@@ -1,6 +1,7 @@
 #include "examples/support/models.hpp"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <torch/nn/modules/transformerlayer.h>
 
@@ -39,6 +40,25 @@ at::Tensor CnnImpl::forward(const at::Tensor& x, const Activate& activate) {
 std::vector<int64_t> CnnImpl::activated(int64_t n) const {
   const int64_t channels = first->options.out_channels();
   return {n * channels * 64, n * 2 * channels * 16};
+}
+
+NormedCnnImpl::NormedCnnImpl(int64_t channels)
+    : first(nn::Conv2dOptions(1, channels, 3).padding(1).bias(false)),
+      second(nn::Conv2dOptions(channels, channels, 3).padding(1).bias(false)),
+      first_norm(channels),
+      second_norm(channels),
+      last(channels * 16, 10) {
+  register_module("first", first);
+  register_module("first_norm", first_norm);
+  register_module("second", second);
+  register_module("second_norm", second_norm);
+  register_module("last", last);
+}
+
+at::Tensor NormedCnnImpl::forward(const at::Tensor& x, const Activate& activate) {
+  const at::Tensor maps = activate(first_norm(first(x.view({-1, 1, 8, 8}))));
+  const at::Tensor pooled = at::max_pool2d(activate(second_norm(second(maps))), {2, 2});
+  return last(pooled.flatten(1));
 }
 
 BlockImpl::BlockImpl(const TransformerOptions& options)

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <torch/nn/cloneable.h>
+#include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
@@ -40,6 +41,19 @@ struct CnnImpl : torch::nn::Module {
   torch::nn::Linear last;
 };
 TORCH_MODULE(Cnn);
+
+/// Digits as pictures: two convolutions, each with a batch norm and the activation, pooling, and a
+/// linear layer.
+struct NormedCnnImpl : torch::nn::Module {
+  explicit NormedCnnImpl(int64_t channels);
+  /// [n, 64] to [n, 10].
+  at::Tensor forward(const at::Tensor& x, const Activate& activate);
+
+  torch::nn::Conv2d first, second;
+  torch::nn::BatchNorm2d first_norm, second_norm;
+  torch::nn::Linear last;
+};
+TORCH_MODULE(NormedCnn);
 
 struct TransformerOptions {
   int64_t blocks = 2;

@@ -69,8 +69,10 @@ Subject make_subject(const std::string& model, const std::string& function, uint
   torch::manual_seed(seed);
   if (model == "mlp") return make_classifier(Mlp(128), seed, times);
   if (model == "cnn") return make_classifier(Cnn(8), seed, times);
+  if (model == "normed cnn") return make_classifier(NormedCnn(16), seed, times);
   if (model == "transformer") return make_transformer(function == "silu", seed, times);
-  TORCH_CHECK(model == "encoder", "make_subject: mlp, cnn, transformer or encoder, not ", model);
+  TORCH_CHECK(model == "encoder",
+              "make_subject: mlp, cnn, normed cnn, transformer or encoder, not ", model);
   TORCH_CHECK(function == "gelu", "make_subject: the encoder's function is gelu");
   return make_encoder_subject(times);
 }

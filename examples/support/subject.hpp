@@ -15,10 +15,10 @@ struct Subject {
   Recipe recipe;  ///< how it is trained as a rule
 };
 
-/// "mlp" or "cnn" (digits), "transformer" (licences; gated where the function is silu) or "encoder"
-/// (torch's own with its own GELU on noise, towards 0; it takes no activation). The seed fixes
-/// parameters and batches; these are `times` as large as in training. May be called from several
-/// threads.
+/// "mlp", "cnn" or "normed cnn" (digits), "transformer" (licences; gated where the function is
+/// silu) or "encoder" (torch's own with its own GELU on noise, towards 0; it takes no activation).
+/// The seed fixes parameters and batches; these are `times` as large as in training. May be called
+/// from several threads.
 Subject make_subject(const std::string& model, const std::string& function, uint64_t seed,
                      int64_t times = 1);
 
