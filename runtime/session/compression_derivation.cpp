@@ -28,9 +28,9 @@ double error_at(const std::vector<double>& errors, double bits) {
 
 /// Those that cost little time, and in a scheme of others what it is made of.
 Derive at_first(std::string_view name, Scheme scheme) {
-  constexpr std::array<std::string_view, 4> kCheap = {"copy", "norm", "relu", "dropout"};
+  constexpr std::array<std::string_view, 5> kCheap = {"copy", "norm", "relu", "dropout", "sum"};
   const bool is_cheap = std::ranges::find(kCheap, name) != kCheap.end();
-  if (is_cheap && scheme == Scheme::blpa) return Derive::always;
+  if (scheme == Scheme::blpa && is_cheap && name != "sum") return Derive::always;
   return is_cheap && scheme == Scheme::rotated ? Derive::where_better : Derive::never;
 }
 

@@ -21,7 +21,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr std::string_view kNorm = "norm", kRelu = "relu", kDropout = "dropout",
+constexpr std::string_view kNorm = "norm", kRelu = "relu", kDropout = "dropout", kSum = "sum",
                            kActivation = "activation", kSoftmax = "softmax";
 
 constexpr std::string_view kFewBitActivation = "fewbit::activation",
@@ -193,15 +193,22 @@ std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
 
 /// As torch drops on a CPU, times a tensor of zeros and one other number, or with a kernel of its
 /// own, whose mask is what it kept.
-std::optional<Recipe> dropout(const RecordedCall& call, const Mask& mask) {
+std::optional<Recipe> dropout(const RecordedCall& call, const Again& mask) {
   double scale = 1.0;
   if (call.operation == kNativeDropout) scale = 1.0 / (1.0 - call.arguments[1].toDouble());
   return Recipe{kDropout, call.arguments[0].toTensor().detach(),
-                [again = mask.again, scale](const at::Tensor& x) {
-                  const at::Tensor y = at::mul(x, again());
+                [mask = mask.tensor, scale](const at::Tensor& x) {
+                  const at::Tensor y = at::mul(x, mask());
                   return scale == 1.0 ? y : at::mul(y, scale);
                 },
                 mask.held.vec()};
+}
+
+std::optional<Recipe> sum(const RecordedCall& call, const Again& addend) {
+  return Recipe{kSum, call.arguments[0].toTensor().detach(),
+                [addend = addend.tensor, alpha = call.arguments[2].toScalar()](
+                    const at::Tensor& x) { return at::add(x, addend(), alpha); },
+                addend.held.vec()};
 }
 
 struct Rule {
@@ -260,8 +267,8 @@ std::optional<Recipe> recipe_by(const Rule& rule, const RecordedCall& call,
 }  // namespace
 
 const std::vector<std::string_view>& derivations() {
-  static const std::vector<std::string_view> names = {kCopy,       kNorm,   kRelu,   kDropout,
-                                                      kActivation, kLinear, kSoftmax};
+  static const std::vector<std::string_view> names = {kCopy, kNorm,       kRelu,   kDropout,
+                                                      kSum,  kActivation, kLinear, kSoftmax};
   return names;
 }
 
@@ -272,12 +279,21 @@ bool may_be_derived(std::string_view operation) {
                              [&](const Rule& rule) { return rule.operation == operation; });
 }
 
-std::optional<Recipe> recipe_of(const RecordedCall& call, const KeptBeside& beside,
+bool is_sum(const RecordedCall& call, const IsOfModel& is_of_model) {
+  if (call.operation != "aten::add" && call.operation != "aten::add_") return false;
+  const at::Tensor result = tensor_of(call.results[0]), one = tensor_of(call.arguments[0]),
+                   other = tensor_of(call.arguments[1]);
+  if (call.arguments.size() != 3 || !one.defined() || !other.defined()) return false;
+  return one.sizes() == result.sizes() && other.sizes() == result.sizes() && !is_of_model(other);
+}
+
+std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
                                 const IsOfModel& is_of_model) {
   if (call.operation == kFewBitActivation) {
     return activation(detached(call.arguments), call.results[0].toTensor(), beside.codes);
   }
   if (beside.mask) return dropout(call, *beside.mask);
+  if (beside.addend) return sum(call, *beside.addend);
   for (const Rule& rule : rules()) {
     if (rule.operation != call.operation) continue;
     if (rule.arguments == call.arguments.size()) return recipe_by(rule, call, is_of_model);

@@ -11,16 +11,17 @@
 
 namespace fewbit::session {
 
-/// A tensor that is kept in bits: whenever it is asked for.
-struct Mask {
-  std::function<at::Tensor()> again;
-  at::TensorList held;
+/// A tensor that comes back whenever it is asked for.
+struct Again {
+  std::function<at::Tensor()> tensor;
+  at::TensorList held;  ///< of what it comes
 };
 
-/// What an activation or a dropout has kept of itself, if it is one.
-struct KeptBeside {
-  at::Tensor codes;  ///< of a few-bit activation
-  std::optional<Mask> mask;
+/// What a call takes beside the one argument that its result comes of, as far as it is known.
+struct Beside {
+  at::Tensor codes;             ///< that a few-bit activation keeps
+  std::optional<Again> mask;    ///< that a dropout keeps
+  std::optional<Again> addend;  ///< of a sum, the second one
 };
 
 /// How a tensor comes of one argument of the operation that made it, once more.
@@ -41,6 +42,7 @@ inline constexpr std::string_view kCopy = "copy", kLinear = "linear";
 ///   norm        of the norm's input, by the statistics that are kept: linear in the input
 ///   relu        of its input and the bits of its sign, leaky_relu too: linear, zeros stay zeros
 ///   dropout     of its input and the bits of its mask: linear, zeros stay zeros
+///   sum         of two tensors that both come back: linear
 ///   activation  of its input, by the function itself: not linear
 ///   linear      of a layer's input, by its weight: linear, a matrix product
 ///   softmax     probabilities of log_softmax's input: not linear
@@ -52,8 +54,11 @@ bool may_be_derived(std::string_view operation);
 /// Whether the model holds it, frozen or not, or a view or a cast of it.
 using IsOfModel = std::function<bool(const at::Tensor&)>;
 
+/// Whether it adds two tensors of the result's sizes, none of which the model holds.
+bool is_sum(const RecordedCall& call, const IsOfModel& is_of_model);
+
 /// The recipe for a call's first result; nothing where there is none.
-std::optional<Recipe> recipe_of(const RecordedCall& call, const KeptBeside& beside,
+std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
                                 const IsOfModel& is_of_model);
 
 /// The recipe for what a running operation keeps of a result that nobody else sees.

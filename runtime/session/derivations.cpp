@@ -114,7 +114,11 @@ bool may_be_piece(const at::Tensor& tensor) {
 }
 
 /// All of a chain is computed for each of its tensors.
-constexpr int kMostSteps = 8, kMostProducts = 2;
+constexpr int kMostSteps = 16, kMostProducts = 2;
+
+Again again(const Shown& shown) {
+  return {[shown] { return shown.tensor(); }, shown.run->tensors()};
+}
 
 /// "linear of norm". A copy goes without saying, but where it is all.
 std::string way_of(std::string_view name, const std::string& before) {
@@ -168,6 +172,7 @@ void Derivations::add(const at::Tensor& run, const RunPointer& codes,
   Piece piece;
   piece.codes = codes;
   piece.root = site;
+  piece.age = ++added_;
   insert(run, std::move(piece));
 }
 
@@ -177,7 +182,7 @@ void Derivations::keep(const at::Tensor& tensor, const Saving& saving) {
 
 void Derivations::keep_mask(const Shown& mask, const Saving& saving) {
   if (!may_be_derived(saving.facts.operation)) return;  // nobody asks when it ends
-  beside_.mask = Mask{[mask] { return mask.tensor(); }, mask.run->tensors()};
+  beside_.mask = again(mask);
 }
 
 std::optional<Derivations::Found> Derivations::piece_of(const at::Tensor& tensor) const {
@@ -200,16 +205,23 @@ std::optional<Derivations::Found> Derivations::piece_of(const at::Tensor& tensor
 
 std::optional<Derivations::Piece> Derivations::derived(const Recipe& recipe,
                                                        const std::optional<Found>& from,
-                                                       const at::Tensor& result) const {
+                                                       const at::Tensor& result,
+                                                       const std::optional<Found>& addend) const {
   const Derive when = compression_.derivation(recipe.name);
   if (!from || when == Derive::never || !may_be_piece(result)) return std::nullopt;
+  // Of two, that counts whose codes are the later ones: others come of the earlier ones already.
+  const bool is_of_addend = addend && addend->piece.age > from->piece.age;
+  const Piece& source = is_of_addend ? addend->piece : from->piece;
   Piece piece;
-  piece.steps = from->piece.steps + 1;
-  piece.products = from->piece.products + (recipe.name == kLinear ? 1 : 0);
+  piece.steps = from->piece.steps + 1 + (addend ? addend->piece.steps : 0);
+  piece.products = from->piece.products + (addend ? addend->piece.products : 0) +
+                   (recipe.name == kLinear ? 1 : 0);
   if (piece.steps > kMostSteps || piece.products > kMostProducts) return std::nullopt;
-  piece.way = way_of(recipe.name, from->piece.way);
-  piece.root = from->piece.root;
-  piece.is_asked_for = from->piece.is_asked_for && when == Derive::always;
+  piece.way = way_of(recipe.name, source.way);
+  piece.root = source.root;
+  piece.age = source.age;
+  piece.is_asked_for =
+      from->piece.is_asked_for && (!addend || addend->piece.is_asked_for) && when == Derive::always;
   piece.derived = std::make_shared<DerivedRun>(from->shown, recipe, result);
   return piece;
 }
@@ -220,17 +232,23 @@ void Derivations::start_call(const RecordedCall& call) {
 }
 
 void Derivations::end_call(const RecordedCall& call) {
-  const KeptBeside beside = std::exchange(beside_, {});
+  Beside beside = std::exchange(beside_, {});
   const std::optional<Found> before = std::exchange(before_, {});
   if (call.results.empty()) return;  // it threw
   const auto is_held = [&](const at::Tensor& tensor) {
     return is_of_model(tensor) || compression_.knows(tensor);
   };
+  std::optional<Found> addend;
+  if (is_sum(call, is_held)) {
+    addend = piece_of(call.arguments[1].toTensor());
+    if (!addend) return;
+    beside.addend = again(addend->shown);
+  }
   const std::optional<Recipe> recipe = recipe_of(call, beside, is_held);
   if (!recipe) return;
   const at::Tensor result = call.results[0].toTensor();
   const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);
-  if (std::optional<Piece> piece = derived(*recipe, from, result)) {
+  if (std::optional<Piece> piece = derived(*recipe, from, result, addend)) {
     insert(result, std::move(*piece));
   }
 }

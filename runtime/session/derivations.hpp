@@ -70,6 +70,7 @@ class Derivations {
     RunPointer derived;                          ///< or by nobody else
     std::string way;                             ///< empty: codes
     Compression::SiteKey root;
+    std::uint64_t age = 0;  ///< the root's, in the order of codes
     bool is_asked_for = true;
     int steps = 0;     ///< from codes to here,
     int products = 0;  ///< and matrix products among them
@@ -80,16 +81,19 @@ class Derivations {
   };
 
   std::optional<Found> piece_of(const at::Tensor& tensor) const;
+  /// addend: what else it comes of, if anything.
   std::optional<Piece> derived(const Recipe& recipe, const std::optional<Found>& from,
-                               const at::Tensor& result) const;
+                               const at::Tensor& result,
+                               const std::optional<Found>& addend = {}) const;
   void insert(const at::Tensor& run, Piece piece);
   void forget_dead();
 
   const Compression& compression_;
   std::map<const void*, std::vector<Piece>> pieces_;  ///< by memory
+  std::uint64_t added_ = 0;                           ///< codes so far
   std::size_t inserted_ = 0;                          ///< since the dead were forgotten
   std::size_t few_ = 8;                               ///< so many are no matter
-  KeptBeside beside_;                                 ///< by what runs now
+  Beside beside_;                                     ///< what runs now
   std::optional<Found> before_;                       ///< what runs now changes it in place
 };
 

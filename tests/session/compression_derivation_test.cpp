@@ -129,6 +129,55 @@ TEST(CompressionDerivation, DropsTheSameAgain) {
   EXPECT_TRUE(at::equal(again.eq(0.0), dropped.eq(0.0)));
 }
 
+TEST(CompressionDerivation, TakesSumsBehindBranches) {
+  at::manual_seed(42);
+  const at::Tensor x = at::randn({64, 48});
+  const auto norm = [](const at::Tensor& h) { return at::layer_norm(h, {48}); };
+  expect_derived("sum", x, [](const at::Tensor& h) { return h + h; });
+  expect_derived("sum of norm", x, [&](const at::Tensor& h) { return norm(h) + h; });
+  expect_derived("sum", x, [&](const at::Tensor& h) { return at::add(h, norm(h), -0.5); });
+  expect_derived("relu of sum of norm", x,
+                 [&](const at::Tensor& h) { return at::relu(norm(h) + h); });
+  expect_derived("sum of norm", x, [&](const at::Tensor& h) { return norm(h).add_(h, 2.0); });
+  expect_derived("sum", x.t(), [&](const at::Tensor& h) {
+    return (h * 2.0) + norm(h.t().contiguous()).t();  // of other strides
+  });
+}
+
+// Whose codes are the later ones: the earlier ones serve others as well.
+TEST(CompressionDerivation, ASumGivesItsBitsToTheLaterCodes) {
+  at::manual_seed(43);
+  const at::Tensor x = at::randn({64, 48}).requires_grad_();
+  const at::Tensor weight = at::randn({48, 48}).requires_grad_();
+  const Network network{x, {weight, x}, [&](const at::Tensor& h) {
+                          const at::Tensor first = at::layer_norm(h, {48});
+                          const at::Tensor later = at::layer_norm(at::mm(first, weight), {48});
+                          return at::mm(at::relu(h + later), weight);
+                        }};
+  const at::Tensor exact = network.gradients(nullptr);
+  Compressor compressor({.bits = 8});
+  derive_all(compressor, Derive::always);
+  compressor.derive("linear", Derive::never);
+  EXPECT_LT(distance(network.gradients(&compressor), exact), 0.02);
+  EXPECT_EQ(codecs(compressor).back(), "derived: relu of sum of norm") << compressor.report();
+}
+
+TEST(CompressionDerivation, ASumWithWhatDoesNotComeBackIsCoded) {
+  at::manual_seed(44);
+  const at::Tensor x = at::randn({64, 48}).requires_grad_();
+  const at::Tensor weight = at::randn({64, 48}).requires_grad_();
+  for (const at::Tensor& other : {at::randn({64, 48}), at::randn({1, 48}), at::randn({64, 1})}) {
+    const Network network{x, {weight, x}, [&](const at::Tensor& h) {
+                            return h * weight.square() + (h + other) * weight;
+                          }};
+    const at::Tensor exact = network.gradients(nullptr);
+    Compressor compressor({.bits = 8});
+    derive_all(compressor, Derive::always);
+    EXPECT_LT(distance(network.gradients(&compressor), exact), 0.02);
+    EXPECT_EQ(codecs(compressor).back(), "rotated, 8 bits") << compressor.report();
+  }
+}
+
 // What else keeps a mask says nothing of the product that follows.
 TEST(CompressionDerivation, DoesNotTakeAnotherMaskForThatOfDropout) {
   at::manual_seed(41);
@@ -272,7 +321,7 @@ TEST(CompressionDerivation, NamesAreChecked) {
   Compressor compressor;
   EXPECT_EQ(test::refusal([&] { compressor.derive("gelu", Derive::always); }),
             "fewbit::Compressor::derive: 'gelu' is no derivation, accepted: copy, norm, relu, "
-            "dropout, activation, linear, softmax");
+            "dropout, sum, activation, linear, softmax");
 }
 
 TEST(CompressionDerivation, SharedByAllThatKeepIt) {

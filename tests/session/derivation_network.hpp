@@ -9,8 +9,8 @@
 // Networks in a compressor whose derivations are asked for.
 namespace fewbit::test {
 
-inline const std::vector<std::string> kNames = {"copy",       "norm",   "relu",   "dropout",
-                                                "activation", "linear", "softmax"};
+inline const std::vector<std::string> kNames = {"copy", "norm",       "relu",   "dropout",
+                                                "sum",  "activation", "linear", "softmax"};
 
 inline void derive_all(Compressor& compressor, Derive when) {
   for (const std::string& name : kNames) compressor.derive(name, when);

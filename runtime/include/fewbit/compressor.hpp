@@ -133,16 +133,17 @@ class Compressor {
   ///   norm        a norm's output of its input
   ///   relu        its output of its input and of the signs that are kept; leaky_relu's too
   ///   dropout     its output of its input and of the mask that is kept
+  ///   sum         of two tensors that both come back, as behind a residual branch
   ///   activation  any other one's output of its input
   ///   linear      a linear layer's output of its input, as queries, keys and values: costs the
   ///               layer's product a second time, where layers follow each other a third
   ///   softmax     probabilities that log_softmax keeps of its input
-  /// They build on each other, up to eight and two products: with `linear` and `norm` the queries
+  /// They build on each other, up to sixteen and two products: with `linear` and `norm` the queries
   /// come of the norm's input. Weights are the model's: parameters, and those that name() told if
-  /// they are frozen; one that changes until backward is an error. copy, norm, relu and dropout
-  /// are taken where_better from the start (in the scheme blpa always, in others of a paper never),
-  /// others never: `linear` and `activation` bring much for their time (README), softmax is not
-  /// linear.
+  /// they are frozen; one that changes until backward is an error. copy, norm, relu, dropout
+  /// and sum are taken where_better from the start (in the scheme blpa always, but for sum, in
+  /// others of a paper never), others never: `linear` and `activation` bring much for their time
+  /// (README), softmax is not linear.
   Compressor& derive(const std::string& name, Derive when);
 
   /// One tensor that one place of a model keeps.
