@@ -45,6 +45,7 @@ std::vector<Coding> codings() {
     all.push_back({"actnn, level " + std::to_string(level),
                    {.bits = 2, .scheme = Scheme::actnn, .level = level}});
   }
+  all.push_back({"actnn, level 3, 3 bits", {.bits = 3, .scheme = Scheme::actnn, .level = 3}});
   all.push_back({"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}});
   all.push_back({"division, 2 bits", {.bits = 2, .scheme = Scheme::division}});
   for (const double bits : {4.0, 2.0}) {
