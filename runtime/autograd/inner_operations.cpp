@@ -1,11 +1,13 @@
-// What autograd says of the operations below fewbit::activation. It does not meet them there, but
-// it does where they are called alone, and in transforms of functorch within one another: the outer
-// one differentiates what the inner one calls. Left to themselves they would pass for constants.
+// What autograd says of the operations below fewbit::activation and fewbit::randomized_linear. It
+// does not meet them there, but it does where they are called alone, and in transforms of functorch
+// within one another: the outer one differentiates what the inner one calls. Left to themselves
+// they would pass for constants.
 
 #include <torch/library.h>
 
 #include "autograd/once_differentiable.hpp"
 #include "ops/activation.hpp"
+#include "ops/randomized_linear.hpp"
 
 namespace fewbit::autograd {
 
@@ -19,10 +21,11 @@ void check_once(const at::Tensor& x) {
               "own activation there");
 }
 
-void refuse(const char* operation, const at::Tensor& y, const at::Tensor& x) {
+void refuse(const char* operation, const at::Tensor& y, const at::Tensor& x,
+            const char* differentiable = "fewbit::activation") {
   refuse_gradient(y, x,
-                  std::string(operation) +
-                      " has no gradient; fewbit::activation has one, by backward and once");
+                  std::string(operation) + " has no gradient; " + differentiable +
+                      " has one, by backward and once");
 }
 
 std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x,
@@ -56,12 +59,24 @@ at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, ops::Numbers 
   return dx;
 }
 
+at::Tensor project_rows(const at::Tensor& x, c10::SymInt rows, c10::string_view projection,
+                        const at::Tensor& seed) {
+  refuse_forward_mode("fewbit::project_rows", x);
+  at::Tensor y = [&] {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    return ops::project_rows(x, std::move(rows), projection, seed);
+  }();
+  refuse("fewbit::project_rows", y, x, "fewbit::randomized_linear");
+  return y;
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, Autograd, m) {
   m.impl("activation_forward", ops::unpacked<forward>);
   m.impl("activation_value", value);
   m.impl("activation_backward", backward);
+  m.impl("project_rows", project_rows);
 }
 
 }  // namespace fewbit::autograd

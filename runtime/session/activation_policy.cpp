@@ -7,6 +7,7 @@
 #include "ops/activation.hpp"
 #include "session/activation_call.hpp"
 #include "session/backward_pass.hpp"
+#include "session/policy_stack.hpp"
 
 namespace fewbit::session {
 
@@ -77,7 +78,10 @@ std::optional<Table> ActivationPolicy::table_for(const at::Tensor& x, const std:
 
 std::optional<Substitute> ActivationPolicy::decide(const Call& call) {
   const auto activation = activation_call(call.name(), call.arguments);
-  if (!activation) return std::nullopt;
+  if (!activation) {
+    Policy* const asked = PolicyStack::below(*this);
+    return asked == nullptr ? std::nullopt : asked->decide(call);
+  }
   const at::Tensor& x = call.arguments[0].toTensor();
   if (activation->obstacle != nullptr) {
     note(x, activation->function, activation->obstacle, false);

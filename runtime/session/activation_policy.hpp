@@ -33,6 +33,7 @@ class ActivationPolicy final : public Policy {
   /// The forward is over.
   void leave_sites() noexcept;
 
+  /// What is no activation is left to the policy that was opened before.
   std::optional<Substitute> decide(const Call& call) override;
 
   const std::vector<ActivationScope::Entry>& entries() const { return entries_; }

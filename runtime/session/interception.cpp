@@ -6,6 +6,7 @@
 
 #include "session/activation_call.hpp"
 #include "session/compression_policy.hpp"
+#include "session/linear_call.hpp"
 #include "session/policy_stack.hpp"
 
 namespace fewbit::session {
@@ -48,7 +49,8 @@ TORCH_LIBRARY_IMPL(_, TESTING_ONLY_GenericMode, m) {
 }
 
 TORCH_LIBRARY_IMPL(aten, TESTING_ONLY_GenericMode, m) {
-  for (const auto& names : {activation_operations(), recomputed_operations()}) {
+  for (const auto& names :
+       {activation_operations(), recomputed_operations(), linear_operations()}) {
     for (const std::string& name : names) {
       m.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&run>());
     }

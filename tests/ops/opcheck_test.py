@@ -63,6 +63,15 @@ for input in torch.randn(5, 70), torch.randn(5, 70, requires_grad=True):
     heads = [input.reshape(1, 5, 10, 7) * factor for factor in (1, 2, 3)]
     check(ops.attention.default, *heads)
 
+for x in torch.randn(40, 6), torch.randn(4, 10, 6, dtype=torch.bfloat16):
+    weight, bias = torch.randn(5, 6, dtype=x.dtype), torch.randn(5, dtype=x.dtype)
+    for projection in "gaussian", "rademacher", "dct", "rows":
+        check(ops.project_rows.default, x.reshape(40, 6), 9, projection, seed)
+        for grad in False, True:
+            check(ops.randomized_linear.default, x.clone().requires_grad_(grad),
+                  weight.clone().requires_grad_(grad), bias if projection == "dct" else None, 9,
+                  projection, seed)
+
 # Sizes stay symbolic through forward, autograd and backward: nothing was assumed about them.
 shapes = ShapeEnv()
 mode = FakeTensorMode(shape_env=shapes)
@@ -78,6 +87,8 @@ with mode:
     seed = torch.zeros(1, dtype=torch.int64)
     ops.rotated_decode(*ops.rotated_encode(x, 2, 64, 8, seed, 0), count, 2, 64, 8, x.dtype, seed, 0)
     ops.sign_decode(ops.sign_encode(x), count, x.dtype)
+    weight = x.detach().clone().requires_grad_()
+    ops.randomized_linear(x, weight, None, 2, "rademacher", seed).sum().backward()
     places = x.detach().to(torch.int64)
     ops.integer_decode(ops.integer_encode(places, 0, 5), count, 0, 5, torch.int64)
 assert x.grad.shape == x.shape and not shapes.guards, shapes.guards

@@ -9,5 +9,6 @@
 #include "fewbit/compressor.hpp"
 #include "fewbit/functional.hpp"
 #include "fewbit/nn/modules.hpp"
+#include "fewbit/randomized_linear.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "fewbit/table.hpp"
