@@ -38,6 +38,7 @@ std::vector<Coding> codings(bool is_long) {
                              {"rotated, layers again", {}, widths, true},
                              {"group", {.scheme = Scheme::group}, widths}};
   if (!is_long) return all;
+  all[0].bits.push_back(8.0);
   all.push_back({"actnn, level 2", {.scheme = Scheme::actnn, .level = 2}, {4.0}});
   all.push_back({"actnn, level 3", {.scheme = Scheme::actnn, .level = 3}, {1.5, 2.0}});
   all.push_back({"gact", {.scheme = Scheme::gact}, {2.0, 4.0}});

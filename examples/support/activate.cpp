@@ -4,6 +4,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 #include <c10/util/Exception.h>
 
@@ -28,7 +29,9 @@ std::string Choice::label() const {
 Choice exact(const std::string& function) {
   if (function == "gelu")
     return {"exact", 0, [](const at::Tensor& x) { return at::gelu(x); }, false};
-  TORCH_CHECK(function == "silu", "exact: gelu or silu, not ", function);
+  if (function == "relu")
+    return {"exact", 0, [](const at::Tensor& x) { return at::relu(x); }, false};
+  TORCH_CHECK(function == "silu", "exact: gelu, relu or silu, not ", function);
   return {"exact", 0, [](const at::Tensor& x) { return at::silu(x); }, false};
 }
 
