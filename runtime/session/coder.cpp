@@ -31,8 +31,8 @@ int level_of(const CompressorOptions& options) {
                 ", accepted in the schemes actnn and gact alone");
     return 0;
   }
-  const int most = is_actnn ? 3 : 2;
-  const int level = options.level.value_or(most);
+  const int most = is_actnn ? 5 : 2;
+  const int level = options.level.value_or(is_actnn ? 3 : 2);
   TORCH_CHECK(level >= 0 && level <= most, "fewbit::Compressor: level is ", level,
               ", accepted in the scheme ", is_actnn ? "actnn" : "gact", ": 0 to ", most);
   return level;

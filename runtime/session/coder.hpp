@@ -24,6 +24,9 @@ class Coder {
 
   const CompressorOptions& options() const { return options_; }
 
+  /// Whether what is coded leaves the device's memory.
+  bool swaps() const { return options_.swap || is_actnn_from(4); }
+  bool expands_segments() const { return is_actnn_from(5); }
   /// Whether bits are split by errors; else all places have as many.
   bool splits_bits() const { return !fixed_bits_; }
   /// Whether these are weighed by the gradients of the outputs, too.
@@ -42,6 +45,9 @@ class Coder {
 
  private:
   codecs::RotatedCodes rotated(int bits) const;
+  bool is_actnn_from(int level) const {
+    return options_.scheme == Scheme::actnn && level_ >= level;
+  }
 
   CompressorOptions options_;
   int level_ = 0;

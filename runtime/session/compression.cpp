@@ -10,6 +10,7 @@
 #include "session/backward_pass.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_error.hpp"
+#include "swap/expandable_segments.hpp"
 
 namespace fewbit::session {
 
@@ -71,7 +72,16 @@ bool fits_pattern(std::string_view text, std::string_view pattern) {
 
 }  // namespace
 
-Compression::Compression(const CompressorOptions& options) : coder_(options) {}
+Compression::Compression(const CompressorOptions& options) : coder_(options) {
+  if (coder_.swaps()) stores_ = std::make_shared<swap::Stores>();
+  if (coder_.expands_segments()) swap::ask_for_expandable_segments();
+}
+
+std::shared_ptr<swap::HostSwap> Compression::new_swap() const {
+  if (!stores_) return nullptr;
+  return std::make_shared<swap::HostSwap>(
+      [stores = stores_](c10::Device device) { return stores->of(device); });
+}
 
 void Compression::set_rule(const std::string& pattern, std::optional<int> bits,
                            std::optional<at::ScalarType> type) {
@@ -223,6 +233,7 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
   site.elements = latest.elements;
   site.bytes_before = latest.bytes_before;
   site.bytes_after = latest.bytes_after;
+  site.bytes_away = latest.bytes_away;
 }
 
 bool Compression::measures(int64_t count) {

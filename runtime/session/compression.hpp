@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "session/compression_budget.hpp"
 #include "session/compression_rules.hpp"
 #include "session/running_operations.hpp"
+#include "swap/host_swap.hpp"
 
 namespace fewbit::session {
 
@@ -36,6 +38,8 @@ class Compression {
   Derive derivation(std::string_view name) const;
 
   bool codes_anything() const { return coder_.codes({}); }
+  /// Where what one forward codes leaves to; null: it stays.
+  std::shared_ptr<swap::HostSwap> new_swap() const;
   /// How the tensor is kept, but for its size.
   Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
   /// Whether a rule says so of the operation.
@@ -51,6 +55,7 @@ class Compression {
     int64_t elements;
     int64_t bytes_before;
     int64_t bytes_after;
+    int64_t bytes_away;
     std::string derivation = {};  ///< "linear of norm"; empty: coded
     bool is_asked_for = false;    ///< so derived whatever it errs
   };
@@ -155,6 +160,7 @@ class Compression {
                                            const codecs::RandomStream& random) const;
 
   Coder coder_;
+  std::shared_ptr<swap::Stores> stores_;  ///< null: nothing leaves
   mutable std::mutex mutex_;
   std::vector<Rule> rules_;  ///< in the order of making
   std::map<std::string, Derive, std::less<>> derivations_;

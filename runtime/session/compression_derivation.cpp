@@ -204,7 +204,7 @@ double Compression::average_bits(const std::vector<Demand>& demands) const {
       left -= elements * kConstantBits / static_cast<double>(options().group);
       continue;
     }
-    left -= 8.0 * static_cast<double>(place.site.bytes_after);
+    left -= 8.0 * static_cast<double>(place.site.bytes_after + place.site.bytes_away);
     if (takes_budget(place)) left += elements * place.coded_bits;
   }
   double elements = 0.0;

@@ -5,6 +5,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/randint.h>
 
+#include "codecs/swapped.hpp"
 #include "ops/layout.hpp"
 
 namespace fewbit::session {
@@ -88,13 +89,15 @@ RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
   const codecs::RandomStream random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return nullptr;
+  const int64_t away = swap_ ? codecs::bytes_to_swap(*encoded) : 0;
   compression_->note(site, saving, treatment,
                      {codec->name(), run.numel(), static_cast<int64_t>(run.nbytes()),
-                      bytes_of(encoded->tensors())});
-  if (!is_due) return encoded;
-  compression_->measure(site, saving, treatment, run, *encoded, random);
-  if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
-  return encoded;
+                      bytes_of(encoded->tensors()) - away, away});
+  if (is_due) {
+    compression_->measure(site, saving, treatment, run, *encoded, random);
+    if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
+  }
+  return away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded;
 }
 
 void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,
@@ -111,7 +114,7 @@ std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
   const auto& [tensor, view, saving, treatment, site] = saved;
   const bool is_due = compression_->is_due(site);
   compression_->note(site, saving, treatment,
-                     {"", view.numel(), static_cast<int64_t>(view.nbytes()), 0, derived.way,
+                     {"", view.numel(), static_cast<int64_t>(view.nbytes()), 0, 0, derived.way,
                       derived.is_asked_for});
   if (is_due) {
     const at::Tensor run = ops::dense(view);

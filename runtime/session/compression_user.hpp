@@ -20,7 +20,8 @@ class CompressionUser final : public SavedTensorUser {
   explicit CompressionUser(std::shared_ptr<Compression> compression)
       : compression_(std::move(compression)),
         derivations_(*compression_),
-        sensitivities_(compression_) {}
+        sensitivities_(compression_),
+        swap_(compression_->new_swap()) {}
 
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
@@ -78,6 +79,7 @@ class CompressionUser final : public SavedTensorUser {
   std::shared_ptr<Compression> compression_;
   Derivations derivations_;
   Sensitivities sensitivities_;
+  std::shared_ptr<swap::HostSwap> swap_;  ///< null: what is coded stays
   std::map<RunKey, Run> runs_;
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   std::map<std::string, at::Tensor> seeds_;               ///< by device

@@ -1,5 +1,6 @@
 #include "fewbit/compressor.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "session/compression_policy.hpp"
@@ -22,6 +23,32 @@ std::string place_of(const Compressor::Site& site) {
 std::string bits_of(int64_t bytes, int64_t elements) {
   if (elements == 0) return "-";
   return session::rounded(8.0 * static_cast<double>(bytes) / static_cast<double>(elements));
+}
+
+std::vector<session::TextTable::Column> columns(bool swaps) {
+  using Side = session::TextTable::Side;
+  std::vector<session::TextTable::Column> columns = {{"what is kept"},
+                                                     {"codec"},
+                                                     {"elements", Side::right},
+                                                     {"bits", Side::right},
+                                                     {"bytes before", Side::right},
+                                                     {"after", Side::right}};
+  if (swaps) columns.push_back({"away", Side::right});
+  columns.push_back({"squared error", Side::right});
+  return columns;
+}
+
+std::vector<std::string> row_of(const Compressor::Site& site, const std::string& place,
+                                const std::string& error, bool swaps) {
+  std::vector<std::string> row = {place,
+                                  site.codec,
+                                  session::grouped(site.elements),
+                                  bits_of(site.bytes_after + site.bytes_away, site.elements),
+                                  session::grouped(site.bytes_before),
+                                  session::grouped(site.bytes_after)};
+  if (swaps) row.push_back(session::grouped(site.bytes_away));
+  row.push_back(error);
+  return row;
 }
 
 }  // namespace
@@ -73,26 +100,18 @@ void Compressor::load(const std::string& path) {
 }
 
 std::string Compressor::report() const {
-  using Side = session::TextTable::Side;
-  session::TextTable table({{"what is kept"},
-                            {"codec"},
-                            {"elements", Side::right},
-                            {"bits", Side::right},
-                            {"bytes before", Side::right},
-                            {"after", Side::right},
-                            {"squared error", Side::right}});
+  const std::vector<Site> all = sites();
+  const bool swaps = std::ranges::any_of(all, [](const Site& s) { return s.bytes_away > 0; });
+  session::TextTable table(columns(swaps));
   Site total;
-  for (const Site& site : sites()) {
-    table.add({place_of(site), site.codec, session::grouped(site.elements),
-               bits_of(site.bytes_after, site.elements), session::grouped(site.bytes_before),
-               session::grouped(site.bytes_after), session::rounded(site.error)});
+  for (const Site& site : all) {
+    table.add(row_of(site, place_of(site), session::rounded(site.error), swaps));
     total.elements += site.elements;
     total.bytes_before += site.bytes_before;
     total.bytes_after += site.bytes_after;
+    total.bytes_away += site.bytes_away;
   }
-  table.add({"all", "", session::grouped(total.elements),
-             bits_of(total.bytes_after, total.elements), session::grouped(total.bytes_before),
-             session::grouped(total.bytes_after), ""});
+  table.add(row_of(total, "all", "", swaps));
   const std::optional<double> gap = compression_->split_gap();
   if (!gap) return table.text();
   return table.text() + "weighed errors: at most " + session::rounded(100.0 * *gap) +

@@ -25,12 +25,13 @@ MAY_USE = {
     "kernels": set(),
     "tables": {"base", "functions", "table", "search", "kernels"},
     "ops": {"kernels", "tables"},
-    "codecs": {"ops"},
+    "swap": set(),
+    "codecs": {"ops", "swap"},
     "autograd": {"ops"},
     "nn": {"ops", "autograd", "tables"},
-    "session": {"ops", "codecs", "autograd", "tables", "base", "weights", "table", "search"},
+    "session": {"ops", "swap", "codecs", "autograd", "tables", "base", "weights", "table", "search"},
 }
-RUNTIME_WITH_TORCH = {"tables", "ops", "codecs", "autograd", "nn", "session"}
+RUNTIME_WITH_TORCH = {"tables", "ops", "swap", "codecs", "autograd", "nn", "session"}
 
 # Prefix of an include -> the folders that alone may write it.
 OUTSIDE = {

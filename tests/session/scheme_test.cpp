@@ -49,8 +49,8 @@ TEST(Actnn, LevelNoneIsAsWithoutAScope) {
 }
 
 TEST(Scheme, OtherLevelsAreRefused) {
-  EXPECT_EQ(test::refusal([] { Compressor({.scheme = Scheme::actnn, .level = 4}); }),
-            "fewbit::Compressor: level is 4, accepted in the scheme actnn: 0 to 3");
+  EXPECT_EQ(test::refusal([] { Compressor({.scheme = Scheme::actnn, .level = 6}); }),
+            "fewbit::Compressor: level is 6, accepted in the scheme actnn: 0 to 5");
   EXPECT_EQ(test::refusal([] { Compressor({.scheme = Scheme::gact, .level = 3}); }),
             "fewbit::Compressor: level is 3, accepted in the scheme gact: 0 to 2");
   EXPECT_EQ(test::refusal([] { Compressor({.scheme = Scheme::group, .level = 1}); }),

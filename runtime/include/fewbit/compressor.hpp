@@ -52,7 +52,9 @@ struct CompressorOptions {
   /// Of the schemes actnn and gact; none: 3 and 2. 0: nothing is coded.
   /// actnn  1: 4 bits, norms' inputs left alone. 2: 4 bits. 3: `bits` on average, split over places
   ///        by the energies of their outputs' gradients, which backward passes measure, and at each
-  ///        place over samples by the squares of their ranges
+  ///        place over samples by the squares of their ranges. 4: the same, and swap. 5: the same,
+  ///        and where there is a CUDA device torch's allocator is asked, for the whole process, for
+  ///        segments that grow (expandable_segments), unless PYTORCH_ALLOC_CONF names these
   /// gact   1: `bits`, whole ones. 2: `bits` on average, split over places by the same energies
   std::optional<int> level = {};
   int64_t block = 8;        ///< of the scheme division: elements a side of a mean, above 0
@@ -63,6 +65,12 @@ struct CompressorOptions {
   int64_t group = 256;  ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
   int trellis = 0;  ///< states of a trellis that picks codes of 1 to 4 bits: 4, 8; 0: none. With 4
                     ///< errors are a quarter less, and coding takes twice the time
+  /// What is coded leaves the device's memory until backward, but for tensors of less than 4 KiB: a
+  /// GPU's to pinned memory of the host, by a stream of its own and back ahead of its use; a CPU's
+  /// to a file in the folder that TMPDIR names, which is no larger than what is away at a time.
+  /// Gradients are the same. Where the file cannot be written, a later forward or backward throws
+  /// c10::Error once, naming the folder.
+  bool swap = false;
 };
 
 /// Keeps in few bits what the operations of a model keep for their backward pass, whatever they
@@ -156,7 +164,8 @@ class Compressor {
     int64_t count = 0;         ///< how often it was coded so far
     int64_t elements = 0;      ///< of the latest
     int64_t bytes_before = 0;  ///< of the latest
-    int64_t bytes_after = 0;   ///< of the latest
+    int64_t bytes_after = 0;   ///< of the latest, in the device's memory,
+    int64_t bytes_away = 0;    ///< and where swap puts them
     double error = 0.0;        ///< squared, over the tensor's energy, when last measured; 0: exact
   };
   /// In the order in which they were met.
