@@ -184,6 +184,43 @@ TEST_F(CudaSession, ACompressedStepNeverWaitsForTheDevice) {
   for (int i = 0; i < 3; ++i) step();
 }
 
+// Codes in the host's memory, fetched in reverse order.
+TEST_F(CudaSession, CodesThatLeaveTheDeviceGiveTheSameGradients) {
+  constexpr int64_t kWidth = 512;
+  at::manual_seed(9);
+  std::vector<at::Tensor> weights;
+  for (int i = 0; i < 6; ++i) {
+    weights.push_back((at::randn({kWidth, kWidth}, at::kCUDA) / 20).requires_grad_());
+  }
+  const at::Tensor x = at::randn({2048, kWidth}, at::kCUDA).requires_grad_();
+  const auto gradients = [&](Compressor& compressor, bool is_asked_twice) {
+    at::manual_seed(10);
+    at::Tensor h = x * 1.0;
+    {
+      const CompressionScope scope(compressor);
+      for (const at::Tensor& weight : weights) h = at::relu(at::mm(h, weight)) + h;
+    }
+    const at::Tensor loss = h.square().mean();
+    if (is_asked_twice) torch::autograd::grad({loss}, weights, {}, /*retain_graph=*/true);
+    std::vector<at::Tensor> flat;
+    for (const at::Tensor& one : torch::autograd::grad({loss}, weights)) {
+      flat.push_back(one.flatten());
+    }
+    return at::cat(flat);
+  };
+  Compressor stays({.bits = 4}), leaves({.bits = 4, .swap = true});
+  for (int step = 0; step < 6; ++step) {
+    const at::Tensor expected = gradients(stays, false);
+    EXPECT_TRUE(at::equal(gradients(leaves, step % 2 == 1), expected)) << leaves.report();
+  }
+  int64_t after = 0, away = 0;
+  for (const Compressor::Site& site : leaves.sites()) {
+    after += site.bytes_after;
+    away += site.bytes_away;
+  }
+  EXPECT_GT(away, 10 * after) << leaves.report();
+}
+
 TEST_F(CudaSession, ACalibratorFitsTheTablesOfTheCpu) {
   const auto fits = [](at::Device device) {
     torch::nn::Sequential model = few_bit_model();
