@@ -72,7 +72,8 @@ void HostSwap::fetch_before(int64_t number) {
   size_t window = 0;
   for (auto entry = entries_.lower_bound(number); entry != entries_.begin();) {
     --entry;
-    const auto& [next, value] = *entry;
+    const int64_t next = entry->first;
+    const Entry& value = entry->second;
     if (value.pass == pass_) continue;
     if (window > 0 && window + value.bytes > most_ahead_) return;
     window += value.bytes;
