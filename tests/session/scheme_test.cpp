@@ -202,7 +202,7 @@ TEST(Gact, SensitivitiesAreThoseThatProbesOfSinglePlacesFind) {
       error += (chain.gradient(x, &probe) - exact).square().sum().item<double>() / kDraws;
     }
     ASSERT_EQ(probe.sites().size(), 1U) << probe.report();
-    const Compressor::Site& site = probe.sites()[0];
+    const Compressor::Site site = probe.sites()[0];
     const double expected = found[place] * static_cast<double>(site.elements) * site.error;
     EXPECT_NEAR(error / expected, 1.0, 0.15) << place;
   }
