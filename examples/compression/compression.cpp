@@ -168,15 +168,17 @@ Chart as_chart(const std::string& model, const std::vector<Result>& results) {
   return chart;
 }
 
-// Whether something of ours keeps no more and loses no more, but for what seeds and the bytes of
-// constants do.
+// Whether something of ours keeps no more, but for the bytes of constants, and loses no more: by
+// two standard errors of the paired differences, or what is noise anyway.
 bool is_beaten(const Result& result, const std::vector<Result>& results) {
   const auto bytes = static_cast<double>(result.runs[0].bytes);
-  const double distance = mean(above(result, results[0]));
+  if (!std::isfinite(mean(above(result, results[0])))) return true;
   return std::ranges::any_of(results, [&](const Result& ours) {
-    return ours.way.coding && ours.way.coding->is_ours() &&
-           static_cast<double>(ours.runs[0].bytes) <= 1.01 * bytes &&
-           mean(above(ours, results[0])) <= distance + kLeastShown;
+    if (!ours.way.coding || !ours.way.coding->is_ours()) return false;
+    if (static_cast<double>(ours.runs[0].bytes) > 1.01 * bytes) return false;
+    const std::vector<double> difference = above(ours, result);
+    const double error = deviation(difference) / std::sqrt(static_cast<double>(difference.size()));
+    return mean(difference) <= kLeastShown + 2.0 * error;
   });
 }
 

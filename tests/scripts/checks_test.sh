@@ -28,7 +28,7 @@ expect_fault layers 'solver/verify/verify.cpp:[0-9]+: verify may not include sea
 
 fresh_copy
 echo '#include <torch/torch.h>' >>"$scratch/copy/solver/base/text.cpp"
-expect_fault layers 'base/text.cpp:[0-9]+: only autograd, codecs, nn, ops, session, tables may include torch/'
+expect_fault layers 'base/text.cpp:[0-9]+: only autograd, codecs, nn, ops, session, swap, tables may include torch/'
 
 fresh_copy
 echo '#include "session/interception.hpp"' >>"$scratch/copy/runtime/ops/library.cpp"
