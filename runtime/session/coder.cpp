@@ -106,17 +106,18 @@ bool Coder::codes(const Treatment& treatment) const {
 }
 
 std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Saving& saving) const {
-  if (options_.scheme == Scheme::group || options_.scheme == Scheme::gact) {
-    return {CodecKind::group};
-  }
-  if (options_.scheme == Scheme::actnn) {
-    return {fixed_bits_ ? CodecKind::group : CodecKind::by_sample};
-  }
-  if (options_.scheme == Scheme::division) {
-    return {has_channels(saving) ? CodecKind::frequency_split : CodecKind::group};
-  }
-  if (options_.scheme == Scheme::blpa) {
-    return {treatment.is_norm && norm_of(saving) ? CodecKind::fixed_point : CodecKind::group};
+  switch (options_.scheme) {
+    case Scheme::group:
+    case Scheme::gact:
+      return {CodecKind::group};
+    case Scheme::actnn:
+      return {fixed_bits_ ? CodecKind::group : CodecKind::by_sample};
+    case Scheme::division:
+      return {has_channels(saving) ? CodecKind::frequency_split : CodecKind::group};
+    case Scheme::blpa:
+      return {treatment.is_norm && norm_of(saving) ? CodecKind::fixed_point : CodecKind::group};
+    case Scheme::rotated:
+      break;
   }
   if (treatment.way == Way::probabilities) return {CodecKind::squares, CodecKind::rotated};
   return {CodecKind::rotated, CodecKind::group};

@@ -281,9 +281,10 @@ bool may_be_derived(std::string_view operation) {
 
 bool is_sum(const RecordedCall& call, const IsOfModel& is_of_model) {
   if (call.operation != "aten::add" && call.operation != "aten::add_") return false;
+  if (call.arguments.size() != 3) return false;
   const at::Tensor result = tensor_of(call.results[0]), one = tensor_of(call.arguments[0]),
                    other = tensor_of(call.arguments[1]);
-  if (call.arguments.size() != 3 || !one.defined() || !other.defined()) return false;
+  if (!one.defined() || !other.defined()) return false;
   return one.sizes() == result.sizes() && other.sizes() == result.sizes() && !is_of_model(other);
 }
 
