@@ -54,19 +54,6 @@ struct Options {
   std::string results;
 };
 
-/// What /proc/cpuinfo says of the first processor: "AMD EPYC, family 26, model 2, 2 cores".
-std::string processor() {
-  std::map<std::string, std::string> facts;
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line) && !line.empty();) {
-    const auto colon = line.find(':');
-    if (colon == std::string::npos || colon + 2 > line.size()) continue;
-    facts[line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1)] = line.substr(colon + 2);
-  }
-  return facts["model name"] + ", family " + facts["cpu family"] + ", model " + facts["model"] +
-         ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
-}
-
 /// "amd_epyc_family_26_model_2_2_cores.md".
 std::string file_name(const std::string& text) {
   std::string name;
@@ -165,9 +152,9 @@ void print(const std::string& text) {
 }
 
 void write_results(const std::string& folder, const std::vector<Row>& rows) {
-  const std::filesystem::path path = std::filesystem::path(folder) / file_name(processor());
+  const std::filesystem::path path = std::filesystem::path(folder) / file_name(processor_name());
   std::ofstream file(path);
-  file << "# Activations in libtorch: " << processor()
+  file << "# Activations in libtorch: " << processor_name()
        << "\n\n`scripts/bench activation`, libtorch " << TORCH_VERSION
        << ". What bounds them: [README.md](README.md).\n\n"
        << kTitles;

@@ -1,7 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <malloc.h>
 
@@ -20,6 +26,26 @@ double processor_seconds_of(const Action& action) {
   const std::clock_t start = std::clock();
   action();
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+/// The upper one of an even number.
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// What /proc/cpuinfo says of the first processor: "AMD EPYC, family 26, model 2, 2 cores".
+inline std::string processor_name() {
+  std::map<std::string, std::string> facts;
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos || colon + 2 > line.size()) continue;
+    facts[line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1)] = line.substr(colon + 2);
+  }
+  return facts["model name"] + ", family " + facts["cpu family"] + ", model " + facts["model"] +
+         ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
 }
 
 /// From then on tensors come from memory that was used before, as in training with a caching

@@ -11,8 +11,8 @@
 #include <torch/utils.h>
 
 #include "bench/codecs/show.hpp"
+#include "bench/compressor_setup.hpp"
 #include "examples/models/catalogue.hpp"
-#include "fewbit/compressor.hpp"
 #include "fewbit/saved_bytes.hpp"
 
 namespace fewbit::bench {
@@ -28,15 +28,8 @@ struct Options {
   std::string folder;
 };
 
-/// A way to keep what is saved.
-struct Coding {
-  std::string name;
-  CompressorOptions options;
-  bool runs_layers_again = false;
-};
-
-std::vector<Coding> codings() {
-  std::vector<Coding> all;
+std::vector<CompressorSetup> setups() {
+  std::vector<CompressorSetup> all;
   for (const double bits : {4.0, 2.0}) {
     const std::string width = examples::number(bits) + " bits";
     all.push_back({"group, " + width, {.bits = bits, .scheme = Scheme::group}});
@@ -59,13 +52,6 @@ std::vector<Coding> codings() {
     }
   }
   return all;
-}
-
-Compressor& set_up(Compressor& compressor, const Coding& coding) {
-  if (coding.runs_layers_again) {
-    for (const char* name : {"linear", "activation"}) compressor.derive(name, Derive::where_better);
-  }
-  return compressor;
 }
 
 struct Step {
@@ -116,9 +102,9 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
   const Step exact = step(model, nullptr, options.measures_errors);
   sheet.rows.push_back({name, "exact", megabytes(exact.bytes, options.batch), "1", "0",
                         fitting(model, exact.bytes, options.batch)});
-  for (const Coding& coding : codings()) {
-    Compressor compressor(coding.options);
-    set_up(compressor, coding);
+  for (const CompressorSetup& setup : setups()) {
+    Compressor compressor(setup.options);
+    setup.set_up(compressor);
     step(model, &compressor, false);  // by whose errors bits are split
     const Step coded = step(model, &compressor, options.measures_errors);
     const double less = static_cast<double>(exact.bytes) / static_cast<double>(coded.bytes);
@@ -127,10 +113,10 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
       const at::Tensor rest = coded.gradient - exact.gradient;
       error = examples::number((rest.norm() / exact.gradient.norm()).item<double>(), 2);
     }
-    sheet.rows.push_back({name, coding.name, megabytes(coded.bytes, options.batch),
+    sheet.rows.push_back({name, setup.name, megabytes(coded.bytes, options.batch),
                           examples::number(less), error,
                           fitting(model, coded.bytes, options.batch)});
-    std::cerr << name << ", " << coding.name << ": " << examples::number(less) << " times less\n";
+    std::cerr << name << ", " << setup.name << ": " << examples::number(less) << " times less\n";
   }
 }
 

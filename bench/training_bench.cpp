@@ -66,12 +66,6 @@ struct Row {
   double least() const { return *std::min_element(seconds.begin(), seconds.end()); }
 };
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Round by round, so that both times of a pair met the same load.
 double ratio(const Row& exact, const Row& ours) {
   std::vector<double> ratios;
@@ -79,14 +73,6 @@ double ratio(const Row& exact, const Row& ours) {
     ratios.push_back(exact.seconds[i] / ours.seconds[i]);
   }
   return median(ratios);
-}
-
-std::string machine() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(": ") + 2);
-  }
-  return "unknown";
 }
 
 // The encoder calls torch's own GELU, whatever it is given.
@@ -160,7 +146,7 @@ void print(const Case& that, const std::vector<Row>& rows) {
 }
 
 nlohmann::ordered_json json_of(const Case& that, const Row& row, const Row& exact) {
-  return {{"machine", machine()},
+  return {{"machine", processor_name()},
           {"model", that.model},
           {"function", that.function},
           {"times", that.times},
@@ -187,7 +173,7 @@ nlohmann::ordered_json run(const Options& options) {
       "| model | function | batch | threads | way | bits | median ms | least ms | exact / ours | "
       "exact / ours, least | bytes kept | saved, %% |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-      machine().c_str());
+      processor_name().c_str());
   auto result = nlohmann::ordered_json::array();
   for (const std::string& model : options.models) {
     for (const std::string& function : options.functions) {

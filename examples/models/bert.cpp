@@ -20,6 +20,10 @@ nn::LayerNormOptions norm_options(const BertOptions& options) {
 
 }  // namespace
 
+BertOptions bert_small() {
+  return {.width = 512, .blocks = 4, .heads = 8};
+}
+
 BertOptions bert_base() {
   return {};
 }

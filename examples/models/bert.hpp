@@ -23,6 +23,7 @@ struct BertOptions {
   int64_t classes = 2;
 };
 
+BertOptions bert_small();  ///< of Turc et al., 2019: 4 blocks of width 512
 BertOptions bert_base();
 BertOptions bert_large();
 

@@ -86,6 +86,7 @@ std::vector<std::pair<std::string, Maker>> catalogue() {
       {"vgg11_bn", pictures<Vgg>(VggOptions{.batch_norm = true})},
       {"densenet121", pictures<DenseNet>(DenseNetOptions{})},
       {"vit_small_16", pictures<Vit>(VitOptions{})},
+      {"bert_small_128", bert(bert_small(), 128)},
       {"bert_base", bert(bert_base(), 512)},
       {"bert_base_128", bert(bert_base(), 128)},
       {"bert_large", bert(bert_large(), 512)},

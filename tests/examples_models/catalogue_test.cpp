@@ -12,7 +12,7 @@ namespace fewbit::examples::catalogue_test {
 
 TEST(Catalogue, NamesAreDistinct) {
   const auto names = model_names();
-  EXPECT_EQ(names.size(), 15u);
+  EXPECT_EQ(names.size(), 16u);
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
 }
 

@@ -36,6 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Published{"resnet152", 60'192'808}, Published{"wide_resnet50_2", 68'883'240},
                     Published{"vgg11", 132'863'336}, Published{"vgg11_bn", 132'868'840},
                     Published{"densenet121", 7'978'856}, Published{"vit_small_16", 22'050'664},
+                    Published{"bert_small_128", 28'763'648 + 2 * 512 + 2},
                     Published{"bert_base", 109'482'240 + 2 * 768 + 2},
                     Published{"bert_large", 335'141'888 + 2 * 1024 + 2}),
     [](const auto& test) { return std::string(test.param.model); });

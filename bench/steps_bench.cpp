@@ -1,0 +1,192 @@
+// The time of a step (forward, loss, backward) of networks whose saved tensors are coded, beside
+// the exact one. All ways take turns on the same parameters and batch, a few steps in a row each:
+// the first after another way finds the allocator as it is in no training. The order moves on with
+// every round. With one thread the time is the processor's, which leaves out the turns of other
+// programs. Prints Markdown; --out writes steps.html, .md and .json.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <ATen/Parallel.h>
+#include <CLI/CLI.hpp>
+
+#include "bench/codecs/show.hpp"
+#include "bench/compressor_setup.hpp"
+#include "bench/measure.hpp"
+#include "examples/models/catalogue.hpp"
+#include "examples/support/subject.hpp"
+#include "fewbit/saved_bytes.hpp"
+
+namespace fewbit::bench {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> models{"resnet18_cifar", "bert_small_128", "transformer", "cnn",
+                                  "normed cnn"};
+  int64_t batch = 16;
+  std::vector<int> threads{1, static_cast<int>(std::thread::hardware_concurrency())};
+  int rounds = 7;
+  std::string folder;
+};
+
+struct Network {
+  std::vector<at::Tensor> parameters;
+  std::function<at::Tensor()> loss;
+};
+
+/// Of the examples' data in their batches 32 times as large, or of the catalogue.
+Network make_network(const std::string& name, int64_t batch) {
+  const auto known = examples::model_names();
+  if (std::ranges::find(known, name) != known.end()) {
+    const examples::ModelSubject subject = examples::make_model(name, batch);
+    return {subject.parameters, subject.loss};
+  }
+  const std::string function = name == "normed cnn" ? "relu" : "gelu";
+  const examples::Subject subject = examples::make_subject(name, function, 1, 32);
+  const examples::Activate activate = examples::exact(function).activate;
+  return {subject.parameters, [subject, activate] { return subject.loss(0, activate); }};
+}
+
+std::vector<CompressorSetup> setups() {
+  return {{"rotated, 2 bits", {.bits = 2}},
+          {"rotated, 2 bits, trellis", {.bits = 2, .trellis = 4}},
+          {"rotated, 2 bits, layers again", {.bits = 2}, true},
+          {"group, 2 bits", {.bits = 2, .scheme = Scheme::group}},
+          {"actnn, level 2, 4 bits", {.bits = 4, .scheme = Scheme::actnn, .level = 2}},
+          {"actnn, level 3, 2 bits", {.bits = 2, .scheme = Scheme::actnn, .level = 3}},
+          {"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}},
+          {"division, 2 bits", {.bits = 2, .scheme = Scheme::division}},
+          {"blpa, 4 bits", {.bits = 4, .scheme = Scheme::blpa}}};
+}
+
+struct Way {
+  std::string name;
+  std::unique_ptr<Compressor> compressor;  ///< none: exact
+  int64_t bytes = 0;
+  std::vector<double> seconds;  ///< of every round
+
+  void step(const Network& network) const {
+    for (const at::Tensor& parameter : network.parameters) parameter.mutable_grad().reset();
+    at::Tensor loss;
+    {
+      std::optional<CompressionScope> scope;
+      if (compressor) scope.emplace(*compressor);
+      loss = network.loss();
+    }
+    loss.backward();
+  }
+
+  int64_t bytes_kept(const Network& network) const {
+    SavedBytes meter;
+    const auto watch = meter.watch();
+    std::optional<CompressionScope> scope;
+    if (compressor) scope.emplace(*compressor);
+    const at::Tensor loss = network.loss();
+    return meter.unique_bytes();
+  }
+};
+
+std::vector<Way> ways_for(const Network& network) {
+  std::vector<Way> ways;
+  ways.push_back({"exact", nullptr, 0, {}});
+  for (const CompressorSetup& setup : setups()) {
+    ways.push_back({setup.name, std::make_unique<Compressor>(setup.options), 0, {}});
+    setup.set_up(*ways.back().compressor);
+  }
+  for (Way& way : ways) {
+    for (int i = 0; i < 2; ++i) way.step(network);  // bits are split by what they see
+    way.bytes = way.bytes_kept(network);
+  }
+  return ways;
+}
+
+void measure(const Network& network, std::vector<Way>& ways, int rounds, bool of_processor) {
+  constexpr int kInARow = 3;
+  for (int round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < ways.size(); ++i) {
+      Way& way = ways[(i + static_cast<size_t>(round)) % ways.size()];
+      const auto step = [&] { way.step(network); };
+      double least = std::numeric_limits<double>::infinity();
+      for (int j = 0; j < kInARow; ++j) {
+        least = std::min(least, of_processor ? processor_seconds_of(step) : seconds_of(step));
+      }
+      way.seconds.push_back(least);
+    }
+  }
+}
+
+// Of the rounds, so that both times of a pair met the same load.
+double ratio(const Way& way, const Way& exact) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < way.seconds.size(); ++i) {
+    ratios.push_back(way.seconds[i] / exact.seconds[i]);
+  }
+  return median(ratios);
+}
+
+void add_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
+  const Network network = make_network(name, options.batch);
+  for (const int threads : options.threads) {
+    at::set_num_threads(threads);
+    std::vector<Way> ways = ways_for(network);
+    measure(network, ways, options.rounds, threads == 1);
+    const Way& exact = ways[0];
+    for (const Way& way : ways) {
+      const double less = static_cast<double>(exact.bytes) / static_cast<double>(way.bytes);
+      const auto [least, most] = std::ranges::minmax(way.seconds);
+      sheet.rows.push_back({name, std::to_string(threads), way.name, examples::number(less),
+                            examples::number(median(way.seconds) * 1e3),
+                            examples::number(least * 1e3), examples::number(most * 1e3),
+                            examples::number(ratio(way, exact))});
+      std::cerr << name << ", " << threads << ", " << way.name << ": "
+                << examples::number(ratio(way, exact)) << " of exact\n";
+    }
+  }
+}
+
+void run(const Options& options) {
+  examples::Page page("Step times of networks whose saved tensors are coded");
+  page.add("`scripts/bench steps --out bench/results`, " + processor_name() +
+           ", libtorch, fp32. Forward, loss and backward, without an optimizer; activations in 3 "
+           "bits. Catalogue networks on a batch of " +
+           std::to_string(options.batch) + ", the examples' in 32 of theirs.");
+  examples::Sheet sheet{
+      "Step times",
+      {"network", "threads", "kept", "times less", "median ms", "least ms", "most ms", "of exact"},
+      {}};
+  for (const std::string& name : options.models) add_rows(sheet, name, options);
+  show(page, sheet,
+       "Of exact: the median over the rounds of our time over the exact one of the same round; a "
+       "round's time is the least of three steps in a row. With one thread processor time, with "
+       "more the clock's. rotated: the default; layers again: outputs of linear layers and "
+       "activations computed again where that errs less; the others as in memory.md.");
+  if (!options.folder.empty()) page.write(options.folder, "steps");
+}
+
+}  // namespace
+
+}  // namespace fewbit::bench
+
+int main(int argc, char** argv) {
+  using namespace fewbit::bench;
+  Options options;
+  std::vector<std::string> models = fewbit::examples::model_names();
+  for (const char* name : {"transformer", "cnn", "normed cnn", "encoder"}) models.push_back(name);
+  CLI::App app{
+      "The time of a step of networks whose saved tensors are coded.\n"
+      "Example: scripts/bench steps --models resnet18_cifar --threads 1"};
+  app.add_option("--models", options.models, "which")->check(CLI::IsMember(models));
+  app.add_option("--batch", options.batch, "pictures or sequences")->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads, "numbers of threads")->check(CLI::PositiveNumber);
+  app.add_option("--rounds", options.rounds, "of each case")->check(CLI::PositiveNumber);
+  app.add_option("--out", options.folder, "folder for the page");
+  CLI11_PARSE(app, argc, argv);
+  keep_memory();
+  std::ranges::sort(options.threads);
+  const auto rest = std::ranges::unique(options.threads);
+  options.threads.erase(rest.begin(), rest.end());
+  run(options);
+}
