@@ -45,17 +45,11 @@ codecs::CodecPointer exact_codec(Way way) {
       return codecs::cast(at::kFloat8_e4m3fn);
     case Way::e5m2:
       return codecs::cast(at::kFloat8_e5m2);
+    case Way::away:
+      return codecs::identity();
     default:
       return nullptr;
   }
-}
-
-Way cast_to(at::ScalarType type) {
-  TORCH_CHECK(type == at::kBFloat16 || type == at::kFloat8_e4m3fn || type == at::kFloat8_e5m2,
-              "fewbit::Compressor: a rule's type is ", type,
-              ", accepted: BFloat16, Float8_e4m3fn, Float8_e5m2");
-  if (type == at::kBFloat16) return Way::bf16;
-  return type == at::kFloat8_e4m3fn ? Way::e4m3 : Way::e5m2;
 }
 
 /// * in the pattern stands for any characters.
@@ -78,17 +72,25 @@ Compression::Compression(const CompressorOptions& options) : coder_(options) {
 }
 
 std::shared_ptr<swap::HostSwap> Compression::new_swap() const {
+  const std::lock_guard lock(mutex_);
   if (!stores_) return nullptr;
   return std::make_shared<swap::HostSwap>(
       [stores = stores_](c10::Device device) { return stores->of(device); });
 }
 
-void Compression::set_rule(const std::string& pattern, std::optional<int> bits,
-                           std::optional<at::ScalarType> type) {
-  if (bits) check_bits("a rule's bits", *bits);
-  const std::optional<Way> cast = type ? std::optional(cast_to(*type)) : std::nullopt;
+void Compression::set_rule(const std::string& pattern, Bits bits) {
+  check_bits("a rule's bits", bits.count);
+  add({pattern, bits.count, {}});
+}
+
+void Compression::set_rule(const std::string& pattern, Way way) {
+  add({pattern, {}, way});
+}
+
+void Compression::add(Rule rule) {
   const std::lock_guard lock(mutex_);
-  rules_.push_back({pattern, bits, cast});
+  if (rule.way == Way::away && !stores_) stores_ = std::make_shared<swap::Stores>();
+  rules_.push_back(std::move(rule));
   for (Place& place : places_) place.fixed.reset();  // as the rules are now, once it is met again
   has_changed_ = true;
 }
@@ -134,7 +136,7 @@ Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving)
   if (!coder_.codes(treatment)) treatment = {};
   if (rule == nullptr) return treatment;
   if (treatment.way == Way::exact && may_take_bits(tensor, saving)) treatment = {Way::rotated, 1.0};
-  if (treatment.takes_bits() && rule->cast) treatment.way = *rule->cast;
+  if (treatment.takes_bits() && rule->way) treatment.way = *rule->way;
   return treatment;
 }
 

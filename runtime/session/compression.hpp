@@ -28,9 +28,10 @@ class Compression {
 
   const CompressorOptions& options() const { return coder_.options(); }
 
-  /// Bits for what fits, or the type that it is cast to; neither: it is left alone.
-  void set_rule(const std::string& pattern, std::optional<int> bits,
-                std::optional<at::ScalarType> type = {});
+  /// For what fits.
+  void set_rule(const std::string& pattern, Bits bits);
+  /// A cast, away, or exact: left alone.
+  void set_rule(const std::string& pattern, Way way);
   void name(const std::string& name, const at::Tensor& parameter);
   /// Whether it is one of those, frozen or not, or a view of one.
   bool knows(const at::Tensor& tensor) const;
@@ -38,8 +39,12 @@ class Compression {
   Derive derivation(std::string_view name) const;
 
   bool codes_anything() const { return coder_.codes({}); }
-  /// Where what one forward codes leaves to; null: it stays.
+  /// Where what leaves in one forward goes; null: nothing does.
   std::shared_ptr<swap::HostSwap> new_swap() const;
+  /// Whether what is kept so leaves.
+  bool swaps(const Treatment& treatment) const {
+    return coder_.swaps() || treatment.way == Way::away;
+  }
   /// How the tensor is kept, but for its size.
   Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
   /// Whether a rule says so of the operation.
@@ -127,8 +132,8 @@ class Compression {
   struct Rule {
     std::string pattern;
     std::optional<int> bits;
-    std::optional<Way> cast;
-    bool leaves_alone() const { return !bits && !cast; }
+    std::optional<Way> way;  ///< where there are no bits
+    bool leaves_alone() const { return way == Way::exact; }
   };
   struct Parameter {
     Memory memory;  ///< so that its address means it
@@ -146,6 +151,7 @@ class Compression {
   std::vector<Demand> demands() const;
   double average_bits(const std::vector<Demand>& demands) const;
 
+  void add(Rule rule);
   std::string text() const;
   void read(const std::string& text);
   std::string name_at(const Place& place) const;

@@ -20,7 +20,8 @@ enum class Way {
   sizes,  ///< nothing of it but sizes is read
   bf16,
   e4m3,
-  e5m2  ///< cast, where a rule says so
+  e5m2,  ///< cast, where a rule says so
+  away   ///< exact, but in another memory, where a rule says so
 };
 
 constexpr bool is_cast(Way way) {

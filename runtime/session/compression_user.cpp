@@ -89,7 +89,8 @@ RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
   const codecs::RandomStream random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return nullptr;
-  const int64_t away = swap_ ? codecs::bytes_to_swap(*encoded) : 0;
+  const bool leaves = swap_ && compression_->swaps(treatment);
+  const int64_t away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
   compression_->note(site, saving, treatment,
                      {codec->name(), run.numel(), static_cast<int64_t>(run.nbytes()),
                       bytes_of(encoded->tensors()) - away, away});

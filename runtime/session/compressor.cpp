@@ -51,6 +51,14 @@ std::vector<std::string> row_of(const Compressor::Site& site, const std::string&
   return row;
 }
 
+session::Way cast_to(at::ScalarType type) {
+  TORCH_CHECK(type == at::kBFloat16 || type == at::kFloat8_e4m3fn || type == at::kFloat8_e5m2,
+              "fewbit::Compressor: a rule's type is ", type,
+              ", accepted: BFloat16, Float8_e4m3fn, Float8_e5m2");
+  if (type == at::kBFloat16) return session::Way::bf16;
+  return type == at::kFloat8_e4m3fn ? session::Way::e4m3 : session::Way::e5m2;
+}
+
 }  // namespace
 
 Compressor::Compressor(CompressorOptions options)
@@ -68,17 +76,22 @@ Compressor& Compressor::name(const torch::OrderedDict<std::string, at::Tensor>& 
 }
 
 Compressor& Compressor::rule(const std::string& pattern, Bits bits) {
-  compression_->set_rule(pattern, bits.count);
+  compression_->set_rule(pattern, bits);
   return *this;
 }
 
 Compressor& Compressor::rule(const std::string& pattern, at::ScalarType type) {
-  compression_->set_rule(pattern, std::nullopt, type);
+  compression_->set_rule(pattern, cast_to(type));
   return *this;
 }
 
 Compressor& Compressor::leave_alone(const std::string& pattern) {
-  compression_->set_rule(pattern, std::nullopt);
+  compression_->set_rule(pattern, session::Way::exact);
+  return *this;
+}
+
+Compressor& Compressor::swap_exact(const std::string& pattern) {
+  compression_->set_rule(pattern, session::Way::away);
   return *this;
 }
 
