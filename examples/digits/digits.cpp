@@ -90,8 +90,7 @@ Batch batch_of(const Digits& digits, uint64_t seed, int64_t step) {
 template <class Model>
 double accuracy(Model& model, const Digits& digits, const Activate& activate) {
   const c10::NoGradGuard no_gradient;
-  const at::Tensor guess = model->forward(digits.test_pictures, activate).argmax(1);
-  return 100.0 * guess.eq(digits.test_digits).to(at::kDouble).mean().template item<double>();
+  return percent_right(model->forward(digits.test_pictures, activate), digits.test_digits);
 }
 
 int64_t kept_bytes(const Batch& batch, const std::function<at::Tensor()>& forward) {

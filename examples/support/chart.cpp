@@ -30,9 +30,11 @@ class Axis {
   std::vector<double> ticks() const {
     std::vector<double> result;
     if (log_) {
-      for (double decade = std::floor(low_); decade <= high_; ++decade) {
-        for (const double digit : {1.0, 2.0, 5.0}) add(std::pow(10.0, decade) * digit, result);
-      }
+      constexpr size_t kFew = 5;
+      add_decades({1.0, 2.0, 5.0}, result);
+      if (result.size() >= kFew) return result;
+      result.clear();
+      add_decades({1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0}, result);
       return result;
     }
     const double span = high_ > low_ ? high_ - low_ : 1.0;
@@ -45,6 +47,11 @@ class Axis {
 
  private:
   double scaled(double value) const { return log_ ? std::log10(value) : value; }
+  void add_decades(std::initializer_list<double> digits, std::vector<double>& result) const {
+    for (double decade = std::floor(low_); decade <= high_; ++decade) {
+      for (const double digit : digits) add(std::pow(10.0, decade) * digit, result);
+    }
+  }
   void add(double value, std::vector<double>& result) const {
     if (scaled(value) >= low_ && scaled(value) <= high_) result.push_back(value);
   }

@@ -5,6 +5,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/randn.h>
+#include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
 #include <torch/utils.h>
 
@@ -16,6 +17,7 @@ namespace fewbit::examples {
 namespace {
 
 constexpr int64_t kPictures = 50, kPieces = 16;
+constexpr int64_t kApart = -1;  // no step's number
 
 std::mt19937_64 random_for(uint64_t seed, int64_t step) {
   return std::mt19937_64(seed * 1'000'003 + static_cast<uint64_t>(step));
@@ -27,13 +29,29 @@ const Digits& all_digits() {
 }
 
 template <class Model>
+auto accuracy_of(Model model, const Batch& batch) {
+  return [model, batch](const Activate& activate) mutable {
+    const c10::NoGradGuard no_gradient;
+    model->eval();
+    const at::Tensor scores = model->forward(batch.inputs, activate);
+    model->train();
+    return percent_right(scores, batch.targets);
+  };
+}
+
+template <class Model>
 Subject make_classifier(Model model, uint64_t seed, int64_t times) {
   const auto loss = [model, seed, times](int64_t step, const Activate& activate) mutable {
     std::mt19937_64 random = random_for(seed, step);
     const Batch batch = draw_digits(all_digits(), kPictures * times, random);
     return at::cross_entropy_loss(model->forward(batch.inputs, activate), batch.targets);
   };
-  return {model->parameters(), model->named_parameters().keys(), loss, {"adam", 1e-3, 400}};
+  const Digits& digits = all_digits();
+  return {model->parameters(),
+          model->named_parameters().keys(),
+          loss,
+          {"adam", 1e-3, 400},
+          accuracy_of(model, {digits.test_pictures, digits.test_digits})};
 }
 
 Subject make_transformer(bool gated, uint64_t seed, int64_t times) {
@@ -46,7 +64,12 @@ Subject make_transformer(bool gated, uint64_t seed, int64_t times) {
     const at::Tensor scores = model->forward(batch.inputs, activate);
     return at::cross_entropy_loss(scores.flatten(0, 1), batch.targets.flatten());
   };
-  return {model->parameters(), model->named_parameters().keys(), loss, {"adam", 2e-3, 500}};
+  std::mt19937_64 random = random_for(seed, kApart);
+  return {model->parameters(),
+          model->named_parameters().keys(),
+          loss,
+          {"adam", 2e-3, 500},
+          accuracy_of(model, draw_text(text, kPieces * 16, options.context, random))};
 }
 
 Subject make_encoder_subject(int64_t times) {

@@ -69,6 +69,10 @@ BatchLoss Calibration::around(BatchLoss loss) {
   };
 }
 
+double percent_right(const at::Tensor& scores, const at::Tensor& targets) {
+  return 100.0 * scores.argmax(-1).eq(targets).to(at::kDouble).mean().item<double>();
+}
+
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }

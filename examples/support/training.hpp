@@ -58,6 +58,9 @@ class Calibration {
   Calibrator calibrator_;
 };
 
+/// Of the rows of scores [..., classes] how many are highest where targets [...] say, in per cent.
+double percent_right(const at::Tensor& scores, const at::Tensor& targets);
+
 double mean(const std::vector<double>& values);
 /// The spread of the values: n - 1 in the denominator; 0 for a single one.
 double deviation(const std::vector<double>& values);
