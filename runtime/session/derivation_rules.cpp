@@ -11,6 +11,8 @@
 #include <ATen/ops/div.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/native_batch_norm.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/sub.h>
 
@@ -100,11 +102,19 @@ std::optional<Recipe> batch_norm(const Values& arguments, const Values& results)
   const at::Tensor weight = tensor_of(arguments[1]), bias = tensor_of(arguments[2]);
   const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
   const auto type = results[0].toTensor().scalar_type();
-  return Recipe{
-      kNorm,
-      arguments[0].toTensor(),
-      [=](const at::Tensor& x) { return scaled(x, mean, deviation, weight, bias).to(type); },
-      {mean, deviation}};
+  // In evaluation the operation is one pass: (x - mean) / sqrt(1) * weight + bias, with the
+  // deviation in the weight.
+  return Recipe{kNorm,
+                arguments[0].toTensor(),
+                [=](const at::Tensor& x) {
+                  const at::Tensor scale =
+                      weight.defined() ? at::mul(deviation, weight) : deviation;
+                  const at::Tensor shift = bias.defined() ? bias.to(mean.scalar_type()) : bias;
+                  return std::get<0>(at::native_batch_norm(x, scale, shift, mean,
+                                                           at::ones_like(mean), false, 0.0, 0.0))
+                      .to(type);
+                },
+                {mean, deviation}};
 }
 
 std::optional<Recipe> group_norm(const Values& arguments, const Values& results) {
