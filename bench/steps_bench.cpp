@@ -138,8 +138,8 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
       const double less = static_cast<double>(exact.bytes) / static_cast<double>(way.bytes);
       const auto [least, most] = std::ranges::minmax(way.seconds);
       sheet.rows.push_back({name, std::to_string(threads), way.name, examples::number(less),
-                            examples::number(median(way.seconds) * 1e3),
-                            examples::number(least * 1e3), examples::number(most * 1e3),
+                            examples::number(median(way.seconds) * 1e3, 4),
+                            examples::number(least * 1e3, 4), examples::number(most * 1e3, 4),
                             examples::number(ratio(way, exact))});
       std::cerr << name << ", " << threads << ", " << way.name << ": "
                 << examples::number(ratio(way, exact)) << " of exact\n";
