@@ -5,6 +5,7 @@
 // programs. Prints Markdown; --out writes steps.html, .md and .json.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -28,7 +29,7 @@ struct Options {
                                   "normed cnn"};
   int64_t batch = 16;
   std::vector<int> threads{1, static_cast<int>(std::thread::hardware_concurrency())};
-  int rounds = 7;
+  int rounds = 5;
   std::string folder;
 };
 

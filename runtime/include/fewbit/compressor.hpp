@@ -137,9 +137,9 @@ class Compressor {
   /// the budget. Doubles and what is that small already are left alone.
   Compressor& rule(const std::string& pattern, at::ScalarType type);
   Compressor& leave_alone(const std::string& pattern);
-  /// Kept as it is, but out of the device's memory until backward, as the option `swap` says of
-  /// codes, beside the budget; with or without that option, and for operations, too, that would be
-  /// left alone. In forward the copy that leaves comes on top.
+  /// What would take bits is kept as it is, but out of the device's memory until backward, as the
+  /// option `swap` says of codes, beside the budget; with or without that option, and for
+  /// operations, too, that would be left alone. In forward the copy that leaves comes on top.
   Compressor& swap_exact(const std::string& pattern);
 
   /// For a derivation, by its name: how tensors come of others.
