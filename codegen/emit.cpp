@@ -1,8 +1,9 @@
 #include "codegen/emit.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -10,30 +11,18 @@
 #include "base/identifier.hpp"
 #include "base/text.hpp"
 #include "codegen/emit_parts.hpp"
+#include "codegen/function_code.hpp"
+#include "codegen/literal.hpp"
 #include "codegen/table_text.hpp"
 #include "functions/registry.hpp"
-#include "table/json.hpp"
 
 namespace fewbit::codegen {
 
 namespace {
 
+using solver::Form;
+using solver::Symmetry;
 using solver::Table;
-
-bool is_python(Language language) {
-  return language == Language::torch || language == Language::triton;
-}
-
-/// 64-bit FNV-1a (Fowler, Noll, Vo), its upper 48 bits.
-std::string digest(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("{:012x}", hash >> 16);
-}
-
-[[noreturn]] void refuse_namespace(const std::string& name, const std::string& reason) {
-  throw Error("'" + name + "' " + reason);
-}
 
 /// The names go into code and comments.
 void check_names(const Table& table) {
@@ -58,69 +47,135 @@ void check_magnitudes(const Table& table) {
   check(table.thresholds, "thresholds");
 }
 
-constexpr const char* kDefaultNote =
-    "The namespace is named after function, form, bits and a digest of the table's JSON text, so\n"
-    "that tables that differ can be used side by side; `emit --namespace NAME` takes another.\n";
+void add_table(Values& values, const Table& table) {
+  values["LEVELS"] = comma_list(hex_literals(float_levels(table)), 6);
+  values["LEVELS_DECIMAL"] = decimal_comment("levels", table.levels, 2);
+}
 
-}  // namespace
+/// Device code keeps an array out of each thread's own memory only where it is static.
+Values storage_values(bool is_cuda) {
+  return {{"DECODE_KIND", is_cuda ? "inline" : "constexpr"},
+          {"ARRAY_KIND", is_cuda ? "static constexpr" : "constexpr"}};
+}
 
-void check_namespace(const std::string& name, Language language) {
-  size_t begin = 0;
-  for (size_t end = 0; end != std::string::npos; begin = end + 2) {
-    end = name.find("::", begin);
-    const std::string part =
-        name.substr(begin, end == std::string::npos ? std::string::npos : end - begin);
-    if (end != std::string::npos && is_python(language)) {
-      refuse_namespace(name, "is nested, torch.library takes one identifier");
-    }
-    if (!is_identifier(part)) {
-      refuse_namespace(
-          name,
-          "is no identifier" + std::string(is_python(language) ? "" : " or several joined by ::"));
-    }
-    if (is_cpp_keyword(part)) refuse_namespace(name, "holds '" + part + "', a keyword of C++");
-    if (begin == 0 && part == "std") refuse_namespace(name, "is the standard library's");
+std::string halving_text(size_t thresholds) {
+  std::string text;
+  for (const size_t step : halving_steps(thresholds)) {
+    text += fmt::format(
+        "  interval += static_cast<unsigned>(position > thresholds[interval + {}]) * {};\n",
+        step - 1, step);
   }
-}
-
-std::string default_namespace(const Table& table, Language language) {
-  const char* form = solver::to_string(table.problem.form);
-  const std::string suffix = language == Language::cuda     ? "_cuda"
-                             : language == Language::triton ? "_triton"
-                                                            : "";
-  return fmt::format("fewbit_{}_{}_b{}_{}{}", table.problem.function.name,
-                     table.problem.objective.smoothed ? "smoothed" : form, table.bits(),
-                     digest(solver::to_json(table)), suffix);
-}
-
-std::string summary_text(const Table& table, const std::string& start) {
-  const solver::Expression expression = solver::expression_of(table.problem.function);
-  std::string text = start + "f(x) = " + expression.text() + "\n";
-  for (const std::string& line : table_summary(table)) text += start + line + "\n";
   return text;
 }
 
-Values common_values(const Table& table, Language language, const std::string& name_space) {
-  const std::string bits = std::to_string(table.bits());
-  return {{"LICENCE", "SPDX-License-Identifier: Apache-2.0"},
-          {"OWNER",
-           "It belongs to whoever had it emitted; the text that all such files share is fewbit's, "
-           "under\n"
-           "the licence above.\n"},
-          {"TITLE", function_title(table) + ", " + bits + (table.bits() == 1 ? " bit" : " bits")},
-          {"BITS", bits},
-          {"CODE_MASK", std::to_string((1 << table.bits()) - 1)},
-          {"LEVEL_COUNT", std::to_string(table.levels.size())},
-          {"NAMESPACE", name_space},
-          {"NAMESPACE_NOTE", name_space == default_namespace(table, language) ? kDefaultNote : ""}};
+/// From threshold to threshold, or, for a long list, halving it again and again.
+std::string search_text(const Table& table, size_t threshold_count, Values values) {
+  std::vector<int> codes = table.codes;
+  codes.resize(threshold_count + 1, codes.back());
+  std::vector<std::string> items;
+  std::vector<std::string> steps;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    items.push_back(std::to_string(codes[i]));
+    if (i > 0) steps.push_back(std::to_string(codes[i] - codes[i - 1]));
+  }
+  values["THRESHOLD_COUNT"] = std::to_string(threshold_count);
+  values["HALVES"] = halving_text(threshold_count);
+  values["FIRST_CODE"] = std::to_string(codes[0]);
+  values["STEPS"] = comma_list(steps, 6);
+  values["CODES"] = comma_list(items, 6);
+  return render(threshold_count > kMostCompared ? "search_binary.in" : "search_linear.in", values);
 }
 
-std::vector<size_t> halving_steps(size_t count) {
-  std::vector<size_t> steps;
-  for (; count > 1; count -= steps.back()) steps.push_back(count / 2);
-  steps.push_back(1);
-  return steps;
+std::string encode_text(const Table& table, bool is_cuda) {
+  if (table.problem.form == Form::unbiased) return render("encode_unbiased.in", {});
+  const bool is_even = table.symmetry == Symmetry::even;
+  std::vector<float> thresholds = float_thresholds(table);
+  // An array has at least one element.
+  if (thresholds.empty()) thresholds.push_back(std::numeric_limits<float>::infinity());
+  Values values = storage_values(is_cuda);
+  values["SEARCH"] = search_text(table, thresholds.size(), values);
+  values["OF_X"] = is_even ? " of |x|" : "";
+  values["POSITION"] = is_even ? "x < 0.0f ? -x : x" : "x";
+  values["THRESHOLDS_DECIMAL"] = decimal_comment("thresholds", table.thresholds, 2);
+  values["THRESHOLDS"] = comma_list(hex_literals(thresholds), 6);
+  return render("encode_thresholds.in", values);
 }
+
+/// How forward is told the random numbers' seed; nothing for tables with thresholds.
+Values random_values(bool is_unbiased) {
+  if (!is_unbiased) {
+    return {{"RANDOM_PARAMETERS", ""}, {"RANDOM_SETUP", ""}, {"RANDOM_ARGUMENT", ""},
+            {"RANDOM_EXAMPLE", ""},    {"RANDOM_PASS", ""},  {"RANDOM_NOTE", ""}};
+  }
+  return {{"RANDOM_PARAMETERS", ", uint64_t seed, uint64_t offset"},
+          {"RANDOM_SETUP", "  Random random(seed);\n"},
+          {"RANDOM_ARGUMENT", ", random.uniform(offset + i)"},
+          {"RANDOM_EXAMPLE", ", /*seed=*/1, /*offset=*/0"},
+          {"RANDOM_PASS", ", seed, offset"},
+          {"RANDOM_NOTE",
+           " Element i draws random number offset + i of the\n"
+           "/// stream `seed`: take another seed for every tensor and step."}};
+}
+
+/// Lines of prose as lines of a comment.
+std::string commented(const std::string& text) {
+  std::istringstream lines(text);
+  std::string comment;
+  for (std::string line; std::getline(lines, line);) comment += "// " + line + "\n";
+  return comment;
+}
+
+/// One macro for each table and namespace: the same header under two names is taken once.
+std::string guard_name(const Table& table, Language language, std::string name_space) {
+  const std::string name = default_namespace(table, language);
+  std::replace(name_space.begin(), name_space.end(), ':', '_');
+  return "EMITTED_" + name + (name == name_space ? "" : "_IN_" + name_space);
+}
+
+constexpr const char* kCppElements =
+    "// Elements are float, or a 16-bit floating type T whose values static_cast turns into float\n"
+    "// exactly and back by rounding: std::float16_t, std::bfloat16_t, _Float16, a class of your "
+    "own.\n"
+    "// Its values being floats, thresholds rounded down to float keep x > t true to the real "
+    "numbers.\n";
+constexpr const char* kCudaElements =
+    "// Elements are float, __half, __nv_bfloat16, or another 16-bit floating type T that "
+    "static_cast\n"
+    "// turns into float exactly and back by rounding. Its values being floats, thresholds "
+    "rounded\n"
+    "// down to float keep x > t true to the real numbers. Where CUDA is off the kernels are left "
+    "out.\n";
+constexpr const char* kCudaIncludes =
+    "#if defined(__CUDACC__)\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
+    "#include <cuda_runtime.h>\n#endif\n\n";
+
+std::string emit_header(const Table& table, Language language, const std::string& name_space) {
+  const bool is_cuda = language == Language::cuda;
+  const solver::Expression expression = solver::expression_of(table.problem.function);
+  const FunctionCode function = write_function(expression, Parameters::folded);
+  Values values = common_values(table, language, name_space);
+  values.merge(random_values(table.problem.form == Form::unbiased));
+  values.merge(storage_values(is_cuda));
+  add_table(values, table);
+  values["SUMMARY"] = summary_text(table, "//   ");
+  values["ELEMENTS"] = is_cuda ? kCudaElements : kCppElements;
+  values["EXAMPLE"] = render(is_cuda ? "example_cuda.in" : "example_cpp.in", values);
+  values["NAMESPACE_NOTE"] = commented(values["NAMESPACE_NOTE"]);
+  values["OWNER"] = commented(values["OWNER"]);
+  values["GUARD"] = guard_name(table, language, name_space);
+  values["INCLUDES"] = std::string(is_cuda ? kCudaIncludes : "") +
+                       "#include <cmath>\n#include <cstddef>\n#include <cstdint>\n"
+                       "#include <cstring>\n#include <type_traits>\n";
+  values["MATH"] = math_sections(function.primitives);
+  values["FUNCTION"] = function.text;
+  values["ENCODE"] = encode_text(table, is_cuda);
+  values["ELEMENT_TYPES"] =
+      render("element_types.in", values) + (is_cuda ? render("element_types_cuda.in", values) : "");
+  values["LOOPS"] = render(is_cuda ? "loops_cuda.in" : "loops_cpp.in", values);
+  return render("header.in", values);
+}
+
+}  // namespace
 
 std::string emit_code(const Table& table, Language language, const std::string& name_space) {
   check_names(table);

@@ -15,8 +15,8 @@ Values common_values(const solver::Table& table, Language language, const std::s
 /// f(x) and table_summary, each line after `start`.
 std::string summary_text(const solver::Table& table, const std::string& start);
 
-std::string emit_header(const solver::Table& table, Language language,
-                        const std::string& name_space);
+bool is_python(Language language);
+
 std::string emit_python(const solver::Table& table, Language language,
                         const std::string& name_space);
 

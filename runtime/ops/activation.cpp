@@ -1,11 +1,17 @@
 #include "ops/activation.hpp"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/randint.h>
 #include <c10/core/TensorOptions.h>
 #include <torch/library.h>
 
 #include "kernels/stream/code_stream.hpp"
+#include "ops/activation_passes.hpp"
+#include "ops/layout.hpp"
+#include "ops/ranges.hpp"
+#include "ops/table_arguments.hpp"
+#include "ops/tensor_arguments.hpp"
 
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   const std::string arguments =
@@ -44,10 +50,76 @@ at::Tensor activation_by_name(const at::Tensor& x, c10::string_view function, c1
   return packed(operation, x, arguments_of(table, x.scalar_type(), seed));
 }
 
+struct Cpu {
+  static constexpr at::DeviceType kType = at::kCPU;
+
+  static void forward(const char*, const FunctionCall& call, const kernels::StepView& step,
+                      const Elements& at, uint8_t* codes) {
+    for_ranges(at.count, [&](const kernels::Range& range) {
+      kernels::activation_forward(call.function, call.parameters.data(), step, at.type, at.from,
+                                  at.to, codes, range);
+    });
+  }
+
+  static void forward_unbiased(const char*, const FunctionCall& call, const kernels::StepView& step,
+                               const int64_t* seed, const Elements& at, uint8_t* codes) {
+    const kernels::PhiloxState random{static_cast<uint64_t>(*seed), 0};
+    for_ranges(at.count, [&](const kernels::Range& range) {
+      kernels::activation_forward_unbiased(call.function, call.parameters.data(), step, random,
+                                           at.type, at.from, at.to, codes, range);
+    });
+  }
+
+  static void backward(const char*, const kernels::StepView& step, const Elements& at,
+                       const uint8_t* codes) {
+    for_ranges(at.count, [&](const kernels::Range& range) {
+      kernels::activation_backward(step, at.type, at.from, codes, at.to, range);
+    });
+  }
+};
+
+// Shapes without data, sizes symbolic.
+
+std::tuple<at::Tensor, at::Tensor> forward_shapes(const at::Tensor& x,
+                                                  const ActivationArguments& arguments) {
+  constexpr const char* kName = "fewbit::activation_forward";
+  check_device(kName, "x", x, at::kMeta);
+  check_element_type(kName, x);
+  if (arguments.table.is_unbiased()) check_seed(kName, arguments.seed, x);
+  const int bits = bits_of(arguments.table.levels.size());
+  const c10::SymInt bytes = code_bytes(x.sym_numel(), bits);
+  return {like(x), at::empty_symint({bytes}, x.options().dtype(at::kByte))};
+}
+
+at::Tensor value_shapes(const at::Tensor& x, c10::string_view, Numbers) {
+  check_element_type("fewbit::activation_value", x);
+  return like(x);
+}
+
+at::Tensor backward_shapes(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
+  constexpr const char* kName = "fewbit::activation_backward";
+  check_device(kName, "dy", dy, at::kMeta);
+  check_element_type(kName, dy);
+  check_codes(kName, codes, dy, bits_of(levels.size()));
+  return like(dy);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, CompositeImplicitAutograd, m) {
   m.impl("activation.builtin", activation_by_name);
+}
+
+TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
+  m.impl("activation_forward", unpacked<Operations<Cpu>::forward>);
+  m.impl("activation_value", Operations<Cpu>::value);
+  m.impl("activation_backward", Operations<Cpu>::backward);
+}
+
+TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
+  m.impl("activation_forward", unpacked<forward_shapes>);
+  m.impl("activation_value", value_shapes);
+  m.impl("activation_backward", backward_shapes);
 }
 
 ActivationArguments arguments_of(const Table& table, at::ScalarType type,

@@ -1,7 +1,15 @@
 #include "ops/group.hpp"
 
+#include <utility>
+
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
 #include <torch/library.h>
+
+#include "ops/group_arguments.hpp"
+#include "ops/group_passes.hpp"
+#include "ops/ranges.hpp"
+#include "ops/tensor_arguments.hpp"
 
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def(
@@ -13,6 +21,74 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
 }
 
 namespace fewbit::ops {
+
+namespace {
+
+struct GroupCpu {
+  static constexpr at::DeviceType kType = at::kCPU;
+
+  static void encode(const char*, kernels::GroupFormat format, const int64_t* seed,
+                     const GroupEncodeMemory& at) {
+    if (seed) format.random.seed = static_cast<uint64_t>(*seed);
+    for_ranges(
+        at.count,
+        [&](const kernels::Range& range) {
+          kernels::group_encode(format, at.elements, at.codes, at.constants, range);
+        },
+        kernels::encode_unit(format.group));
+  }
+
+  static void decode(const char*, kernels::GroupFormat format, const int64_t* seed,
+                     const GroupDecodeMemory& at) {
+    if (seed) format.random.seed = static_cast<uint64_t>(*seed);
+    for_ranges(at.count, [&](const kernels::Range& range) {
+      kernels::group_decode(format, at.codes, at.constants, at.elements, range);
+    });
+  }
+};
+
+// Shapes without data, sizes symbolic.
+
+std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, int64_t bits, int64_t group,
+                                                 c10::string_view rounding,
+                                                 const std::optional<at::Tensor>& seed,
+                                                 int64_t offset) {
+  constexpr const char* kName = "fewbit::group_encode";
+  check_device(kName, "x", x, at::kMeta);
+  const kernels::ElementType type = check_element_type(kName, x);
+  const kernels::GroupFormat format =
+      check_group(kName, kernels::encoding_draws, type, {bits, group, rounding, seed, offset}, x);
+  const c10::SymInt count = x.sym_numel();
+  return {
+      at::empty_symint({code_bytes(count, format.bits)}, x.options().dtype(at::kByte)),
+      at::empty_symint({group_count(count, group), 2}, x.options().dtype(constants_type(type)))};
+}
+
+at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants, c10::SymInt count,
+                         int64_t bits, int64_t group, c10::string_view rounding,
+                         at::ScalarType dtype, const std::optional<at::Tensor>& seed,
+                         int64_t offset) {
+  constexpr const char* kName = "fewbit::group_decode";
+  check_device(kName, "codes", codes, at::kMeta);
+  const kernels::ElementType type = check_element_type(kName, dtype);
+  const kernels::GroupFormat format = check_group(kName, kernels::decoding_draws, type,
+                                                  {bits, group, rounding, seed, offset}, codes);
+  check_count(kName, count);
+  check_encoded(kName, format, codes, constants, count);
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
+  m.impl("group_encode", GroupOperations<GroupCpu>::encode);
+  m.impl("group_decode", GroupOperations<GroupCpu>::decode);
+}
+
+TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
+  m.impl("group_encode", encode_shapes);
+  m.impl("group_decode", decode_shapes);
+}
 
 std::tuple<at::Tensor, at::Tensor> group_encode(const at::Tensor& x, int64_t bits, int64_t group,
                                                 c10::string_view rounding,

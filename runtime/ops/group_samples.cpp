@@ -1,9 +1,15 @@
 #include "ops/group_samples.hpp"
 
+#include <utility>
+
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include "kernels/quantizer/group_samples.hpp"
 #include "ops/group_samples_arguments.hpp"
+#include "ops/group_samples_passes.hpp"
+#include "ops/ranges.hpp"
 #include "ops/tensor_arguments.hpp"
 
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
@@ -16,6 +22,90 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
 }
 
 namespace fewbit::ops {
+
+namespace {
+
+struct SamplesCpu {
+  static constexpr at::DeviceType kType = at::kCPU;
+
+  static void check_bytes(const char* operation, const std::string& seen, int64_t bytes,
+                          const at::Tensor& bits, int64_t count) {
+    check_sample_bytes(operation, seen, bytes, bits, count);
+  }
+
+  static void encode(const char*, kernels::GroupFormat format, const int64_t* seed,
+                     const SampleMemory<GroupEncodeMemory>& all) {
+    if (seed) format.random.seed = static_cast<uint64_t>(*seed);
+    for_sample_parts(format, all, [&](const kernels::Samples& samples, int64_t begin, int64_t end) {
+      kernels::group_encode_samples(format, samples, all.at.elements, all.at.codes,
+                                    all.at.constants, begin, end);
+    });
+  }
+
+  static void decode(const char*, kernels::GroupFormat format, const int64_t* seed,
+                     const SampleMemory<GroupDecodeMemory>& all) {
+    if (seed) format.random.seed = static_cast<uint64_t>(*seed);
+    for_sample_parts(format, all, [&](const kernels::Samples& samples, int64_t begin, int64_t end) {
+      kernels::group_decode_samples(format, samples, all.at.codes, all.at.constants,
+                                    all.at.elements, begin, end);
+    });
+  }
+
+ private:
+  /// On torch's threads, each as many elements as are worth one.
+  template <class Memory, class Body>
+  static void for_sample_parts(const kernels::GroupFormat& format, const SampleMemory<Memory>& all,
+                               const Body& body) {
+    if (all.at.count == 0) return;
+    const std::vector<int64_t> offsets = kernels::code_offsets(all.bits, all.samples, all.at.count);
+    const kernels::Samples samples{all.bits, offsets.data(), all.samples, all.at.count};
+    const int64_t part = std::min(all.at.count, kernels::encode_unit(format.group));
+    for_parts(kernels::part_count(samples, format.group), kGrainElements / part,
+              [&](int64_t begin, int64_t end) { body(samples, begin, end); });
+  }
+};
+
+// Shapes without data, sizes symbolic.
+
+std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, const at::Tensor& bits,
+                                                 c10::SymInt bytes, int64_t group,
+                                                 c10::string_view rounding,
+                                                 const std::optional<at::Tensor>& seed,
+                                                 int64_t offset) {
+  constexpr const char* kName = "fewbit::group_encode_samples";
+  check_device(kName, "x", x, at::kMeta);
+  const kernels::ElementType type = check_element_type(kName, x);
+  check_sample_group(kName, kernels::encoding_draws, type, group, rounding, seed, offset, x);
+  const c10::SymInt count = check_samples(kName, x, bits);
+  return {at::empty_symint({std::move(bytes)}, x.options().dtype(at::kByte)),
+          at::empty_symint({sample_group_count(bits, count, group), 2},
+                           x.options().dtype(constants_type(type)))};
+}
+
+at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants,
+                         const at::Tensor& bits, c10::SymInt count, int64_t group,
+                         c10::string_view rounding, at::ScalarType dtype,
+                         const std::optional<at::Tensor>& seed, int64_t offset) {
+  constexpr const char* kName = "fewbit::group_decode_samples";
+  check_device(kName, "codes", codes, at::kMeta);
+  const kernels::ElementType type = check_element_type(kName, dtype);
+  const kernels::GroupFormat format = check_sample_group(kName, kernels::decoding_draws, type,
+                                                         group, rounding, seed, offset, codes);
+  check_encoded_samples(kName, format, codes, constants, bits, count);
+  return at::empty_symint({bits.sym_numel(), std::move(count)}, codes.options().dtype(dtype));
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
+  m.impl("group_encode_samples", SampleOperations<SamplesCpu>::encode);
+  m.impl("group_decode_samples", SampleOperations<SamplesCpu>::decode);
+}
+
+TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
+  m.impl("group_encode_samples", encode_shapes);
+  m.impl("group_decode_samples", decode_shapes);
+}
 
 std::tuple<at::Tensor, at::Tensor> group_encode_samples(const at::Tensor& x, const at::Tensor& bits,
                                                         c10::SymInt bytes, int64_t group,

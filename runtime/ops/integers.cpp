@@ -1,9 +1,17 @@
 #include "ops/integers.hpp"
 
+#include <atomic>
+#include <utility>
+
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include "kernels/quantizer/integers.hpp"
+#include "ops/integer_arguments.hpp"
+#include "ops/integer_passes.hpp"
+#include "ops/ranges.hpp"
+#include "ops/tensor_arguments.hpp"
 
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def("integer_encode(Tensor x, int minimum, int bits) -> Tensor");
@@ -15,6 +23,102 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
 }
 
 namespace fewbit::ops {
+
+namespace {
+
+struct IntegersCpu {
+  static constexpr at::DeviceType kType = at::kCPU;
+
+  static void encode(const char* operation, const IntegerFormat& format, const void* x,
+                     uint8_t* codes, int64_t count) {
+    std::atomic<bool> fits = true;
+    for_ranges(count, [&](const kernels::Range& range) {
+      if (!kernels::integer_encode(format.type, x, format.minimum, format.bits, codes, range)) {
+        fits = false;
+      }
+    });
+    TORCH_CHECK(fits, operation, ": x has an element outside the 2^", format.bits, " from ",
+                format.minimum, " on, accepted: only elements that `bits` bits can tell apart");
+  }
+
+  static void decode(const char*, const IntegerFormat& format, const uint8_t* codes, void* x,
+                     int64_t count) {
+    for_ranges(count, [&](const kernels::Range& range) {
+      kernels::integer_decode(format.type, codes, format.minimum, format.bits, x, range);
+    });
+  }
+
+  static void encode_mask(const char*, std::optional<kernels::ElementType> type, const void* x,
+                          uint8_t* codes, int64_t count) {
+    for_ranges(count, [&](const kernels::Range& range) {
+      type ? kernels::sign_encode(*type, x, codes, range)
+           : kernels::mask_encode(static_cast<const bool*>(x), codes, range);
+    });
+  }
+
+  static void decode_mask(const char*, std::optional<kernels::ElementType> type,
+                          const uint8_t* codes, void* x, int64_t count) {
+    for_ranges(count, [&](const kernels::Range& range) {
+      type ? kernels::sign_decode(*type, codes, x, range)
+           : kernels::mask_decode(codes, static_cast<bool*>(x), range);
+    });
+  }
+};
+
+// Shapes without data, sizes symbolic.
+
+at::Tensor codes_of(const at::Tensor& x, int bits) {
+  return at::empty_symint({code_bytes(x.sym_numel(), bits)}, x.options().dtype(at::kByte));
+}
+
+at::Tensor encode_shapes(const at::Tensor& x, int64_t minimum, int64_t bits) {
+  constexpr const char* kName = "fewbit::integer_encode";
+  check_device(kName, "x", x, at::kMeta);
+  const kernels::IntegerType type = check_integer_type(kName, x.scalar_type());
+  return codes_of(x, check_integer_bits(kName, type, minimum, bits));
+}
+
+at::Tensor decode_shapes(const at::Tensor& codes, c10::SymInt count, int64_t minimum, int64_t bits,
+                         at::ScalarType dtype) {
+  constexpr const char* kName = "fewbit::integer_decode";
+  check_device(kName, "codes", codes, at::kMeta);
+  const kernels::IntegerType type = check_integer_type(kName, dtype);
+  check_count(kName, count);
+  check_stream(kName, codes, count, check_integer_bits(kName, type, minimum, bits));
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
+}
+
+at::Tensor encode_mask_shapes(const at::Tensor& x) {
+  constexpr const char* kName = "fewbit::sign_encode";
+  check_device(kName, "x", x, at::kMeta);
+  check_mask_type(kName, x.scalar_type());
+  return codes_of(x, 1);
+}
+
+at::Tensor decode_mask_shapes(const at::Tensor& codes, c10::SymInt count, at::ScalarType dtype) {
+  constexpr const char* kName = "fewbit::sign_decode";
+  check_device(kName, "codes", codes, at::kMeta);
+  check_mask_type(kName, dtype);
+  check_count(kName, count);
+  check_stream(kName, codes, count, 1);
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
+  m.impl("integer_encode", IntegerOperations<IntegersCpu>::encode);
+  m.impl("integer_decode", IntegerOperations<IntegersCpu>::decode);
+  m.impl("sign_encode", IntegerOperations<IntegersCpu>::encode_mask);
+  m.impl("sign_decode", IntegerOperations<IntegersCpu>::decode_mask);
+}
+
+TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
+  m.impl("integer_encode", encode_shapes);
+  m.impl("integer_decode", decode_shapes);
+  m.impl("sign_encode", encode_mask_shapes);
+  m.impl("sign_decode", decode_mask_shapes);
+}
 
 at::Tensor integer_encode(const at::Tensor& x, int64_t minimum, int64_t bits) {
   static const auto operation = c10::Dispatcher::singleton()

@@ -6,7 +6,9 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include "ops/ranges.hpp"
 #include "ops/rotated_arguments.hpp"
+#include "ops/rotated_passes.hpp"
 #include "ops/tensor_arguments.hpp"
 
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
@@ -27,6 +29,28 @@ using Encode = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, in
 using Decode = at::Tensor(const at::Tensor&, const at::Tensor&, c10::SymInt, int64_t, int64_t,
                           int64_t, at::ScalarType, const at::Tensor&, int64_t);
 
+struct RotatedCpu {
+  static constexpr at::DeviceType kType = at::kCPU;
+
+  static void encode(const char*, kernels::RotatedFormat format, const int64_t* seed,
+                     const RotatedEncodeMemory& at) {
+    format.signs.seed = static_cast<uint64_t>(*seed);
+    for_parts(format.groups(), kGrainElements / format.group, [&](int64_t begin, int64_t end) {
+      kernels::rotated_encode(format, at.elements, at.codes, at.constants, {begin, end});
+    });
+  }
+
+  static void decode(const char*, kernels::RotatedFormat format, const int64_t* seed,
+                     const RotatedDecodeMemory& at) {
+    format.signs.seed = static_cast<uint64_t>(*seed);
+    for_parts(format.groups(), kGrainElements / format.group, [&](int64_t begin, int64_t end) {
+      kernels::rotated_decode(format, at.codes, at.constants, at.elements, {begin, end});
+    });
+  }
+};
+
+// Shapes without data, sizes symbolic.
+
 std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, int64_t bits, int64_t group,
                                                  int64_t states, const at::Tensor& seed, int64_t) {
   check_device(kRotatedEncode, "x", x, at::kMeta);
@@ -44,6 +68,11 @@ at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants, c
 }
 
 }  // namespace
+
+TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
+  m.impl("rotated_encode", RotatedOperations<RotatedCpu>::encode);
+  m.impl("rotated_decode", RotatedOperations<RotatedCpu>::decode);
+}
 
 TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
   m.impl("rotated_encode", encode_shapes);
