@@ -29,3 +29,11 @@ function(fewbit_precompile target name)
     target_precompile_headers(${target} REUSE_FROM ${name})
   endif()
 endfunction()
+
+# fewbit_part_of_programs(TARGET): a static library that programs share, compiled as they are.
+function(fewbit_part_of_programs target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIE)
+  target_link_libraries(${target} PRIVATE fewbit_build fewbit_torch_build fewbit_program_build)
+  fewbit_precompile(${target} fewbit_program_headers)
+endfunction()

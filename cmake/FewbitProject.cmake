@@ -140,7 +140,7 @@ function(fewbit_test name)
     set(test ${FEWBIT_TEST_PREFIX}${name}.${shard}_of_${shards})
     add_test(NAME ${test} COMMAND ${name}_test --gtest_filter=-${unsanitized})
     set_tests_properties(${test} PROPERTIES
-      TIMEOUT 1200
+      TIMEOUT 1200 COST 50  # before the many short ones, the longest are among them
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};FEWBIT_FUZZ_SECONDS=60")
   endforeach()
 endfunction()
