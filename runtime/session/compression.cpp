@@ -252,20 +252,25 @@ bool Compression::is_due(const SiteKey& key) const {
 std::pair<CodecKind, double> Compression::least_error(const Saving& saving,
                                                       const Treatment& treatment, int bits,
                                                       const at::Tensor& run,
-                                                      const codecs::RandomStream& random) const {
+                                                      const codecs::RandomStream& random,
+                                                      const std::optional<CodedRun>& coded) const {
   std::optional<std::pair<CodecKind, double>> least;
   for (const CodecKind kind : coder_.kinds(treatment, saving)) {
-    const auto encoded = coder_.codec(kind, bits, &saving)->encode(run, random);
-    const double error = error_of(run, encoded->decoded(), treatment.is_norm);
+    const codecs::CodecPointer codec = coder_.codec(kind, bits, &saving);
+    const bool is_known = coded && coded->codec == codec->name();
+    const at::Tensor decoded =
+        is_known ? coded->run.decoded() : codec->encode(run, random)->decoded();
+    const double error = error_of(run, decoded, treatment.is_norm);
     if (!least || error < least->second) least = {kind, error};
   }
   return *least;
 }
 
 void Compression::measure(const SiteKey& key, const Saving& saving, const Treatment& treatment,
-                          const at::Tensor& run, const codecs::Encoded& encoded,
+                          const at::Tensor& run, const std::optional<CodedRun>& coded,
                           const codecs::RandomStream& random) {
-  if (!treatment.takes_bits() && !is_cast(treatment.way)) return;
+  const bool is_fixed = is_cast(treatment.way);
+  if (!treatment.takes_bits() && !is_fixed) return;
   int bits = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -273,13 +278,12 @@ void Compression::measure(const SiteKey& key, const Saving& saving, const Treatm
     if (number == numbers_.end()) return;  // others were loaded meanwhile
     bits = places_[number->second].bits;
   }
-  const bool is_fixed = is_cast(treatment.way);
-  auto [kind, error] =
-      is_fixed ? std::pair(CodecKind::rotated, error_of(run, encoded.decoded(), treatment.is_norm))
-               : least_error(saving, treatment, bits, run, random);
+  auto [kind, error] = is_fixed ? std::pair(CodecKind::rotated,
+                                            error_of(run, coded->run.decoded(), treatment.is_norm))
+                                : least_error(saving, treatment, bits, run, random, coded);
   if (!is_fixed && error == 0.0 && bits > 1) {
     bits = 1;  // all that a short type tells is held: that says nothing of fewer
-    std::tie(kind, error) = least_error(saving, treatment, bits, run, random);
+    std::tie(kind, error) = least_error(saving, treatment, bits, run, random, {});
   }
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);

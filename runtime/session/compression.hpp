@@ -65,6 +65,12 @@ class Compression {
     bool is_asked_for = false;    ///< so derived whatever it errs
   };
 
+  /// What a codec of that name made of a run.
+  struct CodedRun {
+    std::string codec;
+    const codecs::Encoded& run;
+  };
+
   /// What codes the next tensor there.
   codecs::CodecPointer codec_at(const SiteKey& key, const Saving& saving,
                                 const Treatment& treatment);
@@ -77,9 +83,9 @@ class Compression {
   /// One more was coded there, or derived.
   void note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
             const Latest& latest);
-  /// Measures errors there, of the tensor that was coded last.
+  /// Measures errors there, of the tensor that came last: `coded`, unless it was derived.
   void measure(const SiteKey& key, const Saving& saving, const Treatment& treatment,
-               const at::Tensor& run, const codecs::Encoded& encoded,
+               const at::Tensor& run, const std::optional<CodedRun>& coded,
                const codecs::RandomStream& random);
   /// The same of what it would be, or is, if it came of the codes of `root`.
   void measure_derived(const SiteKey& key, const Treatment& treatment, const at::Tensor& run,
@@ -163,7 +169,8 @@ class Compression {
   int first_bits(const Saving& saving, const Treatment& treatment) const;
   std::pair<CodecKind, double> least_error(const Saving& saving, const Treatment& treatment,
                                            int bits, const at::Tensor& run,
-                                           const codecs::RandomStream& random) const;
+                                           const codecs::RandomStream& random,
+                                           const std::optional<CodedRun>& coded) const;
 
   Coder coder_;
   std::shared_ptr<swap::Stores> stores_;  ///< null: nothing leaves

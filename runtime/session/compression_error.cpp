@@ -1,25 +1,49 @@
 #include "session/compression_error.hpp"
 
+#include <algorithm>
+
 #include <ATen/ops/dot.h>
-#include <ATen/ops/mean.h>
 #include <ATen/ops/sub.h>
+#include <ATen/ops/sum.h>
 
 namespace fewbit::session {
 
 namespace {
 
-at::Tensor flat_doubles(const at::Tensor& run) {
-  return run.as_strided({run.numel()}, {1}).to(at::kDouble);
+/// As doubles, so many elements at a time that those of a CPU stay in its cache.
+template <class Visit>
+void for_each_part(const at::Tensor& run, const Visit& visit) {
+  constexpr int64_t kInCache = 1 << 14;
+  const int64_t most = run.is_cpu() ? kInCache : run.numel();
+  for (int64_t begin = 0; begin < run.numel(); begin += most) {
+    const int64_t count = std::min(most, run.numel() - begin);
+    visit(begin, run.narrow(0, begin, count).to(at::kDouble));
+  }
+}
+
+double energy_of(const at::Tensor& doubles) {
+  return at::dot(doubles, doubles).item().toDouble();
+}
+
+double mean_of(const at::Tensor& run) {
+  double sum = 0.0;
+  for_each_part(run,
+                [&](int64_t, const at::Tensor& part) { sum += at::sum(part).item().toDouble(); });
+  return sum / static_cast<double>(run.numel());
 }
 
 }  // namespace
 
 double error_of(const at::Tensor& run, const at::Tensor& decoded, bool is_norm) {
-  const at::Tensor exact = flat_doubles(run);
-  const at::Tensor rest = at::sub(decoded.to(at::kDouble), exact);
-  const at::Tensor counted = is_norm ? at::sub(exact, at::mean(exact)) : exact;
-  const double energy = at::dot(counted, counted).item().toDouble();
-  return energy == 0.0 ? 0.0 : at::dot(rest, rest).item().toDouble() / energy;
+  const at::Tensor exact = run.as_strided({run.numel()}, {1});
+  const double mean = is_norm ? mean_of(exact) : 0.0;
+  double energy = 0.0;
+  double rest = 0.0;
+  for_each_part(exact, [&](int64_t begin, const at::Tensor& part) {
+    rest += energy_of(at::sub(decoded.narrow(0, begin, part.numel()).to(at::kDouble), part));
+    energy += energy_of(is_norm ? at::sub(part, mean) : part);
+  });
+  return energy == 0.0 ? 0.0 : rest / energy;
 }
 
 std::vector<double> errors_by_bits(double measured, int bits,

@@ -95,7 +95,7 @@ RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
                      {codec->name(), run.numel(), static_cast<int64_t>(run.nbytes()),
                       bytes_of(encoded->tensors()) - away, away});
   if (is_due) {
-    compression_->measure(site, saving, treatment, run, *encoded, random);
+    compression_->measure(site, saving, treatment, run, {{codec->name(), *encoded}}, random);
     if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
   }
   return away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded;
@@ -120,7 +120,7 @@ std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
   if (is_due) {
     const at::Tensor run = ops::dense(view);
     const codecs::RandomStream random = next_random(run.device());
-    compression_->measure(site, saving, treatment, run, *derived.shown.run, random);
+    compression_->measure(site, saving, treatment, run, {}, random);
     measure_derived(saved, run, derived);
   }
   known = {saving.memory.owner, derived.shown.run, site, 0, true};
