@@ -14,7 +14,6 @@
 #include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/sub.h>
 
 #include "ops/activation.hpp"
 #include "session/compression_rules.hpp"
@@ -64,6 +63,14 @@ at::Tensor scaled(const at::Tensor& x, const at::Tensor& mean, at::Tensor scale,
   return at::addcmul(by_channel(shift, x), x, by_channel(scale, x));
 }
 
+/// (x - mean) * scale + shift for every channel, shift where defined: what a batch norm is in
+/// evaluation, in one pass, with the deviation in its weight.
+at::Tensor normalised(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& scale,
+                      const at::Tensor& shift) {
+  return std::get<0>(
+      at::native_batch_norm(x, scale, shift, mean, at::ones_like(mean), false, 0.0, 0.0));
+}
+
 std::optional<Recipe> layer_norm(const Values& arguments, const Values& results) {
   const at::Tensor weight = tensor_of(arguments[2]), bias = tensor_of(arguments[3]);
   const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
@@ -71,12 +78,15 @@ std::optional<Recipe> layer_norm(const Values& arguments, const Values& results)
   return Recipe{kNorm,
                 arguments[0].toTensor(),
                 [=](const at::Tensor& x) {
-                  at::Tensor y = at::sub(x, mean).mul_(deviation);
+                  const int64_t rows = mean.numel();
+                  at::Tensor y = normalised(x.to(mean.scalar_type()).reshape({1, rows, -1}),
+                                            mean.reshape(rows), deviation.reshape(rows), {})
+                                     .view(x.sizes());
                   if (weight.defined() && bias.defined()) {
-                    y = at::addcmul(bias, y, weight);
+                    at::addcmul_out(y, bias, y, weight);
                   } else {
-                    if (weight.defined()) y = at::mul(y, weight);
-                    if (bias.defined()) y = y.add(bias);
+                    if (weight.defined()) y.mul_(weight);
+                    if (bias.defined()) y.add_(bias);
                   }
                   return y.to(type);
                 },
@@ -90,8 +100,9 @@ std::optional<Recipe> rms_norm(const Values& arguments, const Values& results) {
   return Recipe{kNorm,
                 arguments[0].toTensor(),
                 [=](const at::Tensor& x) {
-                  const at::Tensor y = at::mul(x, deviation);
-                  return (weight.defined() ? at::mul(y, weight) : y).to(type);
+                  at::Tensor y = at::mul(x, deviation);
+                  if (weight.defined()) y.mul_(weight);
+                  return y.to(type);
                 },
                 {deviation}};
 }
@@ -102,17 +113,13 @@ std::optional<Recipe> batch_norm(const Values& arguments, const Values& results)
   const at::Tensor weight = tensor_of(arguments[1]), bias = tensor_of(arguments[2]);
   const at::Tensor mean = results[1].toTensor(), deviation = results[2].toTensor();
   const auto type = results[0].toTensor().scalar_type();
-  // In evaluation the operation is one pass: (x - mean) / sqrt(1) * weight + bias, with the
-  // deviation in the weight.
   return Recipe{kNorm,
                 arguments[0].toTensor(),
                 [=](const at::Tensor& x) {
                   const at::Tensor scale =
                       weight.defined() ? at::mul(deviation, weight) : deviation;
                   const at::Tensor shift = bias.defined() ? bias.to(mean.scalar_type()) : bias;
-                  return std::get<0>(at::native_batch_norm(x, scale, shift, mean,
-                                                           at::ones_like(mean), false, 0.0, 0.0))
-                      .to(type);
+                  return normalised(x, mean, scale, shift).to(type);
                 },
                 {mean, deviation}};
 }
