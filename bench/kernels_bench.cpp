@@ -46,10 +46,11 @@ int64_t element_count() {
   return (thousands ? std::atoll(thousands) : 16384) << 10;
 }
 
+/// The copy moves half of x, y and codes together from x to y.
 struct Buffers {
   int64_t count = element_count();
-  Buffer x{count * 8};
-  Buffer y{count * 8};
+  Buffer x{count * 8 + count / 2};
+  Buffer y{count * 8 + count / 2};
   Buffer codes{count};
 };
 
