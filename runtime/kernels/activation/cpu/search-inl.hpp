@@ -98,9 +98,10 @@ class FloatCodesByGrid {
         found[i] = _mm512_mask_srli_epi32(found[i], passed, found[i], 8);
       });
     }
-    for_pair([&](int i) HWY_ATTR {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(codes) + i, _mm512_cvtepi32_epi8(found[i]));
-    });
+    // By one store: a load of all of them waits for two.
+    const __m256i both = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm512_cvtepi32_epi8(found[0])), _mm512_cvtepi32_epi8(found[1]), 1);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes), both);
   }
 
  private:
