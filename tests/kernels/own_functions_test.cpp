@@ -100,12 +100,12 @@ const HalfValues& halves(ElementType type) {
 }
 
 template <size_t kIndex>
-const ExactHalves& exact_halves(ElementType type, EvaluateFit* evaluate) {
-  const auto find = [evaluate](ElementType of) {
-    return find_exact_halves(of, halves<kIndex>(of), fitted<kIndex>(), evaluate);
+const HalfSource& half_source(ElementType type, FindHalfSource* find) {
+  const auto of = [find](ElementType half) {
+    return find(half, halves<kIndex>(half), fitted<kIndex>());
   };
-  static const ExactHalves bf16 = find(ElementType::bf16);
-  static const ExactHalves f16 = find(ElementType::f16);
+  static const HalfSource bf16 = of(ElementType::bf16);
+  static const HalfSource f16 = of(ElementType::f16);
   return type == ElementType::bf16 ? bf16 : f16;
 }
 
@@ -117,7 +117,7 @@ const FunctionKernels& kernels_of() {
                                           default_function<kIndex>(),
                                           fitted<kIndex>,
                                           halves<kIndex>,
-                                          exact_halves<kIndex>};
+                                          half_source<kIndex>};
   return kernels;
 }
 

@@ -8,6 +8,7 @@
 #include <hwy/targets.h>
 
 #include "kernels/activation/activation.hpp"
+#include "kernels/activation/cpu/half_values.hpp"
 #include "tests/kernels/reference.hpp"
 
 namespace fewbit::kernels {
@@ -38,7 +39,8 @@ inline std::vector<uint8_t> run_backward(const StepView& steps, ElementType type
   return dx;
 }
 
-/// Runs `body` once for every instruction set of this machine that the kernels were compiled for.
+/// Runs `body` for every instruction set of this machine that the kernels were compiled for, for
+/// the one that has several with every way to the values of tables.
 template <class Body>
 void for_each_target(const Body& body) {
   const int64_t supported = hwy::SupportedTargets();
@@ -46,8 +48,13 @@ void for_each_target(const Body& body) {
     const int64_t target = rest & -rest;
     if (target != HWY_SSE4 && target != HWY_AVX2 && target != HWY_AVX3 && HWY_ARCH_X86) continue;
     hwy::SetSupportedTargetsForTest(target);
-    body(target);
+    for (const HalfWay way : {HalfWay::single_loads, HalfWay::gathers, HalfWay::fit}) {
+      if (way != HalfWay::single_loads && target != HWY_AVX3) continue;
+      half_way_for_test = way;
+      body(target);
+    }
   }
+  half_way_for_test.reset();
   hwy::SetSupportedTargetsForTest(0);
 }
 

@@ -32,7 +32,7 @@ class ForwardPass {
     const int64_t last = (range.end - 1) / kBlock * kBlock;
     int64_t i = range.begin;
     if (is_one_loop() && i < last) {
-      run_fit(last - i, x + i * size_, y + i * size_, stream_at(i), plan_.past_cache);
+      run_one_loop(last - i, x + i * size_, y + i * size_, stream_at(i), plan_.past_cache);
       i = last;
     }
     for (; i < last; i += kBlock) {
@@ -56,7 +56,7 @@ class ForwardPass {
 
   /// Whether blocks need no other stage, so that one call does them all.
   bool is_one_loop() const {
-    return (plan_.values == Values::floats || plan_.values == Values::exact) &&
+    return (plan_.values == Values::floats || plan_.values == Values::half_loop) &&
            (plan_.codes == Codes::none || plan_.codes == Codes::with_values);
   }
 
@@ -108,18 +108,15 @@ class ForwardPass {
       case Values::doubles:
         return run_loop_over_doubles(block);
       case Values::floats:
-      case Values::exact:
-        return run_fit(kBlock, block.x, block.y, block.stream, block.past_cache);
-      case Values::halves:
-        return plan_.halves(block.past_cache)(plan_.half_plan, plan_.half_values, block.x, block.y,
-                                              codes_);
+      case Values::half_loop:
+        return run_one_loop(kBlock, block.x, block.y, block.stream, block.past_cache);
     }
   }
 
-  void run_fit(int64_t count, const uint8_t* x, uint8_t* y, uint8_t* stream,
-               bool past_cache) const {
-    if (plan_.values == Values::exact) {
-      plan_.exact(plan_.exact_plan, plan_.half_plan, count, x, y, stream);
+  void run_one_loop(int64_t count, const uint8_t* x, uint8_t* y, uint8_t* stream,
+                    bool past_cache) const {
+    if (plan_.values == Values::half_loop) {
+      plan_.half_loop(past_cache)(*plan_.half_source, plan_.half_plan, count, x, y, stream);
     } else {
       plan_.floats(past_cache)(plan_.float_plan, plan_.encode_plan, count, x, y, stream);
     }

@@ -9,11 +9,11 @@
 #include <algorithm>
 
 #include "kernels/activation/cpu/encode_plan.hpp"
-#include "kernels/activation/cpu/exact_halves-inl.hpp"
 #include "kernels/activation/cpu/float_plan.hpp"
 #include "kernels/activation/cpu/floats-inl.hpp"
+#include "kernels/activation/cpu/half_codes-inl.hpp"
+#include "kernels/activation/cpu/half_loops-inl.hpp"
 #include "kernels/activation/cpu/half_plan.hpp"
-#include "kernels/activation/cpu/halves-inl.hpp"
 #include "kernels/activation/cpu/rounding-inl.hpp"
 #include "kernels/activation/cpu/search-inl.hpp"
 #include "kernels/activation/cpu/stages.hpp"
@@ -38,11 +38,10 @@ struct Stores {
 
 struct ForwardPlan {
   enum class Values {
-    loop,     ///< the function's own, from floats to floats
-    doubles,  ///< its own over doubles
-    floats,   ///< a fit
-    exact,    ///< a fit for 16-bit elements, with the table for what it does not give exactly
-    halves    ///< a table of all values
+    loop,      ///< the function's own, from floats to floats
+    doubles,   ///< its own over doubles
+    floats,    ///< a fit
+    half_loop  ///< a table of all values of a 16-bit type, or what gives the same
   };
   enum class Codes {
     none,
@@ -63,10 +62,8 @@ struct ForwardPlan {
   Stores<StoreStage> store;
   FloatPlan float_plan;
   Stores<FloatStage> floats;
-  ExactPlan exact_plan;
-  ExactStage* exact = nullptr;
-  const uint16_t* half_values = nullptr;
-  Stores<HalfStage> halves;
+  const HalfSource* half_source = nullptr;
+  Stores<HalfLoop> half_loop;
 
   Codes codes = Codes::none;
   bool is_stream = false;  ///< the codes' stage writes the stream itself, not one code a byte
@@ -132,18 +129,15 @@ inline void choose_values(const ForwardCall& call, ForwardPlan& plan) {
     }
   }
   if (element_bytes(call.type) != 2 || kernels.halves(call.type).y.empty()) return;
-  plan.exact_plan = plan_exact_halves(kernels, call.type);
-  plan.values = plan.exact_plan.exact != nullptr ? Values::exact : Values::halves;
-  plan.half_values = kernels.halves(call.type).y.data();
+  plan.values = Values::half_loop;
+  plan.half_source = &kernels.half_source(call.type, find_half_source);
 }
 
 inline void choose_half_codes(ForwardPlan& plan) {
   using Codes = ForwardPlan::Codes;
-  using Values = ForwardPlan::Values;
-  constexpr bool kHasOneBitStage = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
-  const bool by_table = plan.values == Values::halves && !(kHasOneBitStage && plan.bits == 1);
-  plan.codes = by_table || plan.values == Values::exact ? Codes::with_values : Codes::halves;
-  plan.is_stream = !by_table;
+  const bool has_loop = plan.values == ForwardPlan::Values::half_loop;
+  plan.codes = has_loop ? Codes::with_values : Codes::halves;
+  plan.is_stream = true;
   plan.encode_halves = half_codes_stage(plan.half_plan);
 }
 
@@ -208,15 +202,10 @@ void choose_stages(const ForwardCall& call, ForwardPlan& plan) {
                ? float_stage<kPastCache>(plan.float_plan, plan.encode_plan)
                : half_line_stage<kPastCache>(std::get<Lines>(*plan.float_plan.fit), call.type));
       break;
-    case ForwardPlan::Values::exact:
-      plan.exact = plan.codes == ForwardPlan::Codes::with_values
-                       ? exact_stage(plan.exact_plan, plan.half_plan, call.type)
-                       : exact_stage(plan.exact_plan, call.type);
-      break;
-    case ForwardPlan::Values::halves:
-      take(plan.halves, plan.codes == ForwardPlan::Codes::with_values
-                            ? half_stage<kPastCache>(plan.half_plan)
-                            : half_values_stage<kPastCache>());
+    case ForwardPlan::Values::half_loop:
+      take(plan.half_loop, plan.codes == ForwardPlan::Codes::with_values
+                               ? half_loop<kPastCache>(*plan.half_source, plan.half_plan, call.type)
+                               : half_loop<NoHalfStream, kPastCache>(*plan.half_source, call.type));
       break;
   }
 }

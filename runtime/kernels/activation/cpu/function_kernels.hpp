@@ -13,8 +13,8 @@ struct FunctionKernels {
   const Fitted& (*fitted)();
   /// The values of bf16 or f16 for the default parameters, likewise.
   const HalfValues& (*halves)(ElementType type);
-  /// Where the fit gives these, likewise. All kernels that evaluate fits give the same.
-  const ExactHalves& (*exact_halves)(ElementType type, EvaluateFit* evaluate);
+  /// Where a pass takes these from, likewise: found by the first kernel that asks.
+  const HalfSource& (*half_source)(ElementType type, FindHalfSource* find);
 };
 
 }  // namespace fewbit::kernels

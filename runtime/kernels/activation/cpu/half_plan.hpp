@@ -9,6 +9,9 @@
 
 namespace fewbit::kernels {
 
+/// Elements of 16 bits that are worked on together.
+inline constexpr int64_t kHalves = 32;
+
 /// The values of a 16-bit type in order, as integers: both zeros are 0, infinity is the last.
 inline int ordinal(uint16_t half) {
   const int magnitude = half & 0x7FFF;
@@ -29,9 +32,9 @@ struct OutwardStep {
 };
 
 /// The steps of a table sorted into 2 x 32 cells of equal width in bit patterns beyond `base`, so
-/// that an element is compared only with those of its own cell. Sides: non-negative and negative.
-/// A NaN counts as the last negative cell, which has the code of the lowest interval; of an even
-/// table the negative side is nothing but that code.
+/// that an element is compared only with those of its own cell. Sides: those without a sign, of an
+/// even table all, and those with one. Beyond infinity are NaNs, which have the code of the lowest
+/// interval: that of the last cell with a sign, and the step of the last one without.
 struct HalfGrid {
   static constexpr int kCells = 32;
   static constexpr int kMaxPerCell = 3;
@@ -81,7 +84,7 @@ class HalfPlan {
       threshold[i] = lane(ordinals[static_cast<size_t>(i)]);
       change[i] = static_cast<int16_t>(steps.codes[i + 1] - steps.codes[i]);
     }
-    // In a cell of the grid a NaN is like the lowest number.
+    // In the grid a NaN is like the lowest number.
     if (steps.nan_change() == 0) set_grid(steps, ordinals.data());
   }
 
@@ -112,7 +115,8 @@ class HalfPlan {
     grid.code_shift = steps.bits <= 4 ? 4 : 8;
     if (!choose_cells(outward, counts)) return;
     fill_side(0, steps.codes[below_zero], outward[0].data(), counts[0]);
-    fill_side(1, steps.codes[even ? 0 : below_zero], outward[1].data(), counts[1]);
+    if (!even) fill_side(1, steps.codes[below_zero], outward[1].data(), counts[1]);
+    add_nans(steps.codes[0]);
   }
 
   /// Tries a few places to begin at: a step next to zero should not cost all others their width.
@@ -130,10 +134,11 @@ class HalfPlan {
     const auto try_base = [&](int base) {
       grid.base = std::max(base, 0);
       grid.shift = 0;
-      while ((last - grid.base) >> grid.shift >= HalfGrid::kCells) ++grid.shift;
+      while ((last - grid.base) >> grid.shift >= HalfGrid::kCells - 1) ++grid.shift;
       const int most = std::max(most_in_a_cell(outward[0].data(), counts[0]),
                                 most_in_a_cell(outward[1].data(), counts[1]));
-      if (most >= best) return;
+      const bool has_room = grid.cell(infinity + 1) == HalfGrid::kCells - 1;
+      if (most >= best || !has_room) return;
       best = most;
       best_base = grid.base;
       best_shift = grid.shift;
@@ -175,6 +180,18 @@ class HalfPlan {
       }
       grid.codes[at] = static_cast<uint16_t>(codes);
     }
+  }
+
+  /// In the last cell without a sign, which is left to them and to what is near them.
+  void add_nans(uint8_t code) {
+    constexpr int kLast = HalfGrid::kCells - 1;
+    for (int j = 1; j <= HalfGrid::kMaxPerCell; ++j) {
+      const int shift = j * grid.code_shift;
+      if (shift >= 16) break;
+      const unsigned others = grid.codes[kLast] & ~(((1u << grid.code_shift) - 1) << shift);
+      grid.codes[kLast] = static_cast<uint16_t>(others | static_cast<unsigned>(code) << shift);
+    }
+    grid.threshold[0][kLast] = infinity;
   }
 };
 

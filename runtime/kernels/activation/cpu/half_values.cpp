@@ -44,7 +44,7 @@ bool is_of_lines(ElementType type, ValueKernel<float>* slope_of, const float* pa
 [[gnu::noinline]] HalfValues tabulate(ElementType type, ValueKernel<float>* slope,
                                       const DefaultFunction& function) {
   if (is_of_lines(type, slope, function.narrow_parameters)) return {};
-  HalfValues table{std::vector<uint16_t>(kCount)};
+  HalfValues table{std::vector<uint16_t>(HalfValues::kStored)};
   double x[kBlock];
   double y[kBlock];
   for (int first = 0; first < kCount; first += kBlock) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/activation/cpu/fitted.hpp"
@@ -11,7 +13,9 @@ namespace fewbit::kernels {
 /// A function of default parameters on a 16-bit type has 65,536 values: y[x] is f(x) rounded once
 /// from double.
 struct HalfValues {
-  /// Empty for a function of straight lines, whose loop needs none.
+  static constexpr size_t kStored = 65536 + 1;  ///< a gather reads one more
+
+  /// kStored; empty for a function of straight lines, whose loop needs none.
   std::vector<uint16_t> y;
 };
 
@@ -39,5 +43,26 @@ using EvaluateFit = void(const Fitted& fit, const float* x, float* y, int64_t co
 /// Compares all 65,536 values. Nothing serves where there is no fit.
 ExactHalves find_exact_halves(ElementType type, const HalfValues& table, const Fitted& fit,
                               EvaluateFit* evaluate);
+
+/// How a pass comes by the values of a table. All ways give the same.
+enum class HalfWay {
+  single_loads,
+  gathers,
+  fit  ///< computing, where that is exact, and single loads
+};
+
+/// Where the values of a function that has a table come from.
+struct HalfSource {
+  const uint16_t* table = nullptr;
+  const Fitted* fit = nullptr;
+  ExactHalves exact;
+  HalfWay fastest = HalfWay::single_loads;  ///< as measured on this processor
+};
+
+/// Finds the source that a kernel has.
+using FindHalfSource = HalfSource(ElementType type, const HalfValues& table, const Fitted& fit);
+
+/// For a test that wants one of the ways, where a kernel has it. Not to be set during a pass.
+inline std::optional<HalfWay> half_way_for_test;
 
 }  // namespace fewbit::kernels

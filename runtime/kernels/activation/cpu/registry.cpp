@@ -87,16 +87,15 @@ const HalfValues& halves(ElementType type) {
 }
 
 template <size_t kIndex, ElementType kType>
-const ExactHalves& exact_halves(EvaluateFit* evaluate) {
-  static const ExactHalves exact =
-      find_exact_halves(kType, halves<kIndex, kType>(), fitted<kIndex>(), evaluate);
-  return exact;
+const HalfSource& half_source(FindHalfSource* find) {
+  static const HalfSource source = find(kType, halves<kIndex, kType>(), fitted<kIndex>());
+  return source;
 }
 
 template <size_t kIndex>
-const ExactHalves& exact_halves(ElementType type, EvaluateFit* evaluate) {
-  return type == ElementType::bf16 ? exact_halves<kIndex, ElementType::bf16>(evaluate)
-                                   : exact_halves<kIndex, ElementType::f16>(evaluate);
+const HalfSource& half_source(ElementType type, FindHalfSource* find) {
+  return type == ElementType::bf16 ? half_source<kIndex, ElementType::bf16>(find)
+                                   : half_source<kIndex, ElementType::f16>(find);
 }
 
 struct Registry {
@@ -116,7 +115,7 @@ struct Registry {
                        function<kIndex>(),
                        fitted<kIndex>,
                        halves<kIndex>,
-                       exact_halves<kIndex>};
+                       half_source<kIndex>};
     activations[kIndex] = {kEntries[kIndex].name, kEntries[kIndex].parameter_count,
                            kEntries[kIndex].parameters, &kernels[kIndex]};
   }

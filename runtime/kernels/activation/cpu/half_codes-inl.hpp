@@ -1,11 +1,9 @@
-// 16-bit elements by integers: values by a table of all of them, codes by comparing bit patterns,
-// both in turn on a few elements, so that loads and arithmetic overlap. Included once per
-// instruction set.
-#if defined(FEWBIT_HALVES_INL) == defined(HWY_TARGET_TOGGLE)
-#if defined(FEWBIT_HALVES_INL)
-#undef FEWBIT_HALVES_INL
+// Codes of 16-bit elements by comparing bit patterns. Included once per instruction set.
+#if defined(FEWBIT_HALF_CODES_INL) == defined(HWY_TARGET_TOGGLE)
+#if defined(FEWBIT_HALF_CODES_INL)
+#undef FEWBIT_HALF_CODES_INL
 #else
-#define FEWBIT_HALVES_INL
+#define FEWBIT_HALF_CODES_INL
 #endif
 
 #include <cstring>
@@ -20,18 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// What is worked on together.
-inline constexpr int64_t kHalves = 32;
-
-/// Values, and codes one a byte unless there is nothing to encode, for a block. y may be x.
-using HalfStage = void(const HalfPlan& plan, const uint16_t* value, const void* x, void* y,
-                       uint8_t* codes);
-
-struct NoCodes {
-  HWY_INLINE explicit NoCodes(const HalfPlan&) {}
-  HWY_INLINE void operator()(const uint16_t*, uint8_t*) const {}
-};
 
 /// The first code plus the change of code at every threshold passed.
 class CodesBySum {
@@ -76,8 +62,7 @@ class CodesByGrid {
         base_(_mm512_set1_epi16(static_cast<int16_t>(2 * plan.grid.base))),
         last_(
             _mm512_set1_epi16(static_cast<int16_t>((2 * HalfGrid::kCells << plan.grid.shift) - 1))),
-        shift_(_mm_cvtsi32_si128(plan.grid.shift + 1)),
-        infinity_(_mm512_set1_epi16(plan.infinity)),
+        per_cell_(_mm512_set1_epi16(static_cast<int16_t>(0x8000 >> plan.grid.shift))),
         codes_{_mm512_load_si512(plan.grid.codes),
                _mm512_load_si512(plan.grid.codes + HalfGrid::kCells)} {
     for (int j = 0; j < kPerCell; ++j) {
@@ -88,13 +73,14 @@ class CodesByGrid {
 
   HWY_INLINE void operator()(const uint16_t* x, uint8_t* codes) const {
     const __m512i v = _mm512_and_si512(_mm512_loadu_si512(x), keep_);
-    const __m512i doubled = _mm512_slli_epi16(v, 1);  // no sign
+    const __m512i doubled = _mm512_add_epi16(v, v);  // no sign
     const __m512i beyond = _mm512_min_epu16(_mm512_subs_epu16(doubled, base_), last_);
-    __m512i cell = _mm512_srl_epi16(beyond, shift_);
-    // Negative, or a NaN.
-    const __mmask32 lower = _mm512_movepi16_mask(v) | _mm512_cmpgt_epi16_mask(v, infinity_);
+    // The product's upper half: shifts by numbers in registers take longer.
+    const __m512i outwards = _mm512_mulhi_epu16(beyond, per_cell_);
+    constexpr int kFirstOrBothOthers = 0xF8;
     const __m512i side = _mm512_set1_epi16(HalfGrid::kCells);
-    cell = _mm512_mask_add_epi16(cell, lower, cell, side);
+    const __m512i cell =
+        _mm512_ternarylogic_epi32(outwards, _mm512_srli_epi16(v, 10), side, kFirstOrBothOthers);
     __m512i found = _mm512_permutex2var_epi16(codes_[0], cell, codes_[1]);
     for (int j = 0; j < kPerCell; ++j) {
       const __m512i t = _mm512_permutex2var_epi16(threshold_[j][0], cell, threshold_[j][1]);
@@ -109,8 +95,7 @@ class CodesByGrid {
   __m512i keep_;
   __m512i base_;
   __m512i last_;
-  __m128i shift_;
-  __m512i infinity_;
+  __m512i per_cell_;
   __m512i codes_[2];
   __m512i threshold_[kPerCell][2];
 };
@@ -176,40 +161,6 @@ class HalfBits {
 };
 #endif
 
-/// Four values at once, past the caches or not.
-template <bool kPastCache>
-HWY_INLINE void put_word(uint64_t word, uint16_t* to) {
-#if HWY_ARCH_X86_64
-  if constexpr (kPastCache) {
-    _mm_stream_si64(reinterpret_cast<long long*>(to), static_cast<long long>(word));
-    return;
-  }
-#endif
-  std::memcpy(to, &word, sizeof word);
-}
-
-/// The values of kHalves elements.
-template <bool kPastCache>
-HWY_INLINE void look_up(const uint16_t* value, const uint16_t* from, uint16_t* to) {
-  for (int64_t k = 0; k < kHalves; k += 4) {
-    const uint64_t low = value[from[k]] | uint64_t{value[from[k + 1]]} << 16;
-    const uint64_t high = value[from[k + 2]] | uint64_t{value[from[k + 3]]} << 16;
-    put_word<kPastCache>(low | high << 32, to + k);
-  }
-}
-
-template <class Codes, bool kPastCache>
-void transform_halves(const HalfPlan& plan, const uint16_t* value, const void* x, void* y,
-                      uint8_t* codes) {
-  const Codes encode(plan);
-  const auto* from = static_cast<const uint16_t*>(x);
-  auto* to = static_cast<uint16_t*>(y);
-  for (int64_t i = 0; i < kBlock; i += kHalves) {
-    encode(from + i, codes + i);
-    look_up<kPastCache>(value, from + i, to + i);
-  }
-}
-
 /// The stream of a block's codes.
 using HalfCodesStage = void(const HalfPlan& plan, const void* x, uint8_t* stream);
 
@@ -244,17 +195,6 @@ auto with_stream(const HalfPlan& plan, const Pick& pick) {
 #endif
   return with_codes(plan,
                     [&]<class Codes>() { return pick.template operator()<HalfStream<Codes>>(); });
-}
-
-template <bool kPastCache>
-HalfStage* half_values_stage() {
-  return transform_halves<NoCodes, kPastCache>;
-}
-
-template <bool kPastCache>
-HalfStage* half_stage(const HalfPlan& plan) {
-  return with_codes(
-      plan, []<class Codes>() -> HalfStage* { return transform_halves<Codes, kPastCache>; });
 }
 
 inline HalfCodesStage* half_codes_stage(const HalfPlan& plan) {
