@@ -147,7 +147,9 @@ class HalfPlan {
       for (int i = 0; i < std::min(counts[side], 4); ++i) {
         const int magnitude = outward[side][static_cast<size_t>(i)].magnitude;
         try_base(magnitude);
-        try_base(magnitude - (1 << grid.shift));  // the step in the second cell
+        for (int again = 0; again < 2; ++again) {
+          try_base(magnitude - (1 << grid.shift));  // the step in the second cell, as wide as last
+        }
       }
     }
     grid.base = best_base;
