@@ -55,12 +55,13 @@ class Gathers {
   HWY_INLINE explicit Gathers(const HalfSource& source) : value_(source.table) {}
 
   HWY_INLINE void operator()(const uint16_t* from, uint16_t* to) const {
-    for (int64_t k = 0; k < kHalves; k += 16) {
-      const auto* x = reinterpret_cast<const __m256i*>(from + k);
-      const __m512i index = _mm512_cvtepu16_epi32(_mm256_loadu_si256(x));
-      const __m512i found = _mm512_i32gather_epi32(index, value_, sizeof *value_);
-      put<kPastCache>(hn::Vec<HalfTag>{_mm512_cvtepi32_epi16(found)}, HalfTag(), to + k);
-    }
+    constexpr int kSelect = 0xCA;  // of three: the first one's bits pick the second, else the third
+    const __m512i lower = _mm512_set1_epi32(0xFFFF);
+    const __m512i x = _mm512_loadu_si512(from);
+    const __m512i even = _mm512_i32gather_epi32(_mm512_and_si512(x, lower), value_, sizeof *value_);
+    const __m512i odd = _mm512_i32gather_epi32(_mm512_srli_epi32(x, 16), value_, sizeof *value_);
+    const __m512i y = _mm512_ternarylogic_epi32(lower, even, _mm512_slli_epi32(odd, 16), kSelect);
+    put<kPastCache>(hn::Vec<PairTag>{y}, PairTag(), to);
   }
 
  private:
