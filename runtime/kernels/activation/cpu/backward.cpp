@@ -163,6 +163,7 @@ void run_backward(const BackwardCall& call) {
   // The last block of the stream has no bytes after it to read.
   const int64_t inner = std::min(range.end, range.count - 1) / kBlock * kBlock;
   for (int64_t i = range.begin; i < inner; i += kBlock) {
+    prefetch_ahead(dy + i * size, kBlock * size);
     stage(plan, call.codes + i / 8 * plan.bits, dy + i * size, dx + i * size);
   }
   const int64_t first = std::max(inner, range.begin);

@@ -89,6 +89,7 @@ void transform_floats(const FloatPlan& plan, const EncodePlan& encode_plan, int6
   const auto* from = static_cast<const float*>(x);
   auto* to = static_cast<float*>(y);
   for (int64_t i = 0; i < count; i += 2 * lane_count()) {
+    prefetch_ahead(from + i, 2 * lane_count() * int64_t{sizeof *from});
     FloatPair v = load_pair(from + i);
     encode(v, stream);
     f(v);
@@ -138,6 +139,7 @@ void transform_widened(const FloatPlan& plan, const EncodePlan&, int64_t count, 
   const auto* from = static_cast<const uint16_t*>(x);
   auto* to = static_cast<uint16_t*>(y);
   for (int64_t i = 0; i < count; i += 2 * lane_count()) {
+    prefetch_ahead(from + i, 2 * lane_count() * int64_t{sizeof *from});
     FloatPair v = Pair::load(from + i);
     f(v);
     Pair::template store<kPastCache>(v, to + i);

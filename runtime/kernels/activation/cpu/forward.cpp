@@ -36,6 +36,7 @@ class ForwardPass {
       i = last;
     }
     for (; i < last; i += kBlock) {
+      prefetch_ahead(x + i * size_, kBlock * size_);
       const Block block{i, kBlock, x + i * size_, y + i * size_, stream_at(i), plan_.past_cache};
       transform(block);
     }

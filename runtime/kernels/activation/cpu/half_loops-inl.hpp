@@ -31,6 +31,7 @@ void transform_halves(const HalfSource& source, const HalfPlan& plan, int64_t co
   const auto* from = static_cast<const uint16_t*>(x);
   auto* to = static_cast<uint16_t*>(y);
   for (int64_t i = 0; i < count; i += kHalves) {
+    prefetch_ahead(from + i, kHalves * sizeof *from);
     encode(from + i, stream);
     look_up(from + i, to + i);
   }

@@ -258,6 +258,13 @@ HWY_INLINE void prefetch(const uint8_t* first, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += 64) hwy::Prefetch(first + i);
 }
 
+/// The same for what a pass that is at `first` comes to later: by itself the processor stops at the
+/// end of every page, and loops of some length have it wait there.
+HWY_INLINE void prefetch_ahead(const void* first, int64_t bytes) {
+  constexpr int64_t kPage = 4096;
+  prefetch(static_cast<const uint8_t*>(first) + kPage, bytes);
+}
+
 /// Whether a pass should store past the caches: large, aligned for it, and not in place (then the
 /// lines are in the cache anyway).
 inline bool stores_past_cache(const Range& range, ElementType type, const void* in,
