@@ -34,10 +34,10 @@ int64_t element_count() {
 
 struct Buffers {
   int64_t count = element_count();
-  std::vector<uint8_t> x = std::vector<uint8_t>(static_cast<size_t>(count * 4));
-  std::vector<uint8_t> y = std::vector<uint8_t>(static_cast<size_t>(count * 5 + 64));
-  std::vector<uint8_t> codes = std::vector<uint8_t>(static_cast<size_t>(count + 64));
-  std::vector<uint8_t> constants = std::vector<uint8_t>(static_cast<size_t>(count / kGroup * 4));
+  bench::Buffer x{count * 4};
+  bench::Buffer y{count * 5};
+  bench::Buffer codes{count + 64};
+  bench::Buffer constants{count / kGroup * 4};
 };
 
 Buffers& buffers() {
@@ -86,8 +86,7 @@ void compare(benchmark::State& state, ElementType type, int bits, int threads, c
   };
   const auto copy = [&] {
     share(copied, 64, threads, [&](int64_t begin, int64_t end) {
-      uint8_t* to = all.y.data() + (64 - reinterpret_cast<uintptr_t>(all.y.data()) % 64);
-      bench::stream_copy(all.x.data() + begin, to + begin, end - begin);
+      bench::stream_copy(all.x.data() + begin, all.y.data() + begin, end - begin);
     });
   };
   double best_pass = 1e9, best_copy = 1e9;

@@ -28,19 +28,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// 64-byte aligned bytes, touched.
-class Buffer {
- public:
-  explicit Buffer(int64_t bytes) : bytes_(static_cast<size_t>(bytes) + 64, 1) {}
-  uint8_t* data() {
-    const uintptr_t at = reinterpret_cast<uintptr_t>(bytes_.data());
-    return bytes_.data() + (64 - at % 64) % 64;
-  }
-
- private:
-  std::vector<uint8_t> bytes_;
-};
-
 int64_t element_count() {
   const char* thousands = std::getenv("FEWBIT_BENCH_KI");
   return (thousands ? std::atoll(thousands) : 16384) << 10;
@@ -49,9 +36,9 @@ int64_t element_count() {
 /// The copy moves half of x, y and codes together from x to y.
 struct Buffers {
   int64_t count = element_count();
-  Buffer x{count * 8 + count / 2};
-  Buffer y{count * 8 + count / 2};
-  Buffer codes{count};
+  bench::Buffer x{count * 8 + count / 2};
+  bench::Buffer y{count * 8 + count / 2};
+  bench::Buffer codes{count};
 };
 
 Buffers& buffers() {

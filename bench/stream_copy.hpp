@@ -2,12 +2,26 @@
 
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 namespace fewbit::bench {
+
+/// 64-byte aligned bytes, touched.
+class Buffer {
+ public:
+  explicit Buffer(int64_t bytes) : bytes_(static_cast<size_t>(bytes) + 64, 1) {}
+  uint8_t* data() {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(bytes_.data());
+    return bytes_.data() + (64 - at % 64) % 64;
+  }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
 
 /// Copies past the caches: the fastest a pass over so many bytes can be. `to` is 16-byte aligned,
 /// bytes a multiple of 64.

@@ -55,6 +55,7 @@ class GroupDecodePass {
       : call_(call),
         format_(*call.format),
         size_(element_bytes(format_.type)),
+        past_cache_(stores_past_cache(call.range, format_.type, call.codes, call.x)),
         unpack_(format_.bits) {}
 
   void run() {
@@ -64,10 +65,11 @@ class GroupDecodePass {
     int64_t i = range.begin;
     auto* const to = static_cast<uint8_t*>(call_.x);
     for (; i < inner; i += kBlock) {
-      prefetch(to + (i + kBlock) * size_, kBlock * size_);
+      if (!past_cache_) prefetch(to + (i + kBlock) * size_, kBlock * size_);
       decode(i, kBlock, call_.codes + i / 8 * format_.bits);
-      store(to + i * size_);
+      past_cache_ ? store<true>(to + i * size_) : store<false>(to + i * size_);
     }
+    if (past_cache_) hwy::FlushStream();
     if (i < range.end) run_last(i, to + i * size_);
   }
 
@@ -80,7 +82,7 @@ class GroupDecodePass {
     std::memcpy(stream, call_.codes + begin,
                 static_cast<size_t>(code_bytes(call_.range.count, format_.bits) - begin));
     decode(first, count, stream);
-    store(padded);
+    store<false>(padded);
     std::memcpy(to, padded, static_cast<size_t>(count * size_));
   }
 
@@ -116,14 +118,15 @@ class GroupDecodePass {
     }
   }
 
+  template <bool kPastCache>
   void store(uint8_t* to) const {
     switch (format_.type) {
       case ElementType::f32:
-        return store_block<ElementType::f32, false>(x_, to);
+        return store_block<ElementType::f32, kPastCache>(x_, to);
       case ElementType::bf16:
-        return store_block<ElementType::bf16, false>(x_, to);
+        return store_block<ElementType::bf16, kPastCache>(x_, to);
       case ElementType::f16:
-        return store_block<ElementType::f16, false>(x_, to);
+        return store_block<ElementType::f16, kPastCache>(x_, to);
       default:
         std::memcpy(to, wide_, sizeof wide_);
     }
@@ -132,6 +135,7 @@ class GroupDecodePass {
   const GroupDecodeCall& call_;
   const GroupFormat& format_;
   int64_t size_;
+  bool past_cache_;
   UnpackPlan unpack_;
   alignas(64) float x_[kBlock] = {};
   alignas(64) double wide_[kBlock] = {};

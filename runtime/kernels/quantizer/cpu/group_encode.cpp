@@ -92,6 +92,7 @@ class GroupEncodePass {
     const Range& range = call_.range;
     for (int64_t i = range.begin; i < range.end; i += unit_) {
       const int64_t count = std::min(unit_, range.end - i);
+      prefetch_ahead(static_cast<const uint8_t*>(call_.x) + i * size_, count * size_);
       load(i, count);
       draw(i);
       const int64_t groups = group_count(count, format_.group);
