@@ -50,7 +50,7 @@ at::Tensor activation_by_name(const at::Tensor& x, c10::string_view function, c1
   return packed(operation, x, arguments_of(table, x.scalar_type(), seed));
 }
 
-struct Cpu {
+struct ActivationCpu {
   static constexpr at::DeviceType kType = at::kCPU;
 
   static void forward(const char*, const FunctionCall& call, const kernels::StepView& step,
@@ -111,9 +111,9 @@ TORCH_LIBRARY_IMPL(fewbit, CompositeImplicitAutograd, m) {
 }
 
 TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
-  m.impl("activation_forward", unpacked<Operations<Cpu>::forward>);
-  m.impl("activation_value", Operations<Cpu>::value);
-  m.impl("activation_backward", Operations<Cpu>::backward);
+  m.impl("activation_forward", unpacked<Operations<ActivationCpu>::forward>);
+  m.impl("activation_value", Operations<ActivationCpu>::value);
+  m.impl("activation_backward", Operations<ActivationCpu>::backward);
 }
 
 TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
