@@ -6,6 +6,7 @@
 
 #include "kernels/quantizer/group.hpp"
 #include "kernels/quantizer/integers.hpp"
+#include "kernels/quantizer/rotated.hpp"
 #include "tests/kernels/inputs.hpp"
 #include "tests/kernels/support.hpp"
 
@@ -82,6 +83,12 @@ TEST(PastCache, DecodedGroupsAndSignsAreTheSame) {
     group_encode(format, x.data(), codes.data(), constants.data(), range);
     expect_same(type, "group", [&](uint8_t* y) {
       group_decode(format, codes.data(), constants.data(), y, range);
+    });
+    const RotatedFormat rotated{type, 2, 256, kAll, {1, 2}};
+    const GroupRange groups{0, kCount / 256};
+    rotated_encode(rotated, x.data(), codes.data(), constants.data(), groups);
+    expect_same(type, "rotated", [&](uint8_t* y) {
+      rotated_decode(rotated, codes.data(), constants.data(), y, groups);
     });
     sign_encode(type, x.data(), codes.data(), range);
     expect_same(type, "sign", [&](uint8_t* y) { sign_decode(type, codes.data(), y, range); });

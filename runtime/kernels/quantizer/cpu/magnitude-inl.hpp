@@ -41,6 +41,9 @@ HWY_INLINE FloatVec look_up(const float* table, IntVec index) {
 /// The best table for N(0, 1) of so many bits, as Magnitudes looks things up.
 struct MagnitudeTable {
   HWY_ALIGN float levels[128] = {};
+  /// By code, below zero first, of codes of up to kMostDirect bits.
+  static constexpr int kMostDirect = 5;
+  HWY_ALIGN float of_code[1 << kMostDirect] = {};
   /// The thresholds of a bisection: row d has one for each of its 2^d paths so far.
   HWY_ALIGN float tree[7][64] = {};
 
@@ -48,6 +51,10 @@ struct MagnitudeTable {
     const generated::NormalQuantizer& table = generated::normal_quantizer(bits);
     const int count = 1 << (bits - 1);
     std::copy_n(table.levels, count, levels);
+    for (int i = 0; i < count && bits <= kMostDirect; ++i) {
+      of_code[count + i] = table.levels[i];
+      of_code[count - 1 - i] = -table.levels[i];
+    }
     for (int depth = 0; depth < bits - 1; ++depth) {
       const int step = count >> depth;
       for (int i = 0; i < 1 << depth; ++i) {
@@ -67,6 +74,21 @@ class Magnitudes {
 
   HWY_INLINE FloatVec level(IntVec place) const {
     return look_up<1 << (kBits - 1)>(table_.levels, place);
+  }
+
+  /// With its sign.
+  HWY_INLINE FloatVec level_of_code(IntVec code) const {
+    if constexpr (kBits <= MagnitudeTable::kMostDirect) {
+      return look_up<1 << kBits>(table_.of_code, code);
+    } else {
+      const FloatTag d;
+      const IntTag di;
+      const auto is_below = hn::Lt(code, hn::Set(di, 1 << (kBits - 1)));
+      const IntVec place = hn::And(hn::IfThenElse(is_below, hn::Not(code), code),
+                                   hn::Set(di, (1 << (kBits - 1)) - 1));
+      const FloatVec size = level(place);
+      return hn::IfThenElse(hn::RebindMask(d, is_below), hn::Neg(size), size);
+    }
   }
 
  private:

@@ -203,13 +203,14 @@ void run_rotated_encode(const RotatedFormat& format, const void* x, uint8_t* cod
 }
 
 /// Times 2^exponent, which only doubles have.
-void store_group(const Pass& pass, int64_t index, const float* x, int exponent, uint8_t* to) {
+void store_group(const Pass& pass, int64_t index, const float* x, int exponent, bool past_cache,
+                 uint8_t* to) {
   const RotatedFormat& format = pass.format;
   const int64_t count = pass.elements_of(index);
   if (exponent != 0) {
     store_scaled(x, count, exponent, to);
   } else if (count == format.group) {
-    pass.element.store(x, count, to);
+    (past_cache ? pass.element.store_past_cache : pass.element.store)(x, count, to);
   } else {
     alignas(64) uint8_t padded[kMostRotated * 8];
     pass.element.store(x, format.group, padded);
@@ -226,10 +227,13 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
   const int64_t bytes = format.code_bytes_of_group();
   const int64_t element_bytes_of_group = format.group * element_bytes(format.type);
   const float limit = finite_limit(format.type);
+  const bool past_cache = stores_past_cache({0, format.count, format.count}, format.type, codes, x);
   for (int64_t i = range.begin; i < range.end; ++i) {
     const uint8_t* from = codes + i * bytes;
     auto* const to = static_cast<uint8_t*>(x) + i * element_bytes_of_group;
-    if (i + 1 < range.end) prefetch(to + element_bytes_of_group, element_bytes_of_group);
+    if (!past_cache && i + 1 < range.end) {
+      prefetch(to + element_bytes_of_group, element_bytes_of_group);
+    }
     // What is read beyond a group's codes has to be another group's.
     if ((format.groups() - i - 1) * bytes < 16) {
       std::memcpy(stream, from, static_cast<size_t>(bytes));
@@ -239,8 +243,9 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
     const RotatedConstants kept = constants_of(
         format.type, static_cast<const uint8_t*>(constants) + i * format.constant_bytes_of_group());
     pass.group.rotate_back(q, kept.mean, kept.factor, limit, pass.signs_of(i), elements);
-    store_group(pass, i, elements, kept.exponent, to);
+    store_group(pass, i, elements, kept.exponent, past_cache, to);
   }
+  if (past_cache) hwy::FlushStream();
 }
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE

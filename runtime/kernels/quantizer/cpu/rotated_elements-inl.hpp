@@ -35,18 +35,17 @@ inline void load_floats<ElementType::f64>(const void* from, int64_t count, float
   }
 }
 
-template <ElementType kType>
+template <ElementType kType, bool kPastCache>
 void store_floats(const float* x, int64_t count, void* to) {
   using E = Element<kType>;
   auto* target = static_cast<typename E::Stored*>(to);
   for (int64_t i = 0; i < count; i += 2 * lane_count()) {
-    E::template store<false>(hn::Load(FloatTag(), x + i),
-                             hn::Load(FloatTag(), x + i + lane_count()), target + i);
+    E::template store<kPastCache>(hn::Load(FloatTag(), x + i),
+                                  hn::Load(FloatTag(), x + i + lane_count()), target + i);
   }
 }
 
-template <>
-inline void store_floats<ElementType::f64>(const float* x, int64_t count, void* to) {
+inline void store_doubles(const float* x, int64_t count, void* to) {
   for (int64_t i = 0; i < count; ++i) {
     const double value = x[i];
     std::memcpy(static_cast<uint8_t*>(to) + 8 * i, &value, 8);
@@ -56,18 +55,23 @@ inline void store_floats<ElementType::f64>(const float* x, int64_t count, void* 
 struct ElementStages {
   void (*load)(const void* from, int64_t count, float* x);
   void (*store)(const float* x, int64_t count, void* to);
+  void (*store_past_cache)(const float* x, int64_t count, void* to);  ///< `to` is aligned for it
 };
+
+template <ElementType kType>
+constexpr ElementStages kElementStages = {load_floats<kType>, store_floats<kType, false>,
+                                          store_floats<kType, true>};
 
 inline ElementStages element_stages(ElementType type) {
   switch (type) {
     case ElementType::f32:
-      return {load_floats<ElementType::f32>, store_floats<ElementType::f32>};
+      return kElementStages<ElementType::f32>;
     case ElementType::bf16:
-      return {load_floats<ElementType::bf16>, store_floats<ElementType::bf16>};
+      return kElementStages<ElementType::bf16>;
     case ElementType::f16:
-      return {load_floats<ElementType::f16>, store_floats<ElementType::f16>};
+      return kElementStages<ElementType::f16>;
     default:
-      return {load_floats<ElementType::f64>, store_floats<ElementType::f64>};
+      return {load_floats<ElementType::f64>, store_doubles, store_doubles};
   }
 }
 

@@ -63,8 +63,13 @@ float sum_group(const float* x) {
 
 /// v turned round where the signs of elements first, first + 1, ... say so.
 HWY_INLINE FloatVec turned(FloatVec v, const uint32_t* signs, int first) {
-  const FloatTag d;
-  return hn::Xor(v, hn::IfThenElseZero(minus_mask(signs, first), hn::Set(d, -0.0f)));
+  const FloatVec sign = hn::Set(FloatTag(), -0.0f);
+  const auto is_minus = minus_mask(signs, first);
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return FloatVec{_mm512_mask_xor_ps(v.raw, is_minus.raw, v.raw, sign.raw)};
+#else
+  return hn::Xor(v, hn::IfThenElseZero(is_minus, sign));
+#endif
 }
 
 /// y = H S H S (x - mean); the sum of the squares of x - mean.
@@ -88,15 +93,12 @@ void rotate_group_back(float* q, float mean, float factor, float limit, const ui
                        float* x) {
   const FloatTag d;
   hadamard<kGroup>([&](int i) HWY_ATTR { return hn::Load(d, q + i * kLanes); }, q);
-  const FloatVec share = hn::Set(d, 1.0f / kGroup);
   hadamard<kGroup>(
-      [&](int i) HWY_ATTR {
-        return hn::Mul(turned(hn::Load(d, q + i * kLanes), signs, i * kLanes), share);
-      },
-      q);
+      [&](int i) HWY_ATTR { return turned(hn::Load(d, q + i * kLanes), signs, i * kLanes); }, q);
   const FloatVec center = hn::Set(d, mean);
-  const FloatVec plus = hn::Set(d, factor);
-  const FloatVec minus = hn::Set(d, -factor);
+  const float share = factor * (1.0f / kGroup);  // exact
+  const FloatVec plus = hn::Set(d, share);
+  const FloatVec minus = hn::Set(d, -share);
   const FloatVec most = hn::Set(d, limit);
   const FloatVec least = hn::Set(d, -limit);
   for (int i = 0; i < kGroup / kLanes; ++i) {

@@ -51,17 +51,11 @@ void encode_scalar(const CodeTables& tables, const GroupBatch& batch, uint8_t* c
 template <int kBits>
 void decode_scalar(const CodeTables& tables, const uint8_t* codes, int64_t group, float* q) {
   const FloatTag d;
-  const IntTag di;
   const Magnitudes<kBits> table(tables.magnitudes);
   for (int64_t i = 0; i < group; i += kLanes) {
     const IntVec code =
         unpack(tables.unpack, codes + i / 16 * 2 * kBits, static_cast<size_t>(i % 16));
-    const IntVec upper = hn::Set(di, 1 << (kBits - 1));
-    const auto is_below = hn::Lt(code, upper);
-    const IntVec place =
-        hn::And(hn::IfThenElse(is_below, hn::Not(code), code), hn::Set(di, (1 << (kBits - 1)) - 1));
-    const FloatVec size = table.level(place);
-    hn::Store(hn::IfThenElse(hn::RebindMask(d, is_below), hn::Neg(size), size), d, q + i);
+    hn::Store(table.level_of_code(code), d, q + i);
   }
 }
 
