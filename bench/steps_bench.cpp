@@ -19,6 +19,7 @@
 #include "examples/models/catalogue.hpp"
 #include "examples/support/subject.hpp"
 #include "fewbit/saved_bytes.hpp"
+#include "tests/support/peak_bytes.hpp"
 
 namespace fewbit::bench {
 
@@ -51,26 +52,36 @@ Network make_network(const std::string& name, int64_t batch) {
   return {subject.parameters, [subject, activate] { return subject.loss(0, activate); }};
 }
 
+constexpr int64_t kHeldBytes = int64_t{1} << 40;
+
 std::vector<CompressorSetup> setups() {
   return {{"rotated, 2 bits", {.bits = 2}},
+          {"rotated, 2 bits, held", {.bits = 2, .held_bytes = kHeldBytes}},
           {"rotated, 2 bits, trellis", {.bits = 2, .trellis = 4}},
           {"rotated, 2 bits, layers again", {.bits = 2}, true},
+          {"rotated, 2 bits, layers again, held", {.bits = 2, .held_bytes = kHeldBytes}, true},
           {"group, 2 bits", {.bits = 2, .scheme = Scheme::group}},
           {"actnn, level 2, 4 bits", {.bits = 4, .scheme = Scheme::actnn, .level = 2}},
           {"actnn, level 3, 2 bits", {.bits = 2, .scheme = Scheme::actnn, .level = 3}},
           {"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}},
           {"division, 2 bits", {.bits = 2, .scheme = Scheme::division}},
-          {"blpa, 4 bits", {.bits = 4, .scheme = Scheme::blpa}}};
+          {"blpa, 4 bits", {.bits = 4, .scheme = Scheme::blpa}},
+          {"blpa, 4 bits, held", {.bits = 4, .scheme = Scheme::blpa, .held_bytes = kHeldBytes}}};
 }
 
 struct Way {
   std::string name;
-  std::unique_ptr<Compressor> compressor;  ///< none: exact
-  int64_t bytes = 0;
-  std::vector<double> seconds;  ///< of every round
+  std::unique_ptr<Compressor> compressor = {};  ///< none: exact
+  int64_t bytes = 0;                            ///< kept when forward is over
+  int64_t peak = 0;                  ///< bytes at a time in a step, beside parameters and gradients
+  std::vector<double> seconds = {};  ///< of every round
+
+  static void forget_gradients(const Network& network) {
+    for (const at::Tensor& parameter : network.parameters) parameter.mutable_grad().reset();
+  }
 
   void step(const Network& network) const {
-    for (const at::Tensor& parameter : network.parameters) parameter.mutable_grad().reset();
+    forget_gradients(network);
     at::Tensor loss;
     {
       std::optional<CompressionScope> scope;
@@ -92,14 +103,16 @@ struct Way {
 
 std::vector<Way> ways_for(const Network& network) {
   std::vector<Way> ways;
-  ways.push_back({"exact", nullptr, 0, {}});
+  ways.push_back({.name = "exact"});
   for (const CompressorSetup& setup : setups()) {
-    ways.push_back({setup.name, std::make_unique<Compressor>(setup.options), 0, {}});
+    ways.push_back({.name = setup.name, .compressor = std::make_unique<Compressor>(setup.options)});
     setup.set_up(*ways.back().compressor);
   }
   for (Way& way : ways) {
     for (int i = 0; i < 2; ++i) way.step(network);  // bits are split by what they see
     way.bytes = way.bytes_kept(network);
+    Way::forget_gradients(network);
+    way.peak = test::peak_bytes_of([&] { way.step(network); });
   }
   return ways;
 }
@@ -139,6 +152,7 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
       const double less = static_cast<double>(exact.bytes) / static_cast<double>(way.bytes);
       const auto [least, most] = std::ranges::minmax(way.seconds);
       sheet.rows.push_back({name, std::to_string(threads), way.name, examples::number(less),
+                            examples::number(static_cast<double>(way.peak) / 0x1p20),
                             examples::number(median(way.seconds) * 1e3, 4),
                             examples::number(least * 1e3, 4), examples::number(most * 1e3, 4),
                             examples::number(ratio(way, exact))});
@@ -154,16 +168,18 @@ void run(const Options& options) {
            ", libtorch, fp32. Forward, loss and backward, without an optimizer; activations in 3 "
            "bits. Catalogue networks on a batch of " +
            std::to_string(options.batch) + ", the examples' in 32 of theirs.");
-  examples::Sheet sheet{
-      "Step times",
-      {"network", "threads", "kept", "times less", "median ms", "least ms", "most ms", "of exact"},
-      {}};
+  examples::Sheet sheet{"Step times",
+                        {"network", "threads", "kept", "times less", "peak MiB", "median ms",
+                         "least ms", "most ms", "of exact"},
+                        {}};
   for (const std::string& name : options.models) add_rows(sheet, name, options);
   show(page, sheet,
        "Of exact: the median over the rounds of our time over the exact one of the same round; a "
        "round's time is the least of three steps in a row. With one thread processor time, with "
        "more the clock's. rotated: the default; layers again: outputs of linear layers and "
-       "activations computed again where that errs less; the others as in memory.md.");
+       "activations computed again where that errs less; held: without a limit; the others as in "
+       "memory.md. Peak: the most bytes of tensors at a time in a step, with gradients, without "
+       "parameters.");
   if (!options.folder.empty()) page.write(options.folder, "steps");
 }
 

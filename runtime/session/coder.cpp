@@ -89,6 +89,8 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
   TORCH_CHECK(options.bytes >= 0, "fewbit::Compressor: bytes is ", options.bytes,
               ", accepted: 0 for none, or more");
+  TORCH_CHECK(options.held_bytes >= 0, "fewbit::Compressor: held_bytes is ", options.held_bytes,
+              ", accepted: 0 for none, or more");
   TORCH_CHECK(options.block > 0, "fewbit::Compressor: block is ", options.block,
               ", accepted: above 0");
   level_ = level_of(options);

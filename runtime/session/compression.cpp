@@ -67,8 +67,14 @@ bool fits_pattern(std::string_view text, std::string_view pattern) {
 }  // namespace
 
 Compression::Compression(const CompressorOptions& options) : coder_(options) {
+  if (options.held_bytes > 0) held_ = std::make_shared<HeldRuns>(options.held_bytes);
   if (coder_.swaps()) stores_ = std::make_shared<swap::Stores>();
   if (coder_.expands_segments()) swap::ask_for_expandable_segments();
+}
+
+std::shared_ptr<const codecs::Encoded> Compression::held(
+    std::shared_ptr<const codecs::Encoded> run) const {
+  return held_ ? holding(std::move(run), held_) : run;
 }
 
 std::shared_ptr<swap::HostSwap> Compression::new_swap() const {

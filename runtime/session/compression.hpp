@@ -16,6 +16,7 @@
 #include "session/coder.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_rules.hpp"
+#include "session/held_runs.hpp"
 #include "session/running_operations.hpp"
 #include "swap/host_swap.hpp"
 
@@ -45,6 +46,8 @@ class Compression {
   bool swaps(const Treatment& treatment) const {
     return coder_.swaps() || treatment.way == Way::away;
   }
+  /// The run, or what holds it between its uses in a backward pass if the options say so.
+  std::shared_ptr<const codecs::Encoded> held(std::shared_ptr<const codecs::Encoded> run) const;
   /// How the tensor is kept, but for its size.
   Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
   /// Whether a rule says so of the operation.
@@ -173,6 +176,7 @@ class Compression {
                                            const std::optional<CodedRun>& coded) const;
 
   Coder coder_;
+  std::shared_ptr<HeldRuns> held_;        ///< null: nothing is held
   std::shared_ptr<swap::Stores> stores_;  ///< null: nothing leaves
   mutable std::mutex mutex_;
   std::vector<Rule> rules_;  ///< in the order of making

@@ -98,7 +98,7 @@ RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
     compression_->measure(site, saving, treatment, run, {{codec->name(), *encoded}}, random);
     if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
   }
-  return away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded;
+  return compression_->held(away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded);
 }
 
 void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,

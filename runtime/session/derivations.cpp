@@ -222,7 +222,7 @@ std::optional<Derivations::Piece> Derivations::derived(const Recipe& recipe,
   piece.age = source.age;
   piece.is_asked_for =
       from->piece.is_asked_for && (!addend || addend->piece.is_asked_for) && when == Derive::always;
-  piece.derived = std::make_shared<DerivedRun>(from->shown, recipe, result);
+  piece.derived = compression_.held(std::make_shared<DerivedRun>(from->shown, recipe, result));
   return piece;
 }
 

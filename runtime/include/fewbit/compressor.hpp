@@ -73,6 +73,10 @@ struct CompressorOptions {
   /// than what is away at a time. Gradients are the same. Where the file cannot be written, a later
   /// forward or backward throws c10::Error once, naming the folder.
   bool swap = false;
+  /// What a backward pass decodes or computes again and comes back to may stay until then, the
+  /// latest up to so many bytes of each model; 0: it is decoded for every use. Gradients are the
+  /// same.
+  int64_t held_bytes = 0;
 };
 
 /// Keeps in few bits what the operations of a model keep for their backward pass, whatever they
