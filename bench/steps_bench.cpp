@@ -73,8 +73,8 @@ struct Way {
   std::string name;
   std::unique_ptr<Compressor> compressor = {};  ///< none: exact
   int64_t bytes = 0;                            ///< kept when forward is over
-  int64_t peak = 0;                  ///< bytes at a time in a step, beside parameters and gradients
-  std::vector<double> seconds = {};  ///< of every round
+  int64_t peak = 0;                             ///< bytes at a time in a step, beside parameters
+  std::vector<double> seconds = {};             ///< of every round
 
   static void forget_gradients(const Network& network) {
     for (const at::Tensor& parameter : network.parameters) parameter.mutable_grad().reset();
@@ -164,7 +164,8 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
 
 void run(const Options& options) {
   examples::Page page("Step times of networks whose saved tensors are coded");
-  page.add("`scripts/bench steps --out bench/results`, " + processor_name() +
+  page.add("`scripts/bench steps --rounds " + std::to_string(options.rounds) +
+           " --out bench/results`, " + processor_name() +
            ", libtorch, fp32. Forward, loss and backward, without an optimizer; activations in 3 "
            "bits. Catalogue networks on a batch of " +
            std::to_string(options.batch) + ", the examples' in 32 of theirs.");

@@ -11,7 +11,6 @@
 #include <hwy/highway.h>
 
 #include "kernels/activation/cpu/half_plan.hpp"
-#include "kernels/activation/cpu/stages.hpp"
 #include "kernels/stream/cpu/bits-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -172,29 +171,21 @@ void encode_halves(const HalfPlan& plan, const void* x, uint8_t* stream) {
   }
 }
 
-/// pick<Codes>() for the way to find codes that is fastest for the plan.
+/// pick<Stream>() for the way to find codes that is fastest for the plan.
 template <class Pick>
-auto with_codes([[maybe_unused]] const HalfPlan& plan, const Pick& pick) {
+auto with_stream([[maybe_unused]] const HalfPlan& plan, const Pick& pick) {
+  const auto of = [&]<class Codes>() { return pick.template operator()<HalfStream<Codes>>(); };
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   constexpr int kFew = 2;
+  if (plan.bits == 1) return pick.template operator()<HalfBits>();
   if (plan.count > kFew && plan.grid.per_cell > 0) {
-    if (plan.grid.code_shift == 8) return pick.template operator()<CodesByGrid<1, 8>>();
-    if (plan.grid.per_cell == 1) return pick.template operator()<CodesByGrid<1, 4>>();
-    if (plan.grid.per_cell == 2) return pick.template operator()<CodesByGrid<2, 4>>();
-    return pick.template operator()<CodesByGrid<3, 4>>();
+    if (plan.grid.code_shift == 8) return of.template operator()<CodesByGrid<1, 8>>();
+    if (plan.grid.per_cell == 1) return of.template operator()<CodesByGrid<1, 4>>();
+    if (plan.grid.per_cell == 2) return of.template operator()<CodesByGrid<2, 4>>();
+    return of.template operator()<CodesByGrid<3, 4>>();
   }
 #endif
-  return pick.template operator()<CodesBySum>();
-}
-
-/// pick<Stream>(), likewise.
-template <class Pick>
-auto with_stream(const HalfPlan& plan, const Pick& pick) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if (plan.bits == 1) return pick.template operator()<HalfBits>();
-#endif
-  return with_codes(plan,
-                    [&]<class Codes>() { return pick.template operator()<HalfStream<Codes>>(); });
+  return of.template operator()<CodesBySum>();
 }
 
 inline HalfCodesStage* half_codes_stage(const HalfPlan& plan) {

@@ -115,7 +115,7 @@ class HalfPlan {
     grid.code_shift = steps.bits <= 4 ? 4 : 8;
     if (!choose_cells(outward, counts)) return;
     fill_side(0, steps.codes[below_zero], outward[0].data(), counts[0]);
-    if (!even) fill_side(1, steps.codes[below_zero], outward[1].data(), counts[1]);
+    fill_side(1, steps.codes[below_zero], outward[1].data(), counts[1]);
     add_nans(steps.codes[0]);
   }
 
@@ -132,6 +132,7 @@ class HalfPlan {
     int best_shift = 0;
     int best = most_served + 1;
     const auto try_base = [&](int base) {
+      if (best == 1) return;  // there is none with fewer
       grid.base = std::max(base, 0);
       grid.shift = 0;
       while ((last - grid.base) >> grid.shift >= HalfGrid::kCells - 1) ++grid.shift;
