@@ -1,10 +1,13 @@
 #include <optional>
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/core/ivalue.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/custom_class.h>
 #include <torch/library.h>
 
 #include "autograd/once_differentiable.hpp"
+#include "ops/random_states.hpp"
 #include "ops/recomputed.hpp"
 
 namespace fewbit::autograd {
@@ -16,16 +19,30 @@ using torch::autograd::variable_list;
 
 constexpr const char* kName = "fewbit::attention";
 
+/// The states of the generators that dropout drew from.
+struct Drawn : torch::CustomClassHolder {
+  explicit Drawn(ops::RandomStates states) : before(std::move(states)), after(before.now()) {}
+
+  ops::RandomStates before;
+  ops::RandomStates after;
+};
+
 class Attention : public torch::autograd::Function<Attention> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& query,
                             const at::Tensor& key, const at::Tensor& value,
                             const ops::AttentionOptions& options) {
     context->save_for_backward({query, key, value, options.mask});
+    context->saved_data["dropout"] = options.dropout;
     context->saved_data["is_causal"] = options.is_causal;
     context->saved_data["scale"] = options.scale;
     context->saved_data["has_groups"] = options.has_groups;
-    return ops::torch_attention(query, key, value, options);
+    if (options.dropout == 0.0) return ops::torch_attention(query, key, value, options);
+    ops::RandomStates before(at::TensorList{query});
+    at::Tensor y = ops::torch_attention(query, key, value, options);
+    before.forget_unmoved();
+    context->saved_data["drawn"] = c10::IValue::make_capsule(c10::make_intrusive<Drawn>(before));
+    return y;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -53,18 +70,28 @@ class Attention : public torch::autograd::Function<Attention> {
   static at::Tensor again(AutogradContext& context, const variable_list& inputs,
                           const at::Tensor& mask) {
     auto& saved = context.saved_data;
-    const ops::AttentionOptions options{mask, saved["is_causal"].toBool(),
-                                        saved["scale"].toOptional<double>(),
-                                        saved["has_groups"].toBool()};
+    const ops::AttentionOptions options{
+        mask, saved["dropout"].toDouble(), saved["is_causal"].toBool(),
+        saved["scale"].toOptional<double>(), saved["has_groups"].toBool()};
     const at::AutoGradMode graph(true);
-    return ops::torch_attention(inputs[0], inputs[1], inputs[2], options);
+    if (options.dropout == 0.0) {
+      return ops::torch_attention(inputs[0], inputs[1], inputs[2], options);
+    }
+    const auto drawn = c10::static_intrusive_pointer_cast<Drawn>(saved["drawn"].toCapsule());
+    const ops::RandomStatesGuard random(drawn->before);
+    at::Tensor y = ops::torch_attention(inputs[0], inputs[1], inputs[2], options);
+    TORCH_CHECK(drawn->after.are_now(), kName,
+                ": another thread drew from the random numbers of dropout, in forward or in "
+                "backward; leave aten::scaled_dot_product_attention alone there");
+    return y;
   }
 };
 
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                     const std::optional<at::Tensor>& mask, bool is_causal,
+                     const std::optional<at::Tensor>& mask, double dropout, bool is_causal,
                      std::optional<double> scale, bool has_groups) {
-  const ops::AttentionOptions options{mask.value_or(at::Tensor()), is_causal, scale, has_groups};
+  const ops::AttentionOptions options{mask.value_or(at::Tensor()), dropout, is_causal, scale,
+                                      has_groups};
   for (const at::Tensor& x : {query, key, value}) refuse_forward_mode(kName, x);
   TORCH_CHECK(!mask || !needs_gradient(*mask), kName,
               ": attn_mask asks for a gradient, which it gets from torch's own attention alone");

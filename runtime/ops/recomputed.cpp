@@ -1,6 +1,8 @@
 #include "ops/recomputed.hpp"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_log_softmax.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <torch/library.h>
@@ -9,7 +11,7 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def("log_softmax(Tensor x, int dim, bool half_to_float=False) -> Tensor");
   m.def(
       "attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
-      "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) "
+      "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) "
       "-> Tensor");
 }
 
@@ -18,9 +20,9 @@ namespace fewbit::ops {
 namespace {
 
 at::Tensor attention_value(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                           const std::optional<at::Tensor>& mask, bool is_causal,
+                           const std::optional<at::Tensor>& mask, double dropout, bool is_causal,
                            std::optional<double> scale, bool has_groups) {
-  return at::scaled_dot_product_attention(query, key, value, mask, 0.0, is_causal, scale,
+  return at::scaled_dot_product_attention(query, key, value, mask, dropout, is_causal, scale,
                                           has_groups);
 }
 
@@ -43,14 +45,24 @@ at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::T
   static const auto operation = c10::Dispatcher::singleton()
                                     .findSchemaOrThrow("fewbit::attention", "")
                                     .typed<AttentionSignature>();
-  return operation.call(query, key, value, given(options.mask), options.is_causal, options.scale,
-                        options.has_groups);
+  return operation.call(query, key, value, given(options.mask), options.dropout, options.is_causal,
+                        options.scale, options.has_groups);
 }
 
 at::Tensor torch_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                            const AttentionOptions& options) {
-  return attention_value(query, key, value, given(options.mask), options.is_causal, options.scale,
-                         options.has_groups);
+  return attention_value(query, key, value, given(options.mask), options.dropout, options.is_causal,
+                         options.scale, options.has_groups);
+}
+
+bool draws_alike(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                 const AttentionOptions& options) {
+  const auto kernel = [&](bool makes_graph) {
+    const at::AutoGradMode mode(makes_graph);
+    return at::_fused_sdp_choice(query, key, value, given(options.mask), options.dropout,
+                                 options.is_causal, options.scale, options.has_groups);
+  };
+  return kernel(true) == kernel(false);
 }
 
 }  // namespace fewbit::ops

@@ -11,9 +11,11 @@
 ///       keeps the probabilities, in which the gradient dx = dy - p sum(dy) is linear. Torch keeps
 ///       their logarithms, whose errors go into an exponent.
 ///   attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None,
-///             bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor
-///       keeps query, key and value, and runs again in backward. Without dropout, whose random
-///       numbers could not be drawn again while other threads draw.
+///             float dropout_p=0.0, bool is_causal=False, *, float? scale=None,
+///             bool enable_gqa=False) -> Tensor
+///       keeps query, key and value, and runs again in backward: with dropout from the state that
+///       torch's generator was in, 5 kB on a CPU. Where another thread draws from that generator
+///       meanwhile backward refuses.
 ///       Torch keeps its output and the logarithm of its sums beside them, which would belong to
 ///       other queries and keys than those that come back.
 ///
@@ -24,7 +26,8 @@ namespace fewbit::ops {
 at::Tensor log_softmax(const at::Tensor& x, int64_t dim, bool half_to_float);
 
 struct AttentionOptions {
-  at::Tensor mask;  ///< undefined: none
+  at::Tensor mask;       ///< undefined: none
+  double dropout = 0.0;  ///< probability
   bool is_causal = false;
   std::optional<double> scale;
   bool has_groups = false;  ///< more query heads than key heads
@@ -38,13 +41,18 @@ inline std::optional<at::Tensor> given(const at::Tensor& mask) {
   return mask.defined() ? std::optional(mask) : std::nullopt;
 }
 
+/// Whether torch's own runs by the same kernel where a graph is made as where none is, so that it
+/// draws the same random numbers for both.
+bool draws_alike(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                 const AttentionOptions& options);
+
 /// Torch's own.
 at::Tensor torch_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                            const AttentionOptions& options);
 
 using AttentionSignature = at::Tensor(const at::Tensor& query, const at::Tensor& key,
                                       const at::Tensor& value,
-                                      const std::optional<at::Tensor>& mask, bool is_causal,
-                                      std::optional<double> scale, bool has_groups);
+                                      const std::optional<at::Tensor>& mask, double dropout,
+                                      bool is_causal, std::optional<double> scale, bool has_groups);
 
 }  // namespace fewbit::ops

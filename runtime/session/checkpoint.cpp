@@ -20,11 +20,11 @@
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/jit/python/update_graph_executor_opt.h>
 
+#include "ops/random_states.hpp"
 #include "session/autocast_state.hpp"
 #include "session/backward_pass.hpp"
 #include "session/compression_rules.hpp"
 #include "session/decisions.hpp"
-#include "session/random_states.hpp"
 #include "session/saved_bytes_text.hpp"
 #include "session/saved_tensors.hpp"
 
@@ -206,7 +206,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
 
   Function function_;
   std::vector<torch::autograd::SavedVariable> inputs_;
-  RandomStates random_;
+  ops::RandomStates random_;
   AutocastState autocast_ = AutocastState::of_this_thread();
   std::optional<Decisions> decisions_;  ///< none where no policy was open
   Parameters parameters_;
@@ -268,7 +268,7 @@ void Frame::save_inputs(const Tensors& inputs) {
 Tensors Frame::run(const Tensors& inputs) {
   std::vector<int64_t> versions;
   for (const at::Tensor& input : inputs) versions.push_back(input.defined() ? input._version() : 0);
-  random_ = RandomStates(inputs);
+  random_ = ops::RandomStates(inputs);
   const ScriptsAsWritten scripts;
   std::optional<PolicyUse> recording;
   if (PolicyStack::innermost() != nullptr) {
@@ -332,7 +332,7 @@ void Frame::run_until_full(const Tensors& inputs, Recorder& recorder) const {
   const ScriptsAsWritten scripts;
   const at::AutoGradMode with_gradient(true);
   const AutocastGuard autocast(autocast_);
-  const RandomStatesGuard random(random_);
+  const ops::RandomStatesGuard random(random_);
   std::optional<PolicyUse> policy;
   if (decisions_) {
     policy.emplace(std::make_unique<ReplayingPolicy>(*decisions_));

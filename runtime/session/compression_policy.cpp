@@ -26,19 +26,26 @@ at::Tensor mask_of(Arguments arguments) {
   return arguments[3].isTensor() ? arguments[3].toTensor() : at::Tensor();
 }
 
+ops::AttentionOptions options_of(Arguments arguments) {
+  return {mask_of(arguments), arguments[4].toDouble(), arguments[5].toBool(),
+          arguments[6].toOptional<double>(), arguments[7].toBool()};
+}
+
 /// Query, key and value: one that asks for no gradient is left to torch, as a mask that does is,
-/// and dropout.
+/// and dropout that could not be drawn again.
 std::optional<Substitute> attention(Arguments arguments) {
-  if (arguments[4].toDouble() > 0.0) return std::nullopt;
-  const at::Tensor mask = mask_of(arguments);
-  if (mask.defined() && mask.requires_grad()) return std::nullopt;
+  const ops::AttentionOptions options = options_of(arguments);
+  if (options.mask.defined() && options.mask.requires_grad()) return std::nullopt;
   for (const c10::IValue& x : arguments.slice(0, 3)) {
     if (!is_possible(x.toTensor())) return std::nullopt;
   }
+  if (options.dropout > 0.0 && !ops::draws_alike(arguments[0].toTensor(), arguments[1].toTensor(),
+                                                 arguments[2].toTensor(), options)) {
+    return std::nullopt;
+  }
   return [](Arguments given) -> torch::jit::Stack {
-    const ops::AttentionOptions options{mask_of(given), given[5].toBool(),
-                                        given[6].toOptional<double>(), given[7].toBool()};
-    return {ops::attention(given[0].toTensor(), given[1].toTensor(), given[2].toTensor(), options)};
+    return {ops::attention(given[0].toTensor(), given[1].toTensor(), given[2].toTensor(),
+                           options_of(given))};
   };
 }
 

@@ -2,6 +2,8 @@
 #include "ops/recomputed.hpp"
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -49,6 +51,60 @@ TEST(Attention, HasTorchsValuesAndGradients) {
   options = {};
   options.has_groups = true;
   expect_torchs_gradients(heads(at::kFloat, 2), options, 1e-5);
+}
+
+std::vector<at::Tensor> all_of(const Heads& x) {
+  return {x.query, x.key, x.value};
+}
+
+TEST(Attention, DrawsTheSameDropoutAgain) {
+  const Heads x = heads();
+  for (const double probability : {0.0, 0.3, 0.9, 1.0}) {
+    ops::AttentionOptions options;
+    options.dropout = probability;
+    at::manual_seed(5);
+    const at::Tensor torchs = ops::torch_attention(x.query, x.key, x.value, options);
+    const at::Tensor torchs_next = ops::torch_attention(x.key, x.key, x.value, options);
+    at::manual_seed(5);
+    const at::Tensor y = ops::attention(x.query, x.key, x.value, options);
+    const at::Tensor next = ops::attention(x.key, x.key, x.value, options);
+    EXPECT_TRUE(at::equal(y, torchs) && at::equal(next, torchs_next));
+    at::rand({100});
+    const at::Tensor state = at::detail::getDefaultCPUGenerator().get_state();
+    const auto ours = grad({y.square().sum() + next.sum()}, all_of(x));
+    EXPECT_TRUE(at::equal(at::detail::getDefaultCPUGenerator().get_state(), state));
+    const auto exact = grad({torchs.square().sum() + torchs_next.sum()}, all_of(x));
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(at::equal(ours[i], exact[i])) << probability << i;
+  }
+}
+
+/// What another thread may do at any time, before dropout draws.
+std::unique_ptr<at::ObserverContext> draw_as_another(const at::RecordFunction& function) {
+  if (std::string_view(function.name()) == "aten::bernoulli_") at::rand({1});
+  return nullptr;
+}
+
+TEST(Attention, RefusesDropoutOfWhichAnotherHasDrawn) {
+  const Heads x = heads();
+  ops::AttentionOptions options;
+  options.dropout = 0.3;
+  const auto run = [&](bool in_forward, bool in_backward) {
+    const auto drawing = [](bool is_on, const auto& body) {
+      if (!is_on) return body();
+      const auto handle = at::addThreadLocalCallback(
+          at::RecordFunctionCallback(draw_as_another).scopes({at::RecordScope::FUNCTION}));
+      body();
+      at::removeCallback(handle);
+    };
+    at::Tensor y;
+    drawing(in_forward, [&] { y = ops::attention(x.query, x.key, x.value, options); });
+    std::string said;
+    drawing(in_backward, [&] { said = refusal([&] { grad({y.sum()}, all_of(x)); }); });
+    return said;
+  };
+  EXPECT_EQ(run(false, false), "accepted");
+  EXPECT_NE(run(true, false).find("another thread drew"), std::string::npos);
+  EXPECT_NE(run(false, true).find("another thread drew"), std::string::npos);
 }
 
 TEST(Attention, GivesGradientsToThoseThatAsk) {

@@ -62,6 +62,7 @@ for input in torch.randn(5, 70), torch.randn(5, 70, requires_grad=True):
     check(ops.log_softmax.default, input, 1)
     heads = [input.reshape(1, 5, 10, 7) * factor for factor in (1, 2, 3)]
     check(ops.attention.default, *heads)
+    check(ops.attention.default, *heads, None, 0.0, True)
 
 for x in torch.randn(40, 6), torch.randn(4, 10, 6, dtype=torch.bfloat16):
     weight, bias = torch.randn(5, 6, dtype=x.dtype), torch.randn(5, dtype=x.dtype)

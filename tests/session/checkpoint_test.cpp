@@ -11,7 +11,7 @@
 #include <torch/nn/modules/transformerlayer.h>
 
 #include "fewbit/saved_bytes.hpp"
-#include "session/random_states.hpp"
+#include "ops/random_states.hpp"
 #include "tests/session/checkpoint_model.hpp"
 #include "tests/session/compression_model.hpp"
 #include "tests/session/support.hpp"
@@ -74,9 +74,9 @@ TEST(Checkpoint, DrawsOfOthersBetweenForwardAndBackwardHarmNothing) {
 
 TEST(Checkpoint, StatesAreKeptOfGeneratorsThatMoved) {
   const Tensors tensors = {hidden({2})};
-  session::RandomStates states(tensors);
+  ops::RandomStates states(tensors);
   at::rand({2});
-  session::RandomStates others(tensors);
+  ops::RandomStates others(tensors);
   states.forget_unmoved();
   others.forget_unmoved();
   EXPECT_FALSE(states.empty());

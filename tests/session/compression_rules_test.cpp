@@ -163,6 +163,29 @@ TEST(CompressionRules, TorchsOwnAttentionAndSoftmaxMayBeAskedFor) {
   EXPECT_TRUE(torchs.sites().empty()) << torchs.report();
 }
 
+TEST(CompressionRules, AttentionWithDropoutKeepsItsInputsAlone) {
+  const auto gradient = [](Compressor* compressor) {
+    at::manual_seed(3);
+    const at::Tensor x = at::randn({2, 4, 64, 16}).requires_grad_();
+    std::optional<CompressionScope> scope;
+    if (compressor) scope.emplace(*compressor);
+    const at::Tensor y =
+        at::scaled_dot_product_attention(x * 1.0, x * 2.0, x * 3.0, std::nullopt, 0.3);
+    scope.reset();
+    at::rand({10});
+    return std::pair(y, torch::autograd::grad({y.square().sum()}, {x})[0]);
+  };
+  Compressor compressor({.bits = 8});
+  const auto [y, dx] = gradient(&compressor);
+  const auto [exact_y, exact_dx] = gradient(nullptr);
+  EXPECT_TRUE(at::equal(y, exact_y));
+  EXPECT_LT((dx - exact_dx).norm().item<double>(), 0.01 * exact_dx.norm().item<double>());
+  ASSERT_EQ(compressor.sites().size(), 3U) << compressor.report();
+  for (const Compressor::Site& site : compressor.sites()) {
+    EXPECT_EQ(site.operation, "fewbit::attention");
+  }
+}
+
 /// The codec of what one product keeps, after a measurement.
 std::string codec_for(const at::Tensor& x, double bits) {
   Compressor compressor({.bits = bits});

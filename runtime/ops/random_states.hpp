@@ -6,7 +6,7 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
-namespace fewbit::session {
+namespace fewbit::ops {
 
 /// States of torch's default generators at one moment.
 class RandomStates {
@@ -18,6 +18,8 @@ class RandomStates {
   /// Leaves those generators out that are still in that state: nothing was drawn from them.
   void forget_unmoved();
   bool empty() const { return states_.empty(); }
+  /// Whether the generators are in that state.
+  bool are_now() const;
   /// Of the same generators, now.
   RandomStates now() const;
   void set() const;
@@ -28,6 +30,7 @@ class RandomStates {
     at::Tensor bytes;
   };
 
+  static bool is_now(const State& state);
   void add(at::Device device);
 
   std::vector<State> states_;
@@ -47,4 +50,4 @@ class RandomStatesGuard {
   RandomStates before_;
 };
 
-}  // namespace fewbit::session
+}  // namespace fewbit::ops

@@ -1,4 +1,4 @@
-#include "session/random_states.hpp"
+#include "ops/random_states.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include <ATen/Context.h>
 
-namespace fewbit::session {
+namespace fewbit::ops {
 
 namespace {
 
@@ -42,10 +42,16 @@ void RandomStates::add(at::Device device) {
   states_.push_back({generator, state_of(generator)});
 }
 
+bool RandomStates::is_now(const State& state) {
+  return are_equal(state.bytes, state_of(state.generator));
+}
+
 void RandomStates::forget_unmoved() {
-  std::erase_if(states_, [](const State& state) {
-    return are_equal(state.bytes, state_of(state.generator));
-  });
+  std::erase_if(states_, is_now);
+}
+
+bool RandomStates::are_now() const {
+  return std::all_of(states_.begin(), states_.end(), is_now);
 }
 
 RandomStates RandomStates::now() const {
@@ -76,4 +82,4 @@ RandomStatesGuard::~RandomStatesGuard() {
   before_.set();
 }
 
-}  // namespace fewbit::session
+}  // namespace fewbit::ops
