@@ -4,31 +4,17 @@
 // and batches for every run of one. Short: one seed, fewer steps and bits, no papers.
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <iostream>
-#include <optional>
 
+#include "examples/compression/course.hpp"
 #include "examples/compression/plans.hpp"
 #include "examples/support/page.hpp"
-#include "examples/support/subject.hpp"
-#include "fewbit/compressor.hpp"
-#include "fewbit/saved_bytes.hpp"
 
 namespace fewbit::examples {
 namespace {
 
-constexpr size_t kTail = 100;
 // Below this a loss above exact is noise on a logarithmic axis.
 constexpr double kLeastShown = 1e-4;
-
-struct Coding {
-  std::string name;
-  CompressorOptions options;  // without bits
-  std::vector<double> bits;
-  bool runs_layers_again = false;
-
-  bool is_ours() const { return options.scheme == Scheme::rotated; }
-};
 
 std::vector<Coding> codings(bool is_long) {
   const std::vector<double> widths =
@@ -45,88 +31,6 @@ std::vector<Coding> codings(bool is_long) {
   all.push_back({"division", {.scheme = Scheme::division}, {2.0}});
   all.push_back({"blpa", {.scheme = Scheme::blpa}, {4.0, 8.0}});
   return all;
-}
-
-struct Way {
-  std::optional<Coding> coding = {};  // none: exact
-  double bits = 0.0;
-  bool is_nudged = false;
-
-  std::string name() const {
-    if (!coding) return is_nudged ? "exact, nudged" : "exact";
-    return coding->name + ", " + number(bits) + (bits == 1.0 ? " bit" : " bits");
-  }
-};
-
-struct Run {
-  double loss;
-  double accuracy;  // in per cent
-  int64_t bytes;    // kept after a forward
-  double seconds;
-  std::string report;
-};
-
-struct Result {
-  Way way;
-  std::vector<Run> runs;  // by seed
-};
-
-// What one forward keeps, the bits split as in the steps before.
-int64_t kept(const BatchLoss& loss, const Activate& activate, int64_t step) {
-  SavedBytes meter;
-  const auto watch = meter.watch();
-  const at::Tensor value = loss(step, activate);
-  return meter.unique_bytes();
-}
-
-// What is trained, and how.
-struct Course {
-  std::string model;
-  std::string function;
-  Recipe recipe;
-
-  std::string name() const { return model + ", " + recipe.optimizer; }
-};
-
-Run run(const Course& course, const Way& way, uint64_t seed) {
-  Subject subject = make_subject(course.model, course.function, seed);
-  const int64_t steps = course.recipe.steps;
-  if (way.is_nudged) nudge(subject.parameters, seed);
-  const Activate activate = exact(course.function).activate;
-  CompressorOptions options;
-  if (way.coding) {
-    options = way.coding->options;
-    options.bits = way.bits;
-  }
-  Compressor compressor(options);
-  if (way.coding && way.coding->runs_layers_again) {
-    for (const char* name : {"linear", "activation"}) compressor.derive(name, Derive::where_better);
-  }
-  BatchLoss loss = subject.loss;
-  if (way.coding) {
-    loss = [&](int64_t step, const Activate& function) {
-      const CompressionScope scope(compressor);
-      return subject.loss(step, function);
-    };
-  }
-  const std::clock_t begin = std::clock();
-  const std::vector<double> losses = train(subject.parameters, loss, activate, course.recipe);
-  // Of the processor: others may be at work beside.
-  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  const Run result{tail_mean(losses, kTail), subject.accuracy(activate),
-                   kept(loss, activate, steps), seconds, compressor.report()};
-  std::cerr << course.name() << ", seed " << seed << ", " << way.name() << ": "
-            << number(result.loss, 5) << ", " << result.bytes << " bytes\n";
-  return result;
-}
-
-// Of the runs of a way, minus the exact ones of the same seeds.
-std::vector<double> above(const Result& result, const Result& exact_runs) {
-  std::vector<double> differences;
-  for (size_t i = 0; i < result.runs.size(); ++i) {
-    differences.push_back(result.runs[i].loss - exact_runs.runs[i].loss);
-  }
-  return differences;
 }
 
 double seconds(const Result& result) {
@@ -234,11 +138,7 @@ int compression(const Arguments& arguments) {
     const std::string model = course.name();
     std::vector<Result> results;
     for (const Way& way : ways) {
-      Result result{way, {}};
-      for (uint64_t seed = 1; seed <= seeds; ++seed) {
-        result.runs.push_back(run(course, way, seed));
-      }
-      results.push_back(std::move(result));
+      results.push_back(run(course, way, seeds));
     }
     page.add(as_chart(model, results));
     sheets.push_back(as_sheet(model, results));
