@@ -79,9 +79,13 @@ __device__ inline void cut_off(int bits, int count, uint32_t (&quad)[kQuads]) {
   }
 }
 
-/// A tile that has elements.
 template <ElementType kType, Rounding kRounding>
-__device__ void encode_tile(const Tile& tile, const GroupEncodeArguments& pass, TileWords& words) {
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    group_encode_kernel(const __grid_constant__ GroupEncodeArguments pass) {
+  __shared__ TileWords tiles[kWarps];
+  const Tile tile(pass.count);
+  if (tile.count == 0) return;
+  TileWords& words = tiles[threadIdx.x / kLanes];
   const bool is_whole = tile.count == kTile;
   if (is_whole && pass.is_aligned) {
     put_vectors<kType>(tile, pass.x, words);
@@ -107,15 +111,6 @@ __device__ void encode_tile(const Tile& tile, const GroupEncodeArguments& pass, 
   __syncwarp();
   store_quads(tile, pass.bits, is_whole && pass.codes_are_aligned, quad,
               reinterpret_cast<TileCodes&>(words), pass.codes);
-}
-
-template <ElementType kType, Rounding kRounding>
-__global__ void __launch_bounds__(kThreads, kBlocks)
-    group_encode_kernel(const __grid_constant__ GroupEncodeArguments pass) {
-  __shared__ TileWords tiles[kWarps];
-  const Tile tile(pass.count);
-  if (tile.count == 0) return;
-  encode_tile<kType, kRounding>(tile, pass, tiles[threadIdx.x / kLanes]);
 }
 
 }  // namespace fewbit::kernels::cuda

@@ -25,12 +25,9 @@ struct Tile {
   int count;
   int64_t begin;
 
-  __device__ explicit Tile(int64_t total) : Tile(total, blockIdx.x) {}
-
-  /// Of the pass's block, where a launch is of several passes.
-  __device__ Tile(int64_t total, unsigned block)
+  __device__ explicit Tile(int64_t total)
       : lane(static_cast<int>(threadIdx.x % kLanes)),
-        begin((int64_t{block} * kWarps + threadIdx.x / kLanes) * kTile) {
+        begin((int64_t{blockIdx.x} * kWarps + threadIdx.x / kLanes) * kTile) {
     const int64_t rest = total - begin;
     count = rest >= kTile ? kTile : rest > 0 ? static_cast<int>(rest) : 0;
   }
