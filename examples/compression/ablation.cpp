@@ -1,6 +1,5 @@
 // Which operations carry the loss: trainings in which what one of them keeps is coded alone, beside
 // all of them. Short: one seed, fewer steps, the convolutional network.
-#include <algorithm>
 #include <iostream>
 #include <map>
 
@@ -70,12 +69,12 @@ int ablation(const Arguments& arguments) {
   page.add(std::to_string(steps) + " steps, " + std::to_string(seeds) +
            " paired seeds, networks and figures as in compression; of all that is kept what one "
            "operation keeps is coded alone, in so many bits on its average, by the default codec. "
-           "Activations and masks are codes in every row but the exact one.");
+           "The codes of activations stay in every row but the exact one.");
   for (const Course& course : courses) {
     for (const double bits : {1.0, 2.0, 3.0}) {
       if (!arguments.is_long && bits != 2.0) continue;
       const std::vector<Result> results = ablate(course, bits, seeds);
-      const Sheet sheet = as_sheet(course.name() + ", " + number(bits) + " bits", results);
+      const Sheet sheet = as_sheet(course.name() + ", average bits " + number(bits), results);
       page.add(sheet);
       std::cout << markdown(sheet);
       check(course.name(), results, outcome);

@@ -21,10 +21,13 @@ constexpr const char* kName = "fewbit::attention";
 
 /// The states of the generators that dropout drew from.
 struct Drawn : torch::CustomClassHolder {
-  explicit Drawn(ops::RandomStates states) : before(std::move(states)), after(before.now()) {}
+  explicit Drawn(ops::RandomStates states)
+      : before(std::move(states)), after(before.now().fingerprint()) {}
+
+  bool is_drawn_again() const { return before.now().fingerprint() == after; }
 
   ops::RandomStates before;
-  ops::RandomStates after;
+  size_t after;
 };
 
 class Attention : public torch::autograd::Function<Attention> {
@@ -38,6 +41,7 @@ class Attention : public torch::autograd::Function<Attention> {
     context->saved_data["scale"] = options.scale;
     context->saved_data["has_groups"] = options.has_groups;
     if (options.dropout == 0.0) return ops::torch_attention(query, key, value, options);
+    const auto turn = ops::random_turn();
     ops::RandomStates before(at::TensorList{query});
     at::Tensor y = ops::torch_attention(query, key, value, options);
     before.forget_unmoved();
@@ -80,7 +84,7 @@ class Attention : public torch::autograd::Function<Attention> {
     const auto drawn = c10::static_intrusive_pointer_cast<Drawn>(saved["drawn"].toCapsule());
     const ops::RandomStatesGuard random(drawn->before);
     at::Tensor y = ops::torch_attention(inputs[0], inputs[1], inputs[2], options);
-    TORCH_CHECK(drawn->after.are_now(), kName,
+    TORCH_CHECK(drawn->is_drawn_again(), kName,
                 ": another thread drew from the random numbers of dropout, in forward or in "
                 "backward; leave aten::scaled_dot_product_attention alone there");
     return y;

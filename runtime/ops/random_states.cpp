@@ -1,10 +1,10 @@
 #include "ops/random_states.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <set>
+#include <string_view>
 
 #include <ATen/Context.h>
+#include <c10/util/hash.h>
 
 namespace fewbit::ops {
 
@@ -15,18 +15,21 @@ at::Tensor state_of(at::Generator generator) {
   return generator.get_state();
 }
 
-/// States are bytes in the memory of the CPU.
-bool are_equal(const at::Tensor& one, const at::Tensor& other) {
-  return one.nbytes() == other.nbytes() &&
-         std::memcmp(one.const_data_ptr(), other.const_data_ptr(), one.nbytes()) == 0;
-}
-
 std::recursive_mutex& whose_turn() {
   static std::recursive_mutex mutex;
   return mutex;
 }
 
+/// States are bytes in the memory of the CPU.
+std::string_view text_of(const at::Tensor& bytes) {
+  return {static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes()};
+}
+
 }  // namespace
+
+std::unique_lock<std::recursive_mutex> random_turn() {
+  return std::unique_lock(whose_turn());
+}
 
 RandomStates::RandomStates(at::TensorList tensors) {
   std::set<at::DeviceIndex> devices;
@@ -42,16 +45,19 @@ void RandomStates::add(at::Device device) {
   states_.push_back({generator, state_of(generator)});
 }
 
-bool RandomStates::is_now(const State& state) {
-  return are_equal(state.bytes, state_of(state.generator));
-}
-
 void RandomStates::forget_unmoved() {
-  std::erase_if(states_, is_now);
+  std::erase_if(states_, [](const State& state) {
+    const at::Tensor now = state_of(state.generator);
+    return text_of(state.bytes) == text_of(now);
+  });
 }
 
-bool RandomStates::are_now() const {
-  return std::all_of(states_.begin(), states_.end(), is_now);
+size_t RandomStates::fingerprint() const {
+  size_t all = states_.size();
+  for (const State& state : states_) {
+    all = c10::hash_combine(all, std::hash<std::string_view>()(text_of(state.bytes)));
+  }
+  return all;
 }
 
 RandomStates RandomStates::now() const {
@@ -70,10 +76,9 @@ void RandomStates::set() const {
   }
 }
 
-RandomStatesGuard::RandomStatesGuard(const RandomStates& states)
-    : lock_(whose_turn(), std::defer_lock) {
+RandomStatesGuard::RandomStatesGuard(const RandomStates& states) {
   if (states.empty()) return;
-  lock_.lock();
+  lock_ = random_turn();
   before_ = states.now();
   states.set();
 }

@@ -18,8 +18,8 @@ class RandomStates {
   /// Leaves those generators out that are still in that state: nothing was drawn from them.
   void forget_unmoved();
   bool empty() const { return states_.empty(); }
-  /// Whether the generators are in that state.
-  bool are_now() const;
+  /// Of other states another, but for one in 2^64.
+  size_t fingerprint() const;
   /// Of the same generators, now.
   RandomStates now() const;
   void set() const;
@@ -30,11 +30,13 @@ class RandomStates {
     at::Tensor bytes;
   };
 
-  static bool is_now(const State& state);
   void add(at::Device device);
 
   std::vector<State> states_;
 };
+
+/// Held while numbers are drawn that are to be drawn again: no guard below is there meanwhile.
+std::unique_lock<std::recursive_mutex> random_turn();
 
 /// Generators go on from states for its life, and from where they were afterwards. Of all threads
 /// one has such a guard at a time; draws of others meanwhile are drawn from the same numbers.

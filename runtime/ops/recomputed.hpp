@@ -14,8 +14,8 @@
 ///             float dropout_p=0.0, bool is_causal=False, *, float? scale=None,
 ///             bool enable_gqa=False) -> Tensor
 ///       keeps query, key and value, and runs again in backward: with dropout from the state that
-///       torch's generator was in, 5 kB on a CPU. Where another thread draws from that generator
-///       meanwhile backward refuses.
+///       torch's generator was in, 5 kB on a CPU that the meter does not see. Where another thread
+///       draws other numbers from that generator meanwhile backward refuses.
 ///       Torch keeps its output and the logarithm of its sums beside them, which would belong to
 ///       other queries and keys than those that come back.
 ///

@@ -1,6 +1,8 @@
 // Operations that keep other things than torch's: the same values, the same gradients.
 #include "ops/recomputed.hpp"
 
+#include <thread>
+
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/record_function.h>
@@ -105,6 +107,25 @@ TEST(Attention, RefusesDropoutOfWhichAnotherHasDrawn) {
   EXPECT_EQ(run(false, false), "accepted");
   EXPECT_NE(run(true, false).find("another thread drew"), std::string::npos);
   EXPECT_NE(run(false, true).find("another thread drew"), std::string::npos);
+}
+
+// The output is linear in the values, so that the gradient shows which numbers backward drew.
+TEST(Attention, DrawsItsOwnDropoutAgainInEveryThread) {
+  const Heads x = heads(at::kDouble);
+  const auto run = [&] {
+    ops::AttentionOptions options;
+    options.dropout = 0.5;
+    for (int i = 0; i < 50; ++i) {
+      const at::Tensor y = ops::attention(x.query, x.key, x.value, options);
+      const at::Tensor dv = grad({y.square().sum()}, {x.value})[0];
+      const double squares = y.square().sum().item<double>();
+      EXPECT_NEAR((dv * x.value).sum().item<double>(), 2.0 * squares, 1e-9 * squares);
+    }
+  };
+  std::vector<std::thread> threads;
+  threads.reserve(4);
+  for (int i = 0; i < 4; ++i) threads.emplace_back(run);
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Attention, GivesGradientsToThoseThatAsk) {
