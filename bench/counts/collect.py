@@ -16,7 +16,7 @@ SHARED, SHARED_OF_BLOCK = 228 * 1024, 1024  # the second is the system's, beside
 
 TYPES = ("f32", "bf16", "f16", "f64")
 SYMBOL = re.compile(r"4cuda\d+(forward|backward|round|bisection|(?:rotated|trellis|group|mask|integer)_(?:en|de)code)"
-                    r"(_doubles)?_kernel")
+                    r"(_doubles|_samples)?_kernel")
 ROUNDINGS = (None, "random", "dithered", "squares")
 INTEGERS = ("bool", "u8", "i32", "i64")
 MASKS = {"1065353216": "f32", "16256": "bf16", "15360": "f16", "4607182418800017408": "f64"}  # by their 1
@@ -40,17 +40,18 @@ def name_of(symbol):
     return " ".join(filter(None, (found[1], zeros, function, kind, bits and bits[1])))
 
 
-def quantizer_name(symbol, name, doubles):
-    """By the type, and the group or how it is rounded."""
+def quantizer_name(symbol, name, kind_of_pass):
+    """By the type, and the group or how it is rounded; " samples" where those have bits of their own."""
     if name.startswith("mask"):
         one = re.search(r"L[jtm](\d+)EEEE", symbol)
         return f"{name} {MASKS[one[1]] if one else 'bool'}"
     kind = re.search(r"(Element|Integer)TypeE(\d)E", symbol)
-    element = "f64" if doubles else (INTEGERS if kind[1] == "Integer" else TYPES)[int(kind[2])]
+    element = "f64" if kind_of_pass == "_doubles" else (INTEGERS if kind[1] == "Integer" else TYPES)[int(kind[2])]
     group = re.search(r"ELi(\d+)E", symbol)
     rounding = re.search(r"RoundingE(\d)E", symbol)
     rounded = rounding and ROUNDINGS[int(rounding[1])]
-    return " ".join(filter(None, (name, element, group and group[1], rounded)))
+    return " ".join(filter(None, (name, element, group and group[1], rounded,
+                                  "samples" if kind_of_pass == "_samples" else None)))
 
 
 def kernel_of(row):

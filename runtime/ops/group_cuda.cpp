@@ -5,6 +5,7 @@
 #include "kernels/quantizer/cuda/group.hpp"
 #include "ops/cuda_launch.hpp"
 #include "ops/group_passes.hpp"
+#include "ops/group_samples_passes.hpp"
 
 namespace fewbit::ops {
 
@@ -30,11 +31,35 @@ struct GroupCuda {
   }
 };
 
+struct SamplesCuda {
+  static constexpr at::DeviceType kType = at::kCUDA;
+
+  static constexpr auto offsets = check_sample_bytes_later;
+
+  static void encode(const char* operation, const kernels::GroupFormat& format, const int64_t* seed,
+                     const kernels::Samples& samples, const GroupEncodeMemory& at) {
+    check_launch(operation,
+                 kernels::cuda::group_encode_samples(
+                     format, device_philox(seed, format.random.offset), samples, at.elements,
+                     at.codes, at.constants, c10::cuda::getCurrentCUDAStream()));
+  }
+
+  static void decode(const char* operation, const kernels::GroupFormat& format, const int64_t* seed,
+                     const kernels::Samples& samples, const GroupDecodeMemory& at) {
+    check_launch(operation,
+                 kernels::cuda::group_decode_samples(
+                     format, device_philox(seed, format.random.offset), samples, at.codes,
+                     at.constants, at.elements, c10::cuda::getCurrentCUDAStream()));
+  }
+};
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, CUDA, m) {
   m.impl("group_encode", GroupOperations<GroupCuda>::encode);
   m.impl("group_decode", GroupOperations<GroupCuda>::decode);
+  m.impl("group_encode_samples", SampleOperations<SamplesCuda>::encode);
+  m.impl("group_decode_samples", SampleOperations<SamplesCuda>::decode);
 }
 
 }  // namespace fewbit::ops

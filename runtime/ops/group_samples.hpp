@@ -26,8 +26,9 @@
 /// the offset + n * 2^32. Not differentiable. Inputs are never changed.
 ///
 /// Checked, with a c10::Error that names operation and argument: types, devices and shapes of all
-/// tensors, and the numbers' ranges; on a CPU, bits and their bytes. Not checked: whether codes and
-/// constants are those of one encoding.
+/// tensors, and the numbers' ranges; bits and their bytes on a CPU; a CUDA device asserts them
+/// itself (torch's _assert_async). Not checked: whether codes and constants are those of one
+/// encoding.
 namespace fewbit::ops {
 
 std::tuple<at::Tensor, at::Tensor> group_encode_samples(

@@ -1,5 +1,7 @@
 #include "ops/group_samples_arguments.hpp"
 
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 #include <c10/util/Exception.h>
 #include <c10/util/accumulate.h>
 
@@ -57,11 +59,24 @@ std::vector<int64_t> sample_offsets(const char* operation, const at::Tensor& bit
   return kernels::code_offsets(values, bits.numel(), count);
 }
 
-void check_sample_bytes(const char* operation, const std::string& seen, int64_t bytes,
-                        const at::Tensor& bits, int64_t count) {
-  const int64_t wanted = sample_offsets(operation, bits, count).back();
+at::Tensor check_sample_bytes(const char* operation, const std::string& seen, int64_t bytes,
+                              const at::Tensor& bits, int64_t count) {
+  const std::vector<int64_t> offsets = sample_offsets(operation, bits, count);
+  const int64_t wanted = offsets.back();
   TORCH_CHECK(bytes == wanted, operation, ": ", seen, ", accepted: ", wanted, ", which ",
               bits.numel(), " samples of ", count, " elements take in these bits");
+  return at::tensor(offsets, at::kLong);
+}
+
+at::Tensor check_sample_bytes_later(const char* operation, const std::string& seen, int64_t bytes,
+                                    const at::Tensor& bits, int64_t count) {
+  const at::Tensor wide = bits.to(at::kLong);
+  const at::Tensor taken = (wide * count + 127).bitwise_right_shift(7) * 16;  // code_bytes
+  at::Tensor offsets = at::constant_pad_nd(taken.cumsum(0), {1, 0});
+  const at::Tensor is_accepted = ((wide >= 1) & (wide <= 8)).all() & (offsets[-1] == bytes);
+  at::_assert_async(is_accepted, c10::str(operation, ": ", seen, ", which is not what samples of ",
+                                          count, " elements take, or bits are not 1 to 8"));
+  return offsets;
 }
 
 }  // namespace fewbit::ops

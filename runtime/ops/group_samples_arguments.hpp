@@ -34,8 +34,13 @@ void check_encoded_samples(const char* operation, const kernels::GroupFormat& fo
 /// kernels::code_offsets of bits on a CPU, whose values are checked.
 std::vector<int64_t> sample_offsets(const char* operation, const at::Tensor& bits, int64_t count);
 
-/// That all codes take so many bytes, for bits on a CPU. seen: "bytes is 32".
-void check_sample_bytes(const char* operation, const std::string& seen, int64_t bytes,
-                        const at::Tensor& bits, int64_t count);
+/// The same as a tensor, int64 [bits.numel() + 1]; that all codes take so many bytes is checked as
+/// well. seen: "bytes is 32".
+at::Tensor check_sample_bytes(const char* operation, const std::string& seen, int64_t bytes,
+                              const at::Tensor& bits, int64_t count);
+
+/// The same of bits on any device, without waiting for it: torch's _assert_async checks.
+at::Tensor check_sample_bytes_later(const char* operation, const std::string& seen, int64_t bytes,
+                                    const at::Tensor& bits, int64_t count);
 
 }  // namespace fewbit::ops

@@ -4,6 +4,7 @@
 
 #include <c10/util/StringUtil.h>
 
+#include "kernels/quantizer/group_samples.hpp"
 #include "ops/group_passes.hpp"
 #include "ops/group_samples.hpp"
 #include "ops/group_samples_arguments.hpp"
@@ -13,18 +14,10 @@
 
 namespace fewbit::ops {
 
-/// A GroupMemory of one sample's `count`, and the bits of all samples.
-template <class Memory>
-struct SampleMemory {
-  Memory at;
-  const uint8_t* bits;
-  int64_t samples;
-};
-
 /// `Device` has kType and the static functions, with the seed in the device's memory or null,
-///   check_bytes(operation, seen, bytes, bits, count)   as far as it knows the bits
-///   encode(operation, GroupFormat, seed, SampleMemory<GroupEncodeMemory>)
-///   decode(operation, GroupFormat, seed, SampleMemory<GroupDecodeMemory>)
+///   offsets(operation, seen, bytes, bits, count)   kernels::code_offsets, as checked as it can be
+///   encode(operation, GroupFormat, seed, Samples, GroupEncodeMemory)   memory of the first sample
+///   decode(operation, GroupFormat, seed, Samples, GroupDecodeMemory)
 template <class Device>
 struct SampleOperations {
   static std::tuple<at::Tensor, at::Tensor> encode(const at::Tensor& x, const at::Tensor& bits,
@@ -38,17 +31,17 @@ struct SampleOperations {
     const kernels::GroupFormat format =
         check_sample_group(kName, kernels::encoding_draws, type, group, rounding, seed, offset, x);
     const int64_t count = check_samples(kName, x, bits).expect_int();
-    Device::check_bytes(kName, c10::str("bytes is ", bytes), bytes, bits, count);
     const c10::DeviceGuard guard(x.device());
+    const at::Tensor offsets =
+        Device::offsets(kName, c10::str("bytes is ", bytes), bytes, bits, count);
     const at::Tensor in = in_order(x);
     at::Tensor codes = at::empty({bytes}, in.options().dtype(at::kByte));
     at::Tensor constants = at::empty({bits.numel() * kernels::group_count(count, group), 2},
                                      in.options().dtype(constants_type(type)));
     Device::encode(kName, format, seed_of(kernels::encoding_draws(format.rounding), seed),
-                   {{in.const_data_ptr(), codes.mutable_data_ptr<uint8_t>(),
-                     static_cast<uint8_t*>(constants.mutable_data_ptr()), count},
-                    bits.const_data_ptr<uint8_t>(),
-                    bits.numel()});
+                   samples_of(bits, offsets, count),
+                   {in.const_data_ptr(), codes.mutable_data_ptr<uint8_t>(),
+                    static_cast<uint8_t*>(constants.mutable_data_ptr()), count});
     return {codes, constants};
   }
 
@@ -62,19 +55,23 @@ struct SampleOperations {
     const kernels::GroupFormat format = check_sample_group(kName, kernels::decoding_draws, type,
                                                            group, rounding, seed, offset, codes);
     check_encoded_samples(kName, format, codes, constants, bits, count);
-    Device::check_bytes(kName, c10::str("codes has ", codes.numel(), " bytes"), codes.numel(), bits,
-                        count);
     const c10::DeviceGuard guard(codes.device());
+    const at::Tensor offsets = Device::offsets(
+        kName, c10::str("codes has ", codes.numel(), " bytes"), codes.numel(), bits, count);
     at::Tensor x = at::empty({bits.numel(), count}, codes.options().dtype(dtype));
     Device::decode(kName, format, seed_of(kernels::decoding_draws(format.rounding), seed),
-                   {{x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
-                     static_cast<const uint8_t*>(constants.const_data_ptr()), count},
-                    bits.const_data_ptr<uint8_t>(),
-                    bits.numel()});
+                   samples_of(bits, offsets, count),
+                   {x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
+                    static_cast<const uint8_t*>(constants.const_data_ptr()), count});
     return x;
   }
 
  private:
+  static kernels::Samples samples_of(const at::Tensor& bits, const at::Tensor& offsets,
+                                     int64_t count) {
+    return {bits.const_data_ptr<uint8_t>(), offsets.const_data_ptr<int64_t>(), bits.numel(), count};
+  }
+
   static at::Tensor in_order(const at::Tensor& x) {
     const at::Tensor in = dense(x);
     return has_samples_in_order(in) ? in : x.contiguous();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/group.hpp"
+#include "ops/group_samples.hpp"
 #include "ops/integers.hpp"
 #include "ops/rotated.hpp"
 #include "tests/support/cuda_test.hpp"
@@ -79,6 +80,28 @@ TEST_F(CudaQuantizers, QuantiseGroupsAsOnTheCpu) {
           ops::group_decode(on_device, constants_on_device, x.numel(), 3, 256, rounding, type,
                             seed.cuda(), 5),
           ops::group_decode(codes, constants, x.numel(), 3, 256, rounding, type, seed, 5)))
+          << type << ' ' << rounding;
+    }
+  }
+}
+
+TEST_F(CudaQuantizers, QuantiseSamplesAsOnTheCpu) {
+  const at::Tensor seed = at::full({1}, 11, at::kLong);
+  const at::Tensor bits = at::arange(7).add(2).remainder(8).add(1).to(at::kByte);
+  for (const at::ScalarType type : kTypes) {
+    for (const char* rounding : {"nearest", "stochastic", "dithered", "squares"}) {
+      const at::Tensor x = inputs(type).view({7, 10'000});
+      const int64_t bytes = ops::group_sample_bytes(bits, 10'000);
+      const auto [codes, constants] =
+          ops::group_encode_samples(x, bits, bytes, 256, rounding, seed, 5);
+      const auto [on_device, constants_on_device] =
+          ops::group_encode_samples(x.cuda(), bits.cuda(), bytes, 256, rounding, seed.cuda(), 5);
+      EXPECT_TRUE(same_bits(on_device, codes)) << type << ' ' << rounding;
+      EXPECT_TRUE(same_bits(constants_on_device, constants)) << type << ' ' << rounding;
+      EXPECT_TRUE(same_bits(
+          ops::group_decode_samples(on_device, constants_on_device, bits.cuda(), 10'000, 256,
+                                    rounding, type, seed.cuda(), 5),
+          ops::group_decode_samples(codes, constants, bits, 10'000, 256, rounding, type, seed, 5)))
           << type << ' ' << rounding;
     }
   }

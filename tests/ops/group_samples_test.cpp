@@ -6,6 +6,7 @@
 
 #include "kernels/quantizer/group.hpp"
 #include "ops/group.hpp"
+#include "ops/group_samples_arguments.hpp"
 #include "tests/ops/threads.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -123,6 +124,24 @@ TEST(GroupSampleOperations, GiveTheSameInEveryNumberOfThreads) {
       EXPECT_TRUE(at::equal(back, first[2]));
     }
   }
+}
+
+TEST(GroupSampleOperations, FindWhereCodesBeginWithoutLookingAtBits) {
+  for (const int64_t count :
+       {int64_t{0}, int64_t{1}, int64_t{127}, int64_t{128}, int64_t{1} << 40}) {
+    for (const int64_t samples : {0, 1, 17}) {
+      const at::Tensor bits = mixed_bits(samples);
+      const int64_t bytes = group_sample_bytes(bits, count);
+      EXPECT_TRUE(at::equal(ops::check_sample_bytes_later("op", "bytes", bytes, bits, count),
+                            ops::check_sample_bytes("op", "bytes", bytes, bits, count)));
+    }
+  }
+  const auto later = [](const at::Tensor& bits, int64_t bytes) {
+    return refusal([&] { ops::check_sample_bytes_later("op", "bytes is 0", bytes, bits, 128); });
+  };
+  EXPECT_EQ(later(bits_of({3, 8}), 11 * 16), "accepted");
+  EXPECT_NE(later(bits_of({3, 8}), 12 * 16).find("op: bytes is 0"), std::string::npos);
+  EXPECT_NE(later(bits_of({2, 0, 9}), 11 * 16).find("bits are not 1 to 8"), std::string::npos);
 }
 
 TEST(GroupSampleOperations, TakeNothingWhereThereIsNothing) {

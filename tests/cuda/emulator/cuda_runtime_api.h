@@ -32,8 +32,9 @@ enum cudaError_t {
 
 struct dim3 {
   unsigned x;
+  unsigned y;
 
-  dim3(unsigned wide = 1) : x(wide) {}
+  dim3(unsigned wide = 1, unsigned high = 1) : x(wide), y(high) {}
 };
 
 struct cudaLaunchConfig_t {

@@ -125,17 +125,19 @@ void Block::enter() {
 }  // namespace
 
 cudaError_t run(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
-  if (config.gridDim.x == 0) return cudaErrorInvalidConfiguration;
+  constexpr unsigned kMostRows = 65535;
+  const dim3 grid = config.gridDim;
+  if (grid.x == 0 || grid.y == 0 || grid.y > kMostRows) return cudaErrorInvalidConfiguration;
   if (config.stream != nullptr && config.stream->is_capturing) {
     cudaLaunchConfig_t later = config;
     later.stream = nullptr;
     config.stream->captured.push_back([=] { run(later, thread); });
     return cudaSuccess;
   }
-  const unsigned count = config.gridDim.x;
-  for (unsigned i = 0 < last_blocks && last_blocks < count ? count - last_blocks : 0; i < count;
+  const uint64_t count = uint64_t{grid.x} * grid.y;
+  for (uint64_t i = 0 < last_blocks && last_blocks < count ? count - last_blocks : 0; i < count;
        ++i) {
-    blockIdx.x = i;
+    blockIdx = {static_cast<unsigned>(i % grid.x), static_cast<unsigned>(i / grid.x)};
     block.run(config.blockDim.x, thread);
   }
   return cudaSuccess;

@@ -58,13 +58,9 @@ __device__ void put_values(const Tile& tile, const GroupDecodeArguments& pass,
   }
 }
 
+/// A tile that has elements.
 template <ElementType kType, Rounding kRounding>
-__global__ void __launch_bounds__(kThreads, kBlocks)
-    group_decode_kernel(const __grid_constant__ GroupDecodeArguments pass) {
-  __shared__ TileWords tiles[kWarps];
-  const Tile tile(pass.count);
-  if (tile.count == 0) return;
-  TileWords& words = tiles[threadIdx.x / kLanes];
+__device__ void decode_tile(const Tile& tile, const GroupDecodeArguments& pass, TileWords& words) {
   GroupConstants<float> of = {};
   if (tile.lane * kPerLane < tile.count) {
     of = load_constants<float>(pass.constants, (tile.begin + tile.lane * kPerLane) >> pass.shift);
@@ -83,6 +79,15 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   for (int i = tile.lane; i < tile.count; i += kLanes) {
     store_clamped<kType>(pass.x, tile.begin + i, float_of(words.word[word_place(i)]));
   }
+}
+
+template <ElementType kType, Rounding kRounding>
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    group_decode_kernel(const __grid_constant__ GroupDecodeArguments pass) {
+  __shared__ TileWords tiles[kWarps];
+  const Tile tile(pass.count);
+  if (tile.count == 0) return;
+  decode_tile<kType, kRounding>(tile, pass, tiles[threadIdx.x / kLanes]);
 }
 
 }  // namespace fewbit::kernels::cuda

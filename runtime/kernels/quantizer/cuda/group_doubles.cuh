@@ -33,13 +33,10 @@ __device__ inline GroupConstants<double> constants_of_group(int span, const doub
   return constants_of(low, high);
 }
 
+/// A tile that has elements.
 template <Rounding kRounding>
-__global__ void __launch_bounds__(kThreads, kBlocks)
-    group_encode_doubles_kernel(const __grid_constant__ GroupEncodeArguments pass) {
-  __shared__ TileCodes tiles[kWarps];
-  const Tile tile(pass.count);
-  if (tile.count == 0) return;
-  TileCodes& codes = tiles[threadIdx.x / kLanes];
+__device__ void encode_tile_of_doubles(const Tile& tile, const GroupEncodeArguments& pass,
+                                       TileCodes& codes) {
   const auto* const x = static_cast<const double*>(pass.x);
   const int64_t begin = tile.begin + tile.lane * kPerLane;
   const int64_t end = begin + kPerLane < pass.count ? begin + kPerLane : pass.count;
@@ -70,10 +67,16 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
 }
 
 template <Rounding kRounding>
-__global__ void __launch_bounds__(kThreads)
-    group_decode_doubles_kernel(const __grid_constant__ GroupDecodeArguments pass) {
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= pass.count) return;
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    group_encode_doubles_kernel(const __grid_constant__ GroupEncodeArguments pass) {
+  __shared__ TileCodes tiles[kWarps];
+  const Tile tile(pass.count);
+  if (tile.count == 0) return;
+  encode_tile_of_doubles<kRounding>(tile, pass, tiles[threadIdx.x / kLanes]);
+}
+
+template <Rounding kRounding>
+__device__ void decode_double(int64_t i, const GroupDecodeArguments& pass) {
   double code = load_code(pass.codes, pass.bits, i);
   if constexpr (kRounding == Rounding::squares) code *= code;
   if constexpr (decoding_draws(kRounding)) {
@@ -85,6 +88,13 @@ __global__ void __launch_bounds__(kThreads)
                                        pass.bits, kRounding == Rounding::squares);
   const double value = decoding.value(code);
   store_finite(pass.x, i, std::isnan(value) ? quiet_nan<double>() : value);
+}
+
+template <Rounding kRounding>
+__global__ void __launch_bounds__(kThreads)
+    group_decode_doubles_kernel(const __grid_constant__ GroupDecodeArguments pass) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i < pass.count) decode_double<kRounding>(i, pass);
 }
 
 }  // namespace fewbit::kernels::cuda

@@ -34,13 +34,19 @@ struct Tile {
 };
 
 template <class... Parameter, class... Argument>
-cudaError_t launch(void (*kernel)(Parameter...), int64_t blocks, cudaStream_t stream,
+cudaError_t launch(void (*kernel)(Parameter...), dim3 blocks, cudaStream_t stream,
                    const Argument&... arguments) {
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.gridDim = blocks;
   config.blockDim = dim3(kThreads);
   config.stream = stream;
   return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+template <class... Parameter, class... Argument>
+cudaError_t launch(void (*kernel)(Parameter...), int64_t blocks, cudaStream_t stream,
+                   const Argument&... arguments) {
+  return launch(kernel, dim3(static_cast<unsigned>(blocks)), stream, arguments...);
 }
 
 template <ElementType kType>
