@@ -1,8 +1,10 @@
 // Checkpoints inside of scopes: what is coded, and what runs again when the scope is gone.
 #include <optional>
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <gmock/gmock.h>
 #include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/transformerlayer.h>
 
 #include "fewbit/fewbit.hpp"
@@ -76,6 +78,33 @@ TEST(CheckpointScope, AScopesOperationsRunAgainWithoutIt) {
   const Function coded = inside<CompressionScope>(checkpointed(run), compressor);
   const Tensors found = value_and_gradients(coded, x, layer->parameters());
   EXPECT_EQ(compressor.sites().size(), 1U) << compressor.report();
+  EXPECT_LT(distance(flat(found), flat(exact)), 0.01);
+}
+
+// Attention's own form draws its dropout in the forward, when the function runs again, and when
+// backward runs it again inside of that: three times the same.
+TEST(CheckpointScope, AttentionDropsTheSameEveryTime) {
+  at::manual_seed(5);
+  torch::nn::Linear layer(kWidth, 3 * kWidth);
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  at::Tensor state;
+  const auto run = [&](const at::Tensor& x) {
+    if (!state.defined()) state = generator.get_state();
+    const auto parts = layer->forward(x).view({2, 15, 3, 4, kWidth / 4}).unbind(2);
+    return at::scaled_dot_product_attention(parts[0].transpose(1, 2), parts[1].transpose(1, 2),
+                                            parts[2].transpose(1, 2), std::nullopt, 0.3);
+  };
+  const at::Tensor x = at::randn({2, 15, kWidth});
+  Compressor compressor({.bits = 8});
+  const Function coded = inside<CompressionScope>(checkpointed(run), compressor);
+  const Tensors found = value_and_gradients(coded, x, layer->parameters());
+  ASSERT_EQ(compressor.sites().size(), 1U) << compressor.report();
+  const Function from_there = [&](const at::Tensor& input) {
+    generator.set_state(state);  // the scope drew before the function
+    return run(input);
+  };
+  const Tensors exact = value_and_gradients(from_there, x, layer->parameters());
+  EXPECT_TRUE(at::equal(found[0], exact[0]));
   EXPECT_LT(distance(flat(found), flat(exact)), 0.01);
 }
 
