@@ -158,9 +158,9 @@ bool Compression::is_too_small(const at::Tensor& tensor) {
   return tensor.numel() < kFewElements;
 }
 
-int Compression::first_bits(const Saving& saving, const Treatment& treatment) const {
-  if (const Rule* rule = rule_of(saving); rule != nullptr && rule->bits) return *rule->bits;
-  return coder_.first_bits(treatment);
+int Compression::first_bits(const SiteKey& key, const Saving& saving,
+                            const Treatment& treatment) const {
+  return given_bits(key, saving).value_or(coder_.first_bits(treatment));
 }
 
 std::string Compression::name_at(const Place& place) const {
@@ -177,13 +177,13 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end() || !places_[number->second].treatment.takes_bits()) {
-    return coder_.codec(kinds.front(), first_bits(saving, treatment), &saving);
+    return coder_.codec(kinds.front(), first_bits(key, saving, treatment), &saving);
   }
   Place& place = places_[number->second];
   if (std::ranges::find(kinds, place.kind) == kinds.end()) place.kind = kinds.front();
   // Until bits are split again.
-  if (const Rule* rule = rule_of(saving); rule != nullptr && rule->bits) {
-    place.bits = std::max(*rule->bits, place.fixed.value_or(0));
+  if (const auto given = given_bits(key, saving)) {
+    place.bits = std::max(*given, place.fixed.value_or(0));
   }
   return coder_.codec(place.kind, place.bits, &saving);
 }
@@ -191,8 +191,7 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
 /// What is kept there serves this operation too.
 void Compression::claim(Place& place, const Saving& saving, const Treatment& treatment) {
   const double weight = std::max(place.treatment.weight, treatment.weight);
-  std::optional<int> fixed = place.fixed;
-  if (const Rule* rule = rule_of(saving)) fixed = std::max(fixed, rule->bits);
+  const std::optional<int> fixed = std::max(place.fixed, given_bits(key_of(place), saving));
   has_changed_ |= weight > place.treatment.weight || fixed != place.fixed;
   place.treatment.weight = weight;
   place.fixed = fixed;
@@ -202,7 +201,7 @@ void Compression::claim(Place& place, const Saving& saving, const Treatment& tre
 void Compression::start(Place& place, const Saving& saving, const Treatment& treatment) {
   const bool takes_bits = treatment.takes_bits();
   place.treatment = treatment;
-  place.bits = takes_bits ? first_bits(saving, treatment) : 0;
+  place.bits = takes_bits ? first_bits(key_of(place), saving, treatment) : 0;
   if (takes_bits) place.kind = coder_.kinds(treatment, saving).front();
   place.errors.clear();
   place.sensitivity = 0.0;
@@ -250,6 +249,7 @@ bool Compression::measures(int64_t count) {
 
 bool Compression::is_due(const SiteKey& key) const {
   const std::lock_guard lock(mutex_);
+  if (survey_) return false;
   const auto number = numbers_.find(key);
   return number == numbers_.end() || measures(places_[number->second].site.count);
 }

@@ -13,14 +13,18 @@
 
 #include "codecs/codec.hpp"
 #include "fewbit/compressor.hpp"
+#include "fewbit/memory_plan.hpp"
 #include "session/coder.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_rules.hpp"
 #include "session/held_runs.hpp"
 #include "session/running_operations.hpp"
+#include "session/site_key.hpp"
 #include "swap/host_swap.hpp"
 
 namespace fewbit::session {
+
+class Survey;
 
 /// What a Compressor knows: rules, places of the model, bits for each. Thread-safe.
 class Compression {
@@ -54,8 +58,28 @@ class Compression {
   bool leaves_alone(std::string_view operation) const;
   static bool is_too_small(const at::Tensor& tensor);
 
-  /// A place in a model: operation, argument, the how many-th of these in a forward.
-  using SiteKey = std::tuple<std::string, int, int64_t>;
+  using SiteKey = session::SiteKey;
+
+  // compression_assignment.cpp.
+
+  /// How a place is kept, whatever rules and errors say, and its bits where it is coded in such.
+  struct Assignment {
+    Keep keep = Keep::coded;
+    int bits = 0;
+  };
+  void assign(const SiteKey& key, Assignment assignment);
+  std::optional<Assignment> assignment(const SiteKey& key) const;
+  /// Notes times from now on, and measures no errors meanwhile; null: ends that.
+  void survey_with(std::shared_ptr<Survey> survey);
+  std::shared_ptr<Survey> survey() const;
+  /// Sites, with the bits of an element where it is coded in such, and the place of whose codes it
+  /// comes where it does.
+  struct PlaceFacts {
+    Compressor::Site site;
+    int bits = 0;
+    std::optional<SiteKey> root;
+  };
+  std::vector<PlaceFacts> places() const;
 
   /// What is kept of one tensor.
   struct Latest {
@@ -160,6 +184,12 @@ class Compression {
   std::vector<Demand> demands() const;
   double average_bits(const std::vector<Demand>& demands) const;
 
+  static SiteKey key_of(const Place& place) {
+    return {place.site.operation, place.site.argument, place.site.call};
+  }
+  std::optional<Assignment> assignment_of(const SiteKey& key) const;
+  std::optional<int> given_bits(const SiteKey& key, const Saving& saving) const;
+
   void add(Rule rule);
   std::string text() const;
   void read(const std::string& text);
@@ -169,7 +199,7 @@ class Compression {
   void start(Place& place, const Saving& saving, const Treatment& treatment);
   void claim(Place& place, const Saving& saving, const Treatment& treatment);
   std::string module_of(const Saving& saving) const;
-  int first_bits(const Saving& saving, const Treatment& treatment) const;
+  int first_bits(const SiteKey& key, const Saving& saving, const Treatment& treatment) const;
   std::pair<CodecKind, double> least_error(const Saving& saving, const Treatment& treatment,
                                            int bits, const at::Tensor& run,
                                            const codecs::RandomStream& random,
@@ -182,6 +212,8 @@ class Compression {
   std::vector<Rule> rules_;  ///< in the order of making
   std::map<std::string, Derive, std::less<>> derivations_;
   std::map<const void*, Parameter> parameters_;
+  std::map<SiteKey, Assignment> assignments_;
+  std::shared_ptr<Survey> survey_;
   std::map<SiteKey, size_t> numbers_;
   std::vector<Place> places_;
   bool has_changed_ = false;  ///< what bits are split by

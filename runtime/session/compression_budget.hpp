@@ -24,13 +24,8 @@ struct BitSplit {
 /// least while no more than `average` bits an element are spent, derived ones among them, or as
 /// many as one bit everywhere takes.
 ///
-/// A multiple-choice knapsack problem. Steps along the convex hulls of the errors, best first,
-/// solve it but for the step that no longer fits; the price of a bit there gives the bound (Sinha
-/// and Zoltners, The multiple-choice knapsack problem, 1979). What that price leaves open, few
-/// places as a rule, is searched whole (after Pisinger, A minimal algorithm for the multiple-choice
-/// knapsack problem, 1995), by no more than so many partial splits at a time that it takes
-/// milliseconds: the split is the best one wherever these suffice. It does not depend on the order
-/// of the places, but for places that are alike.
+/// A selection as session/knapsack.hpp finds it, which does not depend on the order of the places,
+/// but for places that are alike.
 BitSplit split_bits(const std::vector<Demand>& demands, double average);
 
 }  // namespace fewbit::session

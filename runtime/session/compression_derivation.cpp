@@ -55,6 +55,8 @@ bool Compression::knows(const at::Tensor& tensor) const {
 
 Derive Compression::derivation(std::string_view name) const {
   const std::lock_guard lock(mutex_);
+  // Which places take one is given.
+  if (!assignments_.empty() && name != "softmax") return Derive::where_better;
   const auto known = derivations_.find(name);
   return known == derivations_.end() ? at_first(name, options().scheme) : known->second;
 }
@@ -66,6 +68,7 @@ bool Compression::has_rule(const Saving& saving) const {
 
 bool Compression::derives(const SiteKey& key, bool is_asked_for) const {
   const std::lock_guard lock(mutex_);
+  if (const auto assigned = assignment_of(key)) return assigned->keep == Keep::rebuilt;
   const auto number = numbers_.find(key);
   return is_asked_for || (number != numbers_.end() && places_[number->second].is_derived);
 }
@@ -133,8 +136,8 @@ bool Compression::is_better_derived(const Place& place) const {
 
 void Compression::choose_derived() {
   for (Place& place : places_) {
-    if (place.treatment.takes_bits())
-      place.is_derived = (place.is_asked_for && !place.fixed) || is_better_derived(place);
+    if (!place.treatment.takes_bits() || assignment_of(key_of(place))) continue;
+    place.is_derived = (place.is_asked_for && !place.fixed) || is_better_derived(place);
   }
 }
 

@@ -38,6 +38,10 @@ const char* name_of(Way way) {
       return "e4m3";
     case Way::e5m2:
       return "e5m2";
+    case Way::away:
+      return "away";
+    case Way::exact:
+      return "exact";
     default:
       return "sizes";
   }
@@ -45,7 +49,7 @@ const char* name_of(Way way) {
 
 std::optional<Way> way_of(const std::string& name) {
   for (const Way way : {Way::rotated, Way::probabilities, Way::mask, Way::integers, Way::sizes,
-                        Way::bf16, Way::e4m3, Way::e5m2}) {
+                        Way::bf16, Way::e4m3, Way::e5m2, Way::away, Way::exact}) {
     if (name == name_of(way)) return way;
   }
   return std::nullopt;

@@ -209,6 +209,10 @@ bool is_of_model(const at::Tensor& tensor) {
   return (tensor.is_leaf() && tensor.requires_grad()) || is_of_parameter(tensor);
 }
 
+Treatment treatment_of_checkpoint() {
+  return kCheckpoint;
+}
+
 bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {
   if (saving.facts.parameter || saving.facts.maker == SavedTensor::kNoGradient) return false;
   return tensor.is_floating_point() && !is_of_parameter(tensor);

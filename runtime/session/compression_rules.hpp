@@ -43,6 +43,9 @@ struct Treatment {
 /// no gradient runs through, but for what dropout draws.
 Treatment treatment_of(const at::Tensor& tensor, const Saving& saving);
 
+/// Of the input of a checkpoint.
+Treatment treatment_of_checkpoint();
+
 /// Whether it is of a floating-point type, and none of those.
 bool may_take_bits(const at::Tensor& tensor, const Saving& saving);
 

@@ -7,6 +7,7 @@
 
 #include "codecs/swapped.hpp"
 #include "ops/layout.hpp"
+#include "session/survey.hpp"
 
 namespace fewbit::session {
 
@@ -133,6 +134,7 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
   const uint64_t sample = sample_of(run);
   RunPointer encoded = known.encoded.lock();
   if (encoded && !known.is_derived && known.sample == sample) {
+    latest_ = known.site;
     compression_->raise(known.site, saving, treatment);
   } else {
     const bool is_due = compression_->is_due(site);
@@ -151,18 +153,35 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
   return std::make_unique<Coded>(shown, tensor, run);
 }
 
-std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
-                                                     const Saving& saving) {
+void CompressionUser::leave(const Saved& saved, Run& known) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  const auto bytes = static_cast<int64_t>(view.nbytes());
+  compression_->note(site, saving, {}, {"exact", view.numel(), bytes, bytes, 0});
+  known = {saving.memory.owner, {}, site, 0, false, true};
+}
+
+std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, const Saving& saving) {
   derivations_.keep(tensor, saving);
   const Treatment treatment = compression_->treatment(tensor, saving);
   if (treatment.way == Way::exact) return nullptr;
   const Compression::SiteKey site = next_site(saving);  // of a small tensor too: batches differ
   const at::Tensor view = unexpanded(tensor);
   if (Compression::is_too_small(view)) return nullptr;
-  const Saved saved{tensor, view, saving, treatment, site};
+  Saved saved{tensor, view, saving, treatment, site};
   Run& known = runs_[key_of(saved)];
+  latest_ = known.is_exact ? known.site : site;
+  if (known.is_exact) return nullptr;
   const RunPointer held = known.encoded.lock();
-  if (treatment.takes_bits() && (!held || known.is_derived) && !compression_->has_rule(saving)) {
+  const auto assigned = compression_->assignment(site);
+  if (assigned && !held) {
+    if (assigned->keep == Keep::exact) {
+      leave(saved, known);
+      return nullptr;
+    }
+    if (assigned->keep == Keep::swapped && treatment.takes_bits()) saved.treatment.way = Way::away;
+  }
+  if (saved.treatment.takes_bits() && (!held || known.is_derived) &&
+      (assigned || !compression_->has_rule(saving))) {
     if (const auto derived = derivations_.find(view, saving)) {
       if (held) {
         compression_->raise(known.site, saving, treatment);
@@ -174,6 +193,18 @@ std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
     }
   }
   return code(saved, known);
+}
+
+std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
+                                                     const Saving& saving) {
+  const std::shared_ptr<Survey> survey = compression_->survey();
+  if (!survey) return kept(tensor, saving);
+  const c10::Device device = tensor.device();
+  const double begin = Survey::now(device);
+  latest_.reset();
+  std::unique_ptr<const Kept> kept = this->kept(tensor, saving);
+  if (!latest_) return kept;
+  return Survey::kept(survey, *latest_, saving, device, begin, std::move(kept));
 }
 
 }  // namespace fewbit::session

@@ -55,6 +55,7 @@ class CompressionUser final : public SavedTensorUser {
     Compression::SiteKey site;
     uint64_t sample = 0;      ///< of the contents
     bool is_derived = false;  ///< of other codes
+    bool is_exact = false;    ///< by an assignment
   };
 
   /// A tensor that is saved, but for dimensions that are expanded; where it is saved.
@@ -72,6 +73,9 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const Kept> derive(const Saved& saved, const Derivations::Derived& derived,
                                      Run& known);
   std::unique_ptr<const Kept> code(const Saved& saved, Run& known);
+  std::unique_ptr<const Kept> kept(const at::Tensor& tensor, const Saving& saving);
+  /// As it is, for whoever else saves the same; noted.
+  void leave(const Saved& saved, Run& known);
   void measure_derived(const Saved& saved, const at::Tensor& run,
                        const Derivations::Derived& derived);
   codecs::RandomStream next_random(at::Device device);
@@ -81,6 +85,7 @@ class CompressionUser final : public SavedTensorUser {
   Sensitivities sensitivities_;
   std::shared_ptr<swap::HostSwap> swap_;  ///< null: what is coded stays
   std::map<RunKey, Run> runs_;
+  std::optional<Compression::SiteKey> latest_;            ///< whose tensor was the latest one
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   std::map<std::string, at::Tensor> seeds_;               ///< by device
   int64_t coded_ = 0;

@@ -13,13 +13,6 @@ namespace fewbit {
 
 namespace {
 
-std::string place_of(const Compressor::Site& site) {
-  const std::string what =
-      site.argument < 0 ? "result" : "argument " + std::to_string(site.argument);
-  const std::string of = site.module.empty() ? "" : " of " + site.module;
-  return site.operation + of + ", " + what + ", call " + std::to_string(site.call);
-}
-
 std::string bits_of(int64_t bytes, int64_t elements) {
   if (elements == 0) return "-";
   return session::rounded(8.0 * static_cast<double>(bytes) / static_cast<double>(elements));
@@ -60,6 +53,12 @@ session::Way cast_to(at::ScalarType type) {
 }
 
 }  // namespace
+
+std::string Compressor::Site::name() const {
+  const std::string what = argument < 0 ? "result" : "argument " + std::to_string(argument);
+  const std::string of = module.empty() ? "" : " of " + module;
+  return operation + of + ", " + what + ", call " + std::to_string(call);
+}
 
 Compressor::Compressor(CompressorOptions options)
     : compression_(std::make_shared<session::Compression>(options)) {}
@@ -118,7 +117,7 @@ std::string Compressor::report() const {
   session::TextTable table(columns(swaps));
   Site total;
   for (const Site& site : all) {
-    table.add(row_of(site, place_of(site), session::rounded(site.error), swaps));
+    table.add(row_of(site, site.name(), session::rounded(site.error), swaps));
     total.elements += site.elements;
     total.bytes_before += site.bytes_before;
     total.bytes_after += site.bytes_after;

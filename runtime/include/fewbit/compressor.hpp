@@ -18,9 +18,12 @@ namespace fewbit {
 namespace session {
 class Compression;
 class CompressionPolicy;
+class MemoryPlanner;
 class PolicyStack;
 class SavedTensorUse;
 }  // namespace session
+
+struct MemoryPlan;
 
 /// How the tensors are coded that operations keep for backward.
 enum class Scheme {
@@ -164,6 +167,10 @@ class Compressor {
   /// (README), softmax is not linear.
   Compressor& derive(const std::string& name, Derive when);
 
+  /// Keeps each place as the plan chose (memory_plan.hpp), whatever rules, `derive` and the budget
+  /// say; places that it does not name are kept as ever.
+  Compressor& follow(const MemoryPlan& plan);
+
   /// One tensor that one place of a model keeps.
   struct Site {
     std::string operation;     ///< "aten::addmm"
@@ -177,6 +184,8 @@ class Compressor {
     int64_t bytes_after = 0;   ///< of the latest, in the device's memory,
     int64_t bytes_away = 0;    ///< and where swap puts them
     double error = 0.0;        ///< squared, over the tensor's energy, when last measured; 0: exact
+    /// "aten::addmm of encoder.layers.0.linear1, argument 1, call 4".
+    std::string name() const;
   };
   /// In the order in which they were met.
   std::vector<Site> sites() const;
@@ -191,6 +200,7 @@ class Compressor {
 
  private:
   friend class CompressionScope;
+  friend class session::MemoryPlanner;
   std::shared_ptr<session::Compression> compression_;
 };
 

@@ -8,6 +8,7 @@
 #include "fewbit/checkpoint.hpp"
 #include "fewbit/compressor.hpp"
 #include "fewbit/functional.hpp"
+#include "fewbit/memory_plan.hpp"
 #include "fewbit/nn/modules.hpp"
 #include "fewbit/randomized_linear.hpp"
 #include "fewbit/saved_bytes.hpp"

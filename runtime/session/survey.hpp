@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "fewbit/compressor.hpp"
+#include "session/saved_tensors.hpp"
+#include "session/site_key.hpp"
+
+namespace fewbit::session {
+
+class Compression;
+
+/// How long it takes to keep what a forward saves, place by place, and to bring it back.
+class Survey {
+ public:
+  using Forward = std::function<at::Tensor()>;
+
+  /// When a place saved: how long the forward had run then, keeping left out.
+  struct Moment {
+    SiteKey site;
+    double seconds;
+    const void* memory;  ///< that it saved of
+    int64_t bytes;       ///< of all of that
+  };
+  struct Times {
+    std::map<SiteKey, double> seconds;
+    std::vector<Moment> moments;
+    double forward = 0.0;  ///< without what the places take
+    double step = 0.0;     ///< with backward, and without it too
+  };
+
+  /// Of a step in a scope of the compressor, whose own the compression is. Measures no errors.
+  static Times of(Compressor& compressor, Compression& compression, const Forward& forward);
+  /// Seconds of a step without one.
+  static double step_seconds(const Forward& forward);
+
+  /// Seconds of a clock, once the device has done what it was told to.
+  static double now(c10::Device device);
+
+  /// A tensor was kept from `begin` until now, as it is where null. What is in its place then is
+  /// timed when it is brought back.
+  static std::unique_ptr<const Kept> kept(const std::shared_ptr<Survey>& survey,
+                                          const SiteKey& site, const Saving& saving,
+                                          c10::Device device, double begin,
+                                          std::unique_ptr<const Kept> kept);
+  /// It took so long to bring it back. From any thread.
+  void add(const SiteKey& site, double seconds);
+
+ private:
+  std::mutex mutex_;
+  double start_ = 0.0;
+  double keeping_ = 0.0;
+  double restoring_ = 0.0;
+  Times times_;
+};
+
+}  // namespace fewbit::session

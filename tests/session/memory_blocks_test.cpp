@@ -1,0 +1,47 @@
+// Which places are of one module, by what is saved in which order.
+#include "session/memory_blocks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fewbit::session::memory_blocks_test {
+
+/// "layers.0: 0 1, 3.0 s" a line.
+std::string blocks(const std::vector<std::string>& modules, const std::vector<size_t>& order) {
+  std::vector<MemoryPlan::Place> places(modules.size());
+  for (size_t i = 0; i < modules.size(); ++i) places[i].site.module = modules[i];
+  std::vector<std::pair<size_t, double>> moments;
+  for (size_t i = 0; i < order.size(); ++i) moments.emplace_back(order[i], i);
+  std::string text;
+  for (const Block& block : blocks_of(places, moments, static_cast<double>(order.size()))) {
+    text += block.module + ':';
+    for (const size_t place : block.places) text += ' ' + std::to_string(place);
+    text += ", " + std::to_string(static_cast<int>(block.seconds)) + " s\n";
+  }
+  return text;
+}
+
+TEST(MemoryBlocks, EndAtTheFirstNumberOfAName) {
+  EXPECT_EQ(blocks({"a.layers.0.fc.1", "a.layers.0.norm", "a.layers.1", "a.layers.1", "head"},
+                   {0, 1, 2, 3, 4}),
+            "a.layers.0: 0 1, 2 s\na.layers.1: 2 3, 2 s\n");
+  EXPECT_EQ(blocks({"conv1", "layer1", "0a.1b", "x.2y"}, {0, 1, 2, 3}), "");
+  EXPECT_EQ(blocks({"0", "0"}, {0, 1}), "0: 0 1, 2 s\n");
+}
+
+TEST(MemoryBlocks, WhatKnowsNoModuleIsOfTheOneAroundIt) {
+  EXPECT_EQ(blocks({"", "b.0.x", "", "", "b.0.y", "", "b.1.x", "", "b.1.x", ""},
+                   {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}),
+            "b.0: 0 1 2 3 4, 5 s\nb.1: 6 7 8, 3 s\n");
+}
+
+TEST(MemoryBlocks, OfOnePlaceOrInterruptedAreNone) {
+  EXPECT_EQ(blocks({"b.0", "b.1", "b.1"}, {0, 1, 2}), "b.1: 1 2, 2 s\n");
+  EXPECT_EQ(blocks({"b.0", "b.0", "b.1", "b.0", "b.0"}, {0, 1, 2, 3, 4}), "");
+}
+
+TEST(MemoryBlocks, APlaceThatSavesTwiceIsNamedOnce) {
+  EXPECT_EQ(blocks({"b.0", "b.0"}, {0, 1, 0}), "b.0: 0 1, 3 s\n");
+  EXPECT_EQ(blocks({}, {}), "");
+}
+
+}  // namespace fewbit::session::memory_blocks_test
