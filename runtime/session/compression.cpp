@@ -191,7 +191,7 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
 /// What is kept there serves this operation too.
 void Compression::claim(Place& place, const Saving& saving, const Treatment& treatment) {
   const double weight = std::max(place.treatment.weight, treatment.weight);
-  const std::optional<int> fixed = std::max(place.fixed, given_bits(key_of(place), saving));
+  const std::optional<int> fixed = std::max(place.fixed, given_bits(key_of(place.site), saving));
   has_changed_ |= weight > place.treatment.weight || fixed != place.fixed;
   place.treatment.weight = weight;
   place.fixed = fixed;
@@ -201,7 +201,7 @@ void Compression::claim(Place& place, const Saving& saving, const Treatment& tre
 void Compression::start(Place& place, const Saving& saving, const Treatment& treatment) {
   const bool takes_bits = treatment.takes_bits();
   place.treatment = treatment;
-  place.bits = takes_bits ? first_bits(key_of(place), saving, treatment) : 0;
+  place.bits = takes_bits ? first_bits(key_of(place.site), saving, treatment) : 0;
   if (takes_bits) place.kind = coder_.kinds(treatment, saving).front();
   place.errors.clear();
   place.sensitivity = 0.0;

@@ -184,9 +184,6 @@ class Compression {
   std::vector<Demand> demands() const;
   double average_bits(const std::vector<Demand>& demands) const;
 
-  static SiteKey key_of(const Place& place) {
-    return {place.site.operation, place.site.argument, place.site.call};
-  }
   std::optional<Assignment> assignment_of(const SiteKey& key) const;
   std::optional<int> given_bits(const SiteKey& key, const Saving& saving) const;
 

@@ -136,7 +136,7 @@ bool Compression::is_better_derived(const Place& place) const {
 
 void Compression::choose_derived() {
   for (Place& place : places_) {
-    if (!place.treatment.takes_bits() || assignment_of(key_of(place))) continue;
+    if (!place.treatment.takes_bits() || assignment_of(key_of(place.site))) continue;
     place.is_derived = (place.is_asked_for && !place.fixed) || is_better_derived(place);
   }
 }

@@ -184,6 +184,7 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
       (assigned || !compression_->has_rule(saving))) {
     if (const auto derived = derivations_.find(view, saving)) {
       if (held) {
+        latest_ = known.site;
         compression_->raise(known.site, saving, treatment);
         return std::make_unique<Coded>(derived->shown, tensor, view);
       }

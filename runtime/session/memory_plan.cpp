@@ -1,7 +1,6 @@
 #include "fewbit/memory_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <c10/util/Exception.h>
 
@@ -104,8 +103,7 @@ MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, int64_t bytes
 
 Compressor& Compressor::follow(const MemoryPlan& plan) {
   for (const MemoryPlan::Place& place : plan.places) {
-    compression_->assign({place.site.operation, place.site.argument, place.site.call},
-                         {place.choice().keep, place.bits});
+    compression_->assign(session::key_of(place.site), {place.choice().keep, place.bits});
   }
   return *this;
 }

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <tuple>
 #include <utility>
+
+#include <ATen/ops/empty.h>
 
 #include "fewbit/saved_bytes.hpp"
 #include "session/coder.hpp"
@@ -25,10 +26,6 @@ constexpr int kMostRejections = 6;
 
 /// A rebuilt tensor may err so much more than a coded one: errors are measured on one draw.
 constexpr double kMoreError = 1.05;
-
-SiteKey key_of(const Compressor::Site& site) {
-  return {site.operation, site.argument, site.call};
-}
 
 /// Place by place.
 void keep_least(Survey::Times& least, Survey::Times next) {
@@ -111,6 +108,7 @@ int64_t MemoryPlanner::beside_places(const Trial& trial) const {
 void MemoryPlanner::survey(Keep keep) {
   for (int i = 0; i < kMostRejections && !add_choices(keep); ++i) {
   }
+  rejected_.clear();
 }
 
 /// False: some places err too much. Without them others are rebuilt in other ways.
@@ -142,30 +140,39 @@ bool MemoryPlanner::add_choices(Keep keep) {
       roots_[number->second] = numbers_.at(*facts.root);
     }
     const int64_t bytes = facts.site.bytes_after + (facts.root ? beside : 0);
-    place.choices.push_back({keep, bytes, trial.times.seconds[number->first]});
+    const double seconds = keep == Keep::exact ? 0.0 : trial.times.seconds[number->first];
+    place.choices.push_back({keep, bytes, seconds});
   }
-  if (keep != Keep::exact) {
-    add_unseen(keep, trial.times.step);
-  } else {
+  if (keep == Keep::exact) {
     exact_ = std::move(trial.times);
     share_memory();
+  } else {
+    count_from_exact(keep, trial.times.step);
   }
-  rejected_.clear();
   return true;
 }
 
-/// What a step takes beyond what its places were seen to, as a thread that writes what is swapped
-/// takes from the others: spread over places by their bytes.
-void MemoryPlanner::add_unseen(Keep keep, double step) {
+/// No clock sees the least: exact is never slower.
+double MemoryPlanner::beyond_exact(const MemoryPlan::Place& place, double seconds) const {
+  constexpr double kLeast = 1e-9;
+  const auto exact = exact_.seconds.find(key_of(place.site));
+  return std::max(seconds - (exact == exact_.seconds.end() ? 0.0 : exact->second), kLeast);
+}
+
+/// Seconds of such choices are those beyond keeping exact. What a step takes beyond what its places
+/// were seen to, as a thread that writes what is swapped takes from the others, is spread over
+/// places by their bytes.
+void MemoryPlanner::count_from_exact(Keep keep, double step) {
   double bytes = 0.0;
   for (const MemoryPlan::Place& place : plan_.places) {
     bytes += static_cast<double>(place.site.bytes_before);
   }
-  const double seconds = std::max(step - exact_.step, 0.0) / std::max(bytes, 1.0);
+  const double unseen = std::max(step - exact_.step, 0.0) / std::max(bytes, 1.0);
   for (MemoryPlan::Place& place : plan_.places) {
     const auto choice = std::ranges::find(place.choices, keep, &MemoryPlan::Choice::keep);
     if (choice == place.choices.end()) continue;
-    choice->seconds += seconds * static_cast<double>(place.site.bytes_before);
+    const double own = unseen * static_cast<double>(place.site.bytes_before);
+    choice->seconds = beyond_exact(place, choice->seconds + own);
   }
 }
 
@@ -197,14 +204,14 @@ void MemoryPlanner::propose_checkpoints(double price) {
     if (number != numbers_.end()) moments.emplace_back(number->second, moment.seconds);
   }
   const Coder coder(options_);
-  const int bits = coder.first_bits(treatment_of_checkpoint());
+  const codecs::CodecPointer codec =
+      coder.codec(CodecKind::rotated, coder.first_bits(treatment_of_checkpoint()));
   for (const Block& block : blocks_of(plan_.places, moments, exact_.forward)) {
     const MemoryPlan::Place& input = plan_.places[block.places.front()];
-    const auto elements = static_cast<double>(input.site.elements);
-    const double constants = 32.0 / static_cast<double>(options_.group);
+    const at::Tensor run = at::empty({input.site.elements}, at::device(at::kMeta));
     MemoryPlan::Checkpoint checkpoint;
     checkpoint.module = block.module;
-    checkpoint.bytes = -std::llround(elements * (bits + constants) / 8.0);
+    checkpoint.bytes = -codecs::bytes_ahead(*codec, run).value_or(0);
     checkpoint.seconds = block.seconds + input.choices.front().seconds;
     for (const size_t place : block.places) {
       checkpoint.bytes += plan_.places[place].choice().bytes;
@@ -226,8 +233,9 @@ bool MemoryPlanner::correct_rebuilt(const Survey::Times& times) {
     MemoryPlan::Choice& choice = place.choices[place.chosen];
     const auto measured = times.seconds.find(key_of(place.site));
     if (choice.keep != Keep::rebuilt || measured == times.seconds.end()) continue;
-    if (measured->second <= kSlower * choice.seconds + kTiny) continue;
-    choice.seconds = measured->second;
+    const double seconds = beyond_exact(place, measured->second);
+    if (seconds <= kSlower * choice.seconds + kTiny) continue;
+    choice.seconds = seconds;
     is_right = false;
   }
   return is_right;
@@ -257,9 +265,11 @@ MemoryPlan MemoryPlanner::plan(int64_t bytes, const Parameters& parameters) {
   plan_.step_seconds = step_seconds(forward_);
   survey_coded(parameters);
   survey(Keep::exact);
-  add_unseen(Keep::coded, coded_step_);
+  count_from_exact(Keep::coded, coded_step_);
   for (const Keep keep : {Keep::rebuilt, Keep::swapped}) survey(keep);
-  plan_.other_seconds = std::max(exact_.step - plan_.step_seconds, 0.0);
+  double exact = exact_.step;
+  for (const auto& [site, seconds] : exact_.seconds) exact += seconds;
+  plan_.other_seconds = std::max(exact - plan_.step_seconds, 0.0);
   propose_checkpoints(choose_followed());
   return std::move(plan_);
 }

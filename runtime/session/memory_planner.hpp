@@ -37,7 +37,8 @@ class MemoryPlanner {
   void survey(Keep keep);
   bool add_choices(Keep keep);
   void share_memory();
-  void add_unseen(Keep keep, double step);
+  double beyond_exact(const MemoryPlan::Place& place, double seconds) const;
+  void count_from_exact(Keep keep, double step);
   int64_t beside_places(const Trial& trial) const;
   bool correct_rebuilt(const Survey::Times& times);
   double choose_followed();

@@ -4,9 +4,15 @@
 #include <string>
 #include <tuple>
 
+#include "fewbit/compressor.hpp"
+
 namespace fewbit::session {
 
 /// A place in a model: operation, argument, the how many-th of these in a forward.
 using SiteKey = std::tuple<std::string, int, int64_t>;
+
+inline SiteKey key_of(const Compressor::Site& site) {
+  return {site.operation, site.argument, site.call};
+}
 
 }  // namespace fewbit::session

@@ -2,6 +2,7 @@
 #include "session/memory_choice.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>

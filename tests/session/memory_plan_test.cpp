@@ -2,9 +2,9 @@
 #include "fewbit/memory_plan.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <gmock/gmock.h>
-#include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/transformerlayer.h>
 
 #include "fewbit/checkpoint.hpp"
@@ -143,6 +143,7 @@ TEST(MemoryPlan, PlentyOfBytesKeepsAllExact) {
   EXPECT_TRUE(plan.fits());
   EXPECT_EQ(count_of(plan, Keep::exact), static_cast<int64_t>(plan.places.size())) << plan.text();
   EXPECT_GT(plan.step_seconds, 0.0);
+  EXPECT_EQ(plan.seconds(), plan.other_seconds);
   for (const MemoryPlan::Checkpoint& one : plan.checkpoints) EXPECT_FALSE(one.is_proposed);
 }
 

@@ -12,6 +12,7 @@
 
 namespace fewbit {
 
+/// How what one place of a model saves is kept until backward.
 enum class Keep {
   exact,    ///< as autograd does
   coded,    ///< by the scheme's codecs
@@ -31,13 +32,13 @@ struct MemoryPlan {
   struct Choice {
     Keep keep;
     int64_t bytes;   ///< in the device's memory until backward
-    double seconds;  ///< that keeping and bringing back take, one after the other; 0 where exact
+    double seconds;  ///< that keeping and bringing back take more than exact, which is 0
   };
 
   struct Place {
     Compressor::Site site;        ///< as it is coded
     int bits = 0;                 ///< of an element that is coded; 0: by a codec that has none
-    std::vector<Choice> choices;  ///< those that there are
+    std::vector<Choice> choices;  ///< those that there are, coded first
     size_t chosen = 0;
     const Choice& choice() const { return choices[chosen]; }
   };
@@ -46,7 +47,7 @@ struct MemoryPlan {
   /// then to plan again.
   struct Checkpoint {
     std::string module;        ///< "encoder.layers.0"
-    int64_t bytes = 0;         ///< that are kept less than by the places as chosen
+    int64_t bytes = 0;         ///< that are kept less than by its places as chosen, at least
     double seconds = 0.0;      ///< that it takes more than these
     bool is_proposed = false;  ///< it is cheaper than what the last bytes were bought for
   };
@@ -70,7 +71,7 @@ struct MemoryPlan {
 /// the result may be of any shape. Times are the least of three; on CUDA the host waits for the
 /// device at every tensor, so that what a stream does beside others counts in full. Codes have the
 /// bits that the options give them on average, split by errors; a tensor may be rebuilt of other
-/// codes where it errs no more so than coded itself, whatever `derive` would say.
+/// codes where it errs at most a twentieth more than coded itself, whatever `derive` would say.
 ///
 /// parameters: names modules for checkpoints, which end at the first number in a name.
 ///
