@@ -1,9 +1,13 @@
 #pragma once
 
+#include <fstream>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/container/sequential.h>
@@ -55,6 +59,23 @@ inline at::Tensor gradients(torch::nn::Sequential& model, const at::Tensor& x,
 
 inline double distance(const at::Tensor& x, const at::Tensor& exact) {
   return ((x - exact).norm() / exact.norm()).item<double>();
+}
+
+/// The sensitivities that the compressor's file tells, by place.
+inline std::vector<double> sensitivities(const Compressor& compressor) {
+  const std::string path = testing::TempDir() + "fewbit_sensitivities.txt";
+  compressor.save(path);
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  std::vector<double> all;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string word;
+    for (int i = 0; i < 13; ++i) words >> word;
+    all.push_back(std::stod(word));
+  }
+  return all;
 }
 
 }  // namespace fewbit::test

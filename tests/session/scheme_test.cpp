@@ -1,8 +1,6 @@
 // Schemes of the papers: what their levels keep, and what their bits follow.
-#include <fstream>
 #include <limits>
 #include <optional>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +15,7 @@ using test::gradients;
 using test::input;
 using test::kWidth;
 using test::mlp;
+using test::sensitivities;
 
 const std::string kPath = testing::TempDir() + "fewbit_scheme_places.txt";
 
@@ -58,22 +57,6 @@ TEST(Scheme, OtherLevelsAreRefused) {
   EXPECT_EQ(test::refusal([] { Compressor({.bits = 2.5, .scheme = Scheme::gact, .level = 1}); }),
             "fewbit::Compressor: bits is 2.5, accepted in level 1 of the scheme gact: whole ones, "
             "1 to 8");
-}
-
-/// The sensitivities that the compressor's file tells, by place.
-std::vector<double> sensitivities(const Compressor& compressor) {
-  compressor.save(kPath);
-  std::ifstream file(kPath);
-  std::string line;
-  std::getline(file, line);
-  std::vector<double> all;
-  while (std::getline(file, line)) {
-    std::istringstream words(line);
-    std::string word;
-    for (int i = 0; i < 13; ++i) words >> word;
-    all.push_back(std::stod(word));
-  }
-  return all;
 }
 
 // The squared error of a layer's gradient is what the place's sensitivity and error say.
