@@ -1,8 +1,9 @@
 // The time of a step (forward, loss, backward) of networks whose saved tensors are coded, beside
-// the exact one. All ways take turns on the same parameters and batch, a few steps in a row each:
-// the first after another way finds the allocator as it is in no training. The order moves on with
-// every round. With one thread the time is the processor's, which leaves out the turns of other
-// programs. Prints Markdown; --out writes steps.html, .md and .json.
+// the exact one, and beside what plans for fewer bytes predict. All ways take turns on the same
+// parameters and batch, a few steps in a row each: the first after another way finds the allocator
+// as it is in no training. The order moves on with every round. With one thread the time is the
+// processor's, which leaves out the turns of other programs. Prints Markdown; --out writes
+// steps.html, .md and .json.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -18,6 +19,7 @@
 #include "bench/measure.hpp"
 #include "examples/models/catalogue.hpp"
 #include "examples/support/subject.hpp"
+#include "fewbit/memory_plan.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "tests/support/peak_bytes.hpp"
 
@@ -31,11 +33,14 @@ struct Options {
   int64_t batch = 16;
   std::vector<int> threads{1, static_cast<int>(std::thread::hardware_concurrency())};
   int rounds = 5;
+  std::vector<std::string> planned{"resnet18_cifar", "bert_small_128"};
+  std::vector<double> budgets{100, 50, 25, 10, 5, 2};  ///< of plans, in per cent of exact bytes
   std::string folder;
 };
 
 struct Network {
   std::vector<at::Tensor> parameters;
+  std::vector<std::string> names;
   std::function<at::Tensor()> loss;
 };
 
@@ -44,12 +49,13 @@ Network make_network(const std::string& name, int64_t batch) {
   const auto known = examples::model_names();
   if (std::ranges::find(known, name) != known.end()) {
     const examples::ModelSubject subject = examples::make_model(name, batch);
-    return {subject.parameters, subject.loss};
+    return {subject.parameters, subject.names, subject.loss};
   }
   const std::string function = name == "normed cnn" ? "relu" : "gelu";
   const examples::Subject subject = examples::make_subject(name, function, 1, 32);
   const examples::Activate activate = examples::exact(function).activate;
-  return {subject.parameters, [subject, activate] { return subject.loss(0, activate); }};
+  return {subject.parameters, subject.names,
+          [subject, activate] { return subject.loss(0, activate); }};
 }
 
 constexpr int64_t kHeldBytes = int64_t{1} << 40;
@@ -101,6 +107,14 @@ struct Way {
   }
 };
 
+/// Until bits no longer move; its bytes.
+void settle(const Network& network, Way& way) {
+  for (int i = 0; i < 2; ++i) way.step(network);  // bits are split by what they see
+  way.bytes = way.bytes_kept(network);
+  Way::forget_gradients(network);
+  way.peak = test::peak_bytes_of([&] { way.step(network); });
+}
+
 std::vector<Way> ways_for(const Network& network) {
   std::vector<Way> ways;
   ways.push_back({.name = "exact"});
@@ -108,12 +122,7 @@ std::vector<Way> ways_for(const Network& network) {
     ways.push_back({.name = setup.name, .compressor = std::make_unique<Compressor>(setup.options)});
     setup.set_up(*ways.back().compressor);
   }
-  for (Way& way : ways) {
-    for (int i = 0; i < 2; ++i) way.step(network);  // bits are split by what they see
-    way.bytes = way.bytes_kept(network);
-    Way::forget_gradients(network);
-    way.peak = test::peak_bytes_of([&] { way.step(network); });
-  }
+  for (Way& way : ways) settle(network, way);
   return ways;
 }
 
@@ -162,6 +171,70 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
   }
 }
 
+struct Planned {
+  double share;  ///< of exact bytes, in per cent
+  MemoryPlan plan;
+  double seconds;  ///< of planning
+
+  std::string places_kept(Keep keep) const {
+    return std::to_string(std::ranges::count_if(
+        plan.places,
+        [keep](const MemoryPlan::Place& place) { return place.choice().keep == keep; }));
+  }
+};
+
+Planned planned(const Network& network, double share, int64_t exact_bytes) {
+  torch::OrderedDict<std::string, at::Tensor> parameters;
+  for (size_t i = 0; i < network.parameters.size(); ++i) {
+    parameters.insert(network.names[i], network.parameters[i]);
+  }
+  Planned result{.share = share, .plan = {}, .seconds = 0.0};
+  const auto bytes = static_cast<int64_t>(share * 1e-2 * static_cast<double>(exact_bytes));
+  result.seconds =
+      seconds_of([&] { result.plan = plan_memory(network.loss, bytes, {.bits = 2}, parameters); });
+  return result;
+}
+
+/// The median over the rounds of what a step takes more than the exact one, in ms.
+double more_milliseconds(const Way& way, const Way& exact) {
+  std::vector<double> more;
+  for (size_t i = 0; i < way.seconds.size(); ++i) {
+    more.push_back((way.seconds[i] - exact.seconds[i]) * 1e3);
+  }
+  return median(more);
+}
+
+void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
+  const Network network = make_network(name, options.batch);
+  at::set_num_threads(options.threads.back());
+  std::vector<Way> ways(1);
+  ways[0].name = "exact";
+  settle(network, ways[0]);
+  std::vector<Planned> plans;
+  for (const double share : options.budgets) {
+    plans.push_back(planned(network, share, ways[0].bytes));
+    ways.push_back(
+        {.name = "", .compressor = std::make_unique<Compressor>(CompressorOptions{.bits = 2})});
+    ways.back().compressor->follow(plans.back().plan);
+    settle(network, ways.back());
+    std::cerr << name << ", planned for " << share << " %\n";
+  }
+  measure(network, ways, options.rounds, false);
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const auto& [share, plan, seconds] = plans[i];
+    const Way& way = ways[i + 1];
+    sheet.rows.push_back(
+        {name, examples::number(share),
+         examples::number(static_cast<double>(plan.bytes()) * 1e-6, 4),
+         examples::number(static_cast<double>(way.bytes) * 1e-6, 4),
+         examples::number(static_cast<double>(way.peak) / 0x1p20),
+         plans[i].places_kept(Keep::exact), plans[i].places_kept(Keep::coded),
+         plans[i].places_kept(Keep::rebuilt), plans[i].places_kept(Keep::swapped),
+         examples::number(plan.seconds() * 1e3), examples::number(more_milliseconds(way, ways[0])),
+         examples::number(median(ways[0].seconds) * 1e3, 4), examples::number(seconds)});
+  }
+}
+
 void run(const Options& options) {
   examples::Page page("Step times of networks whose saved tensors are coded");
   page.add("`scripts/bench steps --rounds " + std::to_string(options.rounds) +
@@ -181,6 +254,17 @@ void run(const Options& options) {
        "activations computed again where that errs less; held: without a limit; the others as in "
        "memory.md. Peak: the most bytes of tensors at a time in a step, with gradients, without "
        "parameters.");
+  examples::Sheet plans{
+      "Plans",
+      {"network", "budget, % of exact", "planned MB", "kept MB", "peak MiB", "exact", "coded",
+       "rebuilt", "swapped", "planned ms more", "ms more", "exact ms", "planning s"},
+      {}};
+  for (const std::string& name : options.planned) add_plan_rows(plans, name, options);
+  show(page, plans,
+       "fewbit::plan_memory for so many bytes, activations' codes, the batch and all else that is "
+       "kept among them; places by how they are kept, and what a step that follows takes more than "
+       "an exact one, as planned and as measured: the median over the rounds, which take turns as "
+       "above, by the clock with the most threads.");
   if (!options.folder.empty()) page.write(options.folder, "steps");
 }
 
@@ -199,6 +283,10 @@ int main(int argc, char** argv) {
   app.add_option("--models", options.models, "which")->check(CLI::IsMember(models));
   app.add_option("--batch", options.batch, "pictures or sequences")->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "numbers of threads")->check(CLI::PositiveNumber);
+  app.add_option("--planned", options.planned, "which to plan for fewer bytes")
+      ->check(CLI::IsMember(models));
+  app.add_option("--budgets", options.budgets, "of plans, in per cent of exact bytes")
+      ->check(CLI::PositiveNumber);
   app.add_option("--rounds", options.rounds, "of each case")->check(CLI::PositiveNumber);
   app.add_option("--out", options.folder, "folder for the page");
   CLI11_PARSE(app, argc, argv);
