@@ -140,6 +140,7 @@ Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving)
   if (rule != nullptr && rule->leaves_alone()) return {};
   Treatment treatment = treatment_of(tensor, saving);
   if (!coder_.codes(treatment)) treatment = {};
+  if (treatment.way == Way::away && !coder_.swaps()) treatment = {};
   if (rule == nullptr) return treatment;
   if (treatment.way == Way::exact && may_take_bits(tensor, saving)) treatment = {Way::rotated, 1.0};
   if (treatment.takes_bits() && rule->way) treatment.way = *rule->way;

@@ -201,6 +201,7 @@ double Compression::average_bits(const std::vector<Demand>& demands) const {
   if (options().bytes == 0) return options().bits;
   double left = 8.0 * static_cast<double>(options().bytes);
   for (const Place& place : places_) {
+    if (place.treatment.way == Way::away) continue;  // exact, and not here
     const auto elements = static_cast<double>(place.site.elements);
     const bool was_coded = place.derivation.empty();
     if (takes_budget(place) && !was_coded) {

@@ -33,6 +33,7 @@ constexpr Treatment kSoftmax = {Way::probabilities, 16.0};
 constexpr Treatment kIndices = {Way::integers};
 constexpr Treatment kMask = {Way::mask};
 constexpr Treatment kSizes = {Way::sizes};
+constexpr Treatment kCodes = {Way::away};
 
 struct Rule {
   std::string_view operation;
@@ -88,6 +89,8 @@ constexpr std::array kRules = {
     Rule{"aten::_adaptive_avg_pool2d", 0, kSizes},
     Rule{"aten::_adaptive_avg_pool3d", 0, kSizes},
     Rule{"aten::native_dropout", kResult, kMask},
+    // Where anything leaves.
+    Rule{"fewbit::activation", kAny, kCodes},
 };
 
 /// Without what says that it works in place.
@@ -224,7 +227,8 @@ Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
   for (const Rule& rule : kRules) {
     if (rule.operation != base_name(saving.facts.operation)) continue;
     if (rule.argument != kAny && rule.argument != saving.argument) continue;
-    const bool is_index = rule.treatment.way == Way::integers || rule.treatment.way == Way::mask;
+    const Way way = rule.treatment.way;
+    const bool is_index = way == Way::integers || way == Way::mask || way == Way::away;
     return is_index || may_take_bits(tensor, saving) ? rule.treatment : Treatment();
   }
   return {};

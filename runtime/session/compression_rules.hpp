@@ -21,7 +21,7 @@ enum class Way {
   bf16,
   e4m3,
   e5m2,  ///< cast, where a rule says so
-  away   ///< exact, but in another memory, where a rule says so
+  away   ///< exact, but in another memory: where a rule says so, and activations' codes
 };
 
 constexpr bool is_cast(Way way) {
@@ -38,8 +38,8 @@ struct Treatment {
   bool takes_bits() const { return way == Way::rotated || way == Way::probabilities; }
 };
 
-/// Of what an operation saves. Operations that the list does not name, custom functions and our own
-/// for activations among them, are left alone; parameters are, with their views and casts, and what
+/// Of what an operation saves. Operations that the list does not name, custom functions among them,
+/// are left alone; parameters are, with their views and casts, and what
 /// no gradient runs through, but for what dropout draws.
 Treatment treatment_of(const at::Tensor& tensor, const Saving& saving);
 

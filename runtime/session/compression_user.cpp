@@ -87,7 +87,8 @@ RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
   const codecs::CodecPointer codec = compression_->codec_at(site, saving, treatment);
   if (!codec->takes(run)) return nullptr;
   const bool is_due = compression_->is_due(site);
-  const codecs::RandomStream random = next_random(run.device());
+  codecs::RandomStream random;
+  if (treatment.takes_bits()) random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return nullptr;
   const bool leaves = swap_ && compression_->swaps(treatment);
@@ -150,6 +151,7 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
   }
   const Shown shown{encoded, run.sizes().vec(), run.strides().vec(), 0};
   if (treatment.way == Way::mask) derivations_.keep_mask(shown, saving);
+  if (treatment.way == Way::away) derivations_.keep_codes(shown, saving);
   return std::make_unique<Coded>(shown, tensor, run);
 }
 

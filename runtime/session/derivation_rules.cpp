@@ -189,18 +189,18 @@ std::optional<Recipe> add(const Values& arguments, const Values& /*results*/) {
 }
 
 std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
-                                 const at::Tensor& codes) {
+                                 const std::optional<Again>& codes) {
   const at::Tensor x = arguments[0].toTensor();
   const std::string function = arguments[1].toStringRef();
   if (function == "relu" || function == "leaky_relu") {
     // f(x) = f'(x) x, and the codes of f' are exact.
-    if (!codes.defined() || x.strides() != y.strides()) return std::nullopt;
-    return Recipe{kRelu,
-                  x,
-                  [codes, levels = arguments[5].toDoubleVector()](const at::Tensor& again) {
-                    return ops::activation_backward(again, codes, levels);
-                  },
-                  {codes}};
+    if (!codes || x.strides() != y.strides()) return std::nullopt;
+    return Recipe{
+        kRelu, x,
+        [codes = codes->tensor, levels = arguments[5].toDoubleVector()](const at::Tensor& again) {
+          return ops::activation_backward(again, codes(), levels);
+        },
+        codes->held};
   }
   return Recipe{kActivation, x,
                 [function, parameters = arguments[2].toDoubleVector()](const at::Tensor& again) {
@@ -218,14 +218,14 @@ std::optional<Recipe> dropout(const RecordedCall& call, const Again& mask) {
                   const at::Tensor y = at::mul(x, mask());
                   return scale == 1.0 ? y : at::mul(y, scale);
                 },
-                mask.held.vec()};
+                mask.held};
 }
 
 std::optional<Recipe> sum(const RecordedCall& call, const Again& addend) {
   return Recipe{kSum, call.arguments[0].toTensor().detach(),
                 [addend = addend.tensor, alpha = call.arguments[2].toScalar()](
                     const at::Tensor& x) { return at::add(x, addend(), alpha); },
-                addend.held.vec()};
+                addend.held};
 }
 
 struct Rule {

@@ -14,12 +14,12 @@ namespace fewbit::session {
 /// A tensor that comes back whenever it is asked for.
 struct Again {
   std::function<at::Tensor()> tensor;
-  at::TensorList held;  ///< of what it comes
+  std::vector<at::Tensor> held;  ///< of what it comes
 };
 
 /// What a call takes beside the one argument that its result comes of, as far as it is known.
 struct Beside {
-  at::Tensor codes;             ///< that a few-bit activation keeps
+  std::optional<Again> codes;   ///< that a few-bit activation keeps
   std::optional<Again> mask;    ///< that a dropout keeps
   std::optional<Again> addend;  ///< of a sum, the second one
 };

@@ -116,8 +116,12 @@ bool may_be_piece(const at::Tensor& tensor) {
 /// All of a chain is computed for each of its tensors.
 constexpr int kMostSteps = 16, kMostProducts = 2;
 
+bool keeps_codes(const Saving& saving) {
+  return saving.facts.operation == "fewbit::activation";
+}
+
 Again again(const Shown& shown) {
-  return {[shown] { return shown.tensor(); }, shown.run->tensors()};
+  return {[shown] { return shown.tensor(); }, shown.run->tensors().vec()};
 }
 
 /// "linear of norm". A copy goes without saying, but where it is all.
@@ -177,7 +181,12 @@ void Derivations::add(const at::Tensor& run, const RunPointer& codes,
 }
 
 void Derivations::keep(const at::Tensor& tensor, const Saving& saving) {
-  if (saving.facts.operation == "fewbit::activation") beside_.codes = tensor.detach();
+  if (!keeps_codes(saving)) return;
+  beside_.codes = Again{[codes = tensor.detach()] { return codes; }, {tensor.detach()}};
+}
+
+void Derivations::keep_codes(const Shown& codes, const Saving& saving) {
+  if (keeps_codes(saving)) beside_.codes = again(codes);
 }
 
 void Derivations::keep_mask(const Shown& mask, const Saving& saving) {

@@ -49,6 +49,8 @@ class Derivations {
   void add(const at::Tensor& run, const RunPointer& codes, const Compression::SiteKey& site);
   /// What an operation keeps as it is.
   void keep(const at::Tensor& tensor, const Saving& saving);
+  /// An activation's codes that are kept elsewhere.
+  void keep_codes(const Shown& codes, const Saving& saving);
   /// What it keeps as a mask.
   void keep_mask(const Shown& mask, const Saving& saving);
   void start_call(const RecordedCall& call);

@@ -71,11 +71,11 @@ struct CompressorOptions {
   int64_t group = 256;  ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
   int trellis = 0;  ///< states of a trellis that picks codes of 1 to 4 bits: 4, 8; 0: none. With 4
                     ///< errors are a quarter less, and coding takes twice the time
-  /// What is coded leaves the device's memory until backward, but for tensors of less than 4 KiB
-  /// and the codes of activations: a GPU's to pinned memory of the host, by a stream of its own and
-  /// back ahead of its use; a CPU's to a file in the folder that TMPDIR names, which is no larger
-  /// than what is away at a time. Gradients are the same. Where the file cannot be written, a later
-  /// forward or backward throws c10::Error once, naming the folder.
+  /// What is coded leaves the device's memory until backward, but for tensors of less than 4 KiB: a
+  /// GPU's to pinned memory of the host, by a stream of its own and back ahead of its use; a CPU's
+  /// to a file in the folder that TMPDIR names, which is no larger than what is away at a time.
+  /// Gradients are the same. Where the file cannot be written, a later forward or backward throws
+  /// c10::Error once, naming the folder.
   bool swap = false;
   /// What a backward pass decodes or computes again and comes back to may stay until then, the
   /// latest up to so many bytes of each model; 0: it is decoded for every use. Gradients are the
