@@ -30,8 +30,12 @@ constexpr int64_t kGptTokens = 256;
 using Maker = std::function<ModelSubject(int64_t batch)>;
 
 template <class Model, class Scores>
-ModelSubject subject_of(Model model, Scores scores, const at::Tensor& targets) {
-  return {model->parameters(), model->named_parameters().keys(),
+ModelSubject subject_of(Model model, Scores scores, std::vector<at::Tensor> inputs,
+                        const at::Tensor& targets) {
+  std::vector<at::Tensor> beside = model->buffers();
+  beside.insert(beside.end(), inputs.begin(), inputs.end());
+  beside.push_back(targets);
+  return {model->parameters(), model->named_parameters().keys(), std::move(beside),
           [scores, targets]() mutable { return at::cross_entropy_loss(scores(), targets); }};
 }
 
@@ -45,7 +49,7 @@ Maker pictures(const Options& options, int64_t side = kImageNetSide) {
     Model model(options);
     const at::Tensor x = at::randn({batch, 3, side, side});
     return subject_of(
-        model, [model, x]() mutable { return model->forward(x); },
+        model, [model, x]() mutable { return model->forward(x); }, {x},
         random_integers(options.classes, {batch}));
   };
 }
@@ -59,7 +63,7 @@ Maker bert(const BertOptions& options, int64_t length) {
     const at::Tensor types = at::cat({first, at::ones_like(first)}, 1);
     return subject_of(
         model, [model, tokens, types]() mutable { return model->forward(tokens, types); },
-        random_integers(options.classes, {batch}));
+        {tokens, types}, random_integers(options.classes, {batch}));
   };
 }
 
@@ -71,7 +75,7 @@ ModelSubject gpt(int64_t batch) {
   const at::Tensor x = tokens.narrow(1, 0, kGptTokens);
   const at::Tensor targets = tokens.narrow(1, 1, kGptTokens).flatten();
   return subject_of(
-      model, [model, x]() mutable { return model->forward(x).flatten(0, 1); }, targets);
+      model, [model, x]() mutable { return model->forward(x).flatten(0, 1); }, {x}, targets);
 }
 
 std::vector<std::pair<std::string, Maker>> catalogue() {

@@ -12,6 +12,7 @@ namespace fewbit::examples {
 struct ModelSubject {
   std::vector<at::Tensor> parameters;
   std::vector<std::string> names;    ///< of the parameters
+  std::vector<at::Tensor> beside;    ///< what lives anyway: the batch, buffers
   std::function<at::Tensor()> loss;  ///< a forward over the batch: the mean cross entropy, a scalar
 };
 
