@@ -33,6 +33,9 @@ class Codec {
   /// "rotated, 2 bits".
   virtual std::string name() const = 0;
   virtual bool takes(const at::Tensor& x) const = 0;
+  /// Whether what its norm makes of the codes has the signs of what it makes of x, but where that
+  /// is 0 up to rounding.
+  virtual bool keeps_signs() const { return false; }
   /// x: dense, without gradient, taken in the order of its memory. Null where its values are none
   /// that the codec holds.
   virtual std::shared_ptr<const Encoded> encode(const at::Tensor& x,

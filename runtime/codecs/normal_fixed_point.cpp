@@ -143,6 +143,8 @@ class NormalFixedPoint final : public Codec {
 
   std::string name() const override { return "fixed point, " + bits_text(bits_); }
 
+  bool keeps_signs() const override { return true; }
+
   bool takes(const at::Tensor& x) const override {
     if (!is_real(x.scalar_type()) || x.numel() == 0) return false;
     if (norm_.groups > 0 && (x.dim() < 2 || x.size(1) % norm_.groups != 0)) return false;

@@ -46,6 +46,7 @@ codecs::CodecPointer exact_codec(Way way) {
     case Way::e5m2:
       return codecs::cast(at::kFloat8_e5m2);
     case Way::away:
+    case Way::codes:
       return codecs::identity();
     default:
       return nullptr;
@@ -140,7 +141,6 @@ Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving)
   if (rule != nullptr && rule->leaves_alone()) return {};
   Treatment treatment = treatment_of(tensor, saving);
   if (!coder_.codes(treatment)) treatment = {};
-  if (treatment.way == Way::away && !coder_.swaps()) treatment = {};
   if (rule == nullptr) return treatment;
   if (treatment.way == Way::exact && may_take_bits(tensor, saving)) treatment = {Way::rotated, 1.0};
   if (treatment.takes_bits() && rule->way) treatment.way = *rule->way;

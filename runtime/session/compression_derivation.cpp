@@ -30,6 +30,7 @@ double error_at(const std::vector<double>& errors, double bits) {
 Derive at_first(std::string_view name, Scheme scheme) {
   constexpr std::array<std::string_view, 5> kCheap = {"copy", "norm", "relu", "dropout", "sum"};
   const bool is_cheap = std::ranges::find(kCheap, name) != kCheap.end();
+  if (name == kSign) return scheme == Scheme::blpa ? Derive::always : Derive::never;
   if (scheme == Scheme::blpa && is_cheap && name != "sum") return Derive::always;
   return is_cheap && scheme == Scheme::rotated ? Derive::where_better : Derive::never;
 }
@@ -56,7 +57,7 @@ bool Compression::knows(const at::Tensor& tensor) const {
 Derive Compression::derivation(std::string_view name) const {
   const std::lock_guard lock(mutex_);
   // Which places take one is given.
-  if (!assignments_.empty() && name != "softmax") return Derive::where_better;
+  if (!assignments_.empty() && name != "softmax" && name != kSign) return Derive::where_better;
   const auto known = derivations_.find(name);
   return known == derivations_.end() ? at_first(name, options().scheme) : known->second;
 }
@@ -201,7 +202,7 @@ double Compression::average_bits(const std::vector<Demand>& demands) const {
   if (options().bytes == 0) return options().bits;
   double left = 8.0 * static_cast<double>(options().bytes);
   for (const Place& place : places_) {
-    if (place.treatment.way == Way::away) continue;  // exact, and not here
+    if (place.treatment.way == Way::away || place.treatment.way == Way::codes) continue;
     const auto elements = static_cast<double>(place.site.elements);
     const bool was_coded = place.derivation.empty();
     if (takes_budget(place) && !was_coded) {

@@ -40,6 +40,8 @@ const char* name_of(Way way) {
       return "e5m2";
     case Way::away:
       return "away";
+    case Way::codes:
+      return "codes";
     case Way::exact:
       return "exact";
     default:
@@ -49,7 +51,7 @@ const char* name_of(Way way) {
 
 std::optional<Way> way_of(const std::string& name) {
   for (const Way way : {Way::rotated, Way::probabilities, Way::mask, Way::integers, Way::sizes,
-                        Way::bf16, Way::e4m3, Way::e5m2, Way::away, Way::exact}) {
+                        Way::bf16, Way::e4m3, Way::e5m2, Way::away, Way::codes, Way::exact}) {
     if (name == name_of(way)) return way;
   }
   return std::nullopt;

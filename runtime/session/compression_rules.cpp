@@ -33,7 +33,7 @@ constexpr Treatment kSoftmax = {Way::probabilities, 16.0};
 constexpr Treatment kIndices = {Way::integers};
 constexpr Treatment kMask = {Way::mask};
 constexpr Treatment kSizes = {Way::sizes};
-constexpr Treatment kCodes = {Way::away};
+constexpr Treatment kCodes = {Way::codes};
 
 struct Rule {
   std::string_view operation;
@@ -89,7 +89,6 @@ constexpr std::array kRules = {
     Rule{"aten::_adaptive_avg_pool2d", 0, kSizes},
     Rule{"aten::_adaptive_avg_pool3d", 0, kSizes},
     Rule{"aten::native_dropout", kResult, kMask},
-    // Where anything leaves.
     Rule{"fewbit::activation", kAny, kCodes},
 };
 
@@ -228,7 +227,7 @@ Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
     if (rule.operation != base_name(saving.facts.operation)) continue;
     if (rule.argument != kAny && rule.argument != saving.argument) continue;
     const Way way = rule.treatment.way;
-    const bool is_index = way == Way::integers || way == Way::mask || way == Way::away;
+    const bool is_index = way == Way::integers || way == Way::mask || way == Way::codes;
     return is_index || may_take_bits(tensor, saving) ? rule.treatment : Treatment();
   }
   return {};

@@ -21,7 +21,8 @@ enum class Way {
   bf16,
   e4m3,
   e5m2,  ///< cast, where a rule says so
-  away   ///< exact, but in another memory: where a rule says so, and activations' codes
+  away,  ///< exact, but in another memory, where a rule says so
+  codes  ///< of an activation already: as they are, unless they leave or can be had again
 };
 
 constexpr bool is_cast(Way way) {

@@ -82,15 +82,15 @@ codecs::RandomStream CompressionUser::next_random(at::Device device) {
   return {seed, coded_++};
 }
 
-RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
+CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
   const auto& [tensor, view, saving, treatment, site] = saved;
   const codecs::CodecPointer codec = compression_->codec_at(site, saving, treatment);
-  if (!codec->takes(run)) return nullptr;
+  if (!codec->takes(run)) return {};
   const bool is_due = compression_->is_due(site);
   codecs::RandomStream random;
   if (treatment.takes_bits()) random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
-  if (!encoded) return nullptr;
+  if (!encoded) return {};
   const bool leaves = swap_ && compression_->swaps(treatment);
   const int64_t away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
   compression_->note(site, saving, treatment,
@@ -100,7 +100,8 @@ RunPointer CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
     compression_->measure(site, saving, treatment, run, {{codec->name(), *encoded}}, random);
     if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
   }
-  return compression_->held(away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded);
+  return {compression_->held(away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded),
+          codec->keeps_signs()};
 }
 
 void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,
@@ -119,7 +120,7 @@ std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
   compression_->note(site, saving, treatment,
                      {"", view.numel(), static_cast<int64_t>(view.nbytes()), 0, 0, derived.way,
                       derived.is_asked_for});
-  if (is_due) {
+  if (is_due && treatment.takes_bits()) {
     const at::Tensor run = ops::dense(view);
     const codecs::RandomStream random = next_random(run.device());
     compression_->measure(site, saving, treatment, run, {}, random);
@@ -141,18 +142,31 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
     const bool is_due = compression_->is_due(site);
     const auto derived =
         is_due && treatment.takes_bits() ? derivations_.find(view, saving) : std::nullopt;
-    encoded = encode(run, saved);
+    const EncodedRun now = encode(run, saved);
+    encoded = now.codes;
     if (!encoded) return nullptr;
     if (derived) measure_derived(saved, run, *derived);
     known = {saving.memory.owner, encoded, site, sample, false};
     if (treatment.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
-      derivations_.add(view, encoded, site);
+      derivations_.add(view, encoded, site, now.keeps_signs);
     }
   }
   const Shown shown{encoded, run.sizes().vec(), run.strides().vec(), 0};
   if (treatment.way == Way::mask) derivations_.keep_mask(shown, saving);
-  if (treatment.way == Way::away) derivations_.keep_codes(shown, saving);
+  if (treatment.way == Way::codes) derivations_.keep_codes(shown, saving);
   return std::make_unique<Coded>(shown, tensor, run);
+}
+
+/// Those of an activation.
+std::unique_ptr<const Kept> CompressionUser::keep_codes(const Saved& saved, Run& known) {
+  const auto derived = derivations_.find(saved.view, saved.saving);
+  if (derived && derived->is_asked_for) {
+    derivations_.keep_codes(derived->shown, saved.saving);
+    return derive(saved, *derived, known);
+  }
+  if (swap_ && compression_->swaps(saved.treatment)) return code(saved, known);
+  latest_.reset();
+  return nullptr;
 }
 
 void CompressionUser::leave(const Saved& saved, Run& known) {
@@ -173,6 +187,7 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
   Run& known = runs_[key_of(saved)];
   latest_ = known.is_exact ? known.site : site;
   if (known.is_exact) return nullptr;
+  if (treatment.way == Way::codes) return keep_codes(saved, known);
   const RunPointer held = known.encoded.lock();
   const auto assigned = compression_->assignment(site);
   if (assigned && !held) {

@@ -69,10 +69,15 @@ class CompressionUser final : public SavedTensorUser {
 
   static RunKey key_of(const Saved& saved);
   Compression::SiteKey next_site(const Saving& saving);
-  RunPointer encode(const at::Tensor& run, const Saved& saved);
+  struct EncodedRun {
+    RunPointer codes;
+    bool keeps_signs = false;
+  };
+  EncodedRun encode(const at::Tensor& run, const Saved& saved);
   std::unique_ptr<const Kept> derive(const Saved& saved, const Derivations::Derived& derived,
                                      Run& known);
   std::unique_ptr<const Kept> code(const Saved& saved, Run& known);
+  std::unique_ptr<const Kept> keep_codes(const Saved& saved, Run& known);
   std::unique_ptr<const Kept> kept(const at::Tensor& tensor, const Saving& saving);
   /// As it is, for whoever else saves the same; noted.
   void leave(const Saved& saved, Run& known);

@@ -16,13 +16,15 @@
 #include <ATen/ops/softmax.h>
 
 #include "ops/activation.hpp"
+#include "ops/activation_arguments.hpp"
+#include "ops/integers.hpp"
 #include "session/compression_rules.hpp"
 
 namespace fewbit::session {
 
 namespace {
 
-constexpr std::string_view kNorm = "norm", kRelu = "relu", kDropout = "dropout", kSum = "sum",
+constexpr std::string_view kRelu = "relu", kDropout = "dropout", kSum = "sum",
                            kActivation = "activation", kSoftmax = "softmax";
 
 constexpr std::string_view kFewBitActivation = "fewbit::activation",
@@ -188,12 +190,17 @@ std::optional<Recipe> add(const Values& arguments, const Values& /*results*/) {
                 }};
 }
 
+/// Of a few-bit activation f: f(x) = f'(x) x, and its codes are x > 0.
+bool has_codes_of_sign(const Values& arguments) {
+  const c10::string_view function = arguments[ops::kFunctionArgument].toStringRef();
+  return function == "relu" || function == "leaky_relu";
+}
+
 std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
                                  const std::optional<Again>& codes) {
   const at::Tensor x = arguments[0].toTensor();
   const std::string function = arguments[1].toStringRef();
-  if (function == "relu" || function == "leaky_relu") {
-    // f(x) = f'(x) x, and the codes of f' are exact.
+  if (has_codes_of_sign(arguments)) {
     if (!codes || x.strides() != y.strides()) return std::nullopt;
     return Recipe{
         kRelu, x,
@@ -284,8 +291,8 @@ std::optional<Recipe> recipe_by(const Rule& rule, const RecordedCall& call,
 }  // namespace
 
 const std::vector<std::string_view>& derivations() {
-  static const std::vector<std::string_view> names = {kCopy, kNorm,       kRelu,   kDropout,
-                                                      kSum,  kActivation, kLinear, kSoftmax};
+  static const std::vector<std::string_view> names = {
+      kCopy, kNorm, kRelu, kSign, kDropout, kSum, kActivation, kLinear, kSoftmax};
   return names;
 }
 
@@ -319,9 +326,15 @@ std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
   return std::nullopt;
 }
 
-std::optional<Recipe> recipe_of_result(const Saving& saving) {
-  if (saving.facts.operation != kLogSoftmax || saving.arguments == nullptr) return std::nullopt;
+std::optional<Recipe> recipe_of_kept(const Saving& saving) {
+  if (saving.arguments == nullptr) return std::nullopt;
   const Values& arguments = *saving.arguments;
+  if (saving.facts.operation == kFewBitActivation) {
+    if (!has_codes_of_sign(arguments)) return std::nullopt;
+    return Recipe{kSign, arguments[0].toTensor().detach(),
+                  [](const at::Tensor& x) { return ops::sign_encode(x); }};
+  }
+  if (saving.facts.operation != kLogSoftmax) return std::nullopt;
   return Recipe{kSoftmax, arguments[0].toTensor().detach(),
                 [dim = arguments[1].toInt(), type = saving.facts.dtype](const at::Tensor& x) {
                   return at::softmax(x, dim, type);

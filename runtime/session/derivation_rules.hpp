@@ -35,12 +35,14 @@ struct Recipe {
   std::vector<at::Tensor> copies = {};   ///< and small ones that nobody would check
 };
 
-inline constexpr std::string_view kCopy = "copy", kLinear = "linear";
+inline constexpr std::string_view kCopy = "copy", kLinear = "linear", kNorm = "norm",
+                                  kSign = "sign";
 
 /// Names of all derivations:
 ///   copy        the same numbers, or all times one number, or with a layer's bias
 ///   norm        of the norm's input, by the statistics that are kept: linear in the input
 ///   relu        of its input and the bits of its sign, leaky_relu too: linear, zeros stay zeros
+///   sign        the bits of relu's sign: of what a norm makes of codes that keep it
 ///   dropout     of its input and the bits of its mask: linear, zeros stay zeros
 ///   sum         of two tensors that both come back: linear
 ///   activation  of its input, by the function itself: not linear
@@ -61,7 +63,7 @@ bool is_sum(const RecordedCall& call, const IsOfModel& is_of_model);
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
                                 const IsOfModel& is_of_model);
 
-/// The recipe for what a running operation keeps of a result that nobody else sees.
-std::optional<Recipe> recipe_of_result(const Saving& saving);
+/// The recipe for what a running operation keeps that nobody else sees.
+std::optional<Recipe> recipe_of_kept(const Saving& saving);
 
 }  // namespace fewbit::session

@@ -171,8 +171,9 @@ void Derivations::forget_dead() {
 }
 
 void Derivations::add(const at::Tensor& run, const RunPointer& codes,
-                      const Compression::SiteKey& site) {
+                      const Compression::SiteKey& site, bool keeps_signs) {
   if (!may_be_piece(run)) return;
+  if (keeps_signs) signed_ = codes;
   Piece piece;
   piece.codes = codes;
   piece.root = site;
@@ -218,6 +219,7 @@ std::optional<Derivations::Piece> Derivations::derived(const Recipe& recipe,
                                                        const std::optional<Found>& addend) const {
   const Derive when = compression_.derivation(recipe.name);
   if (!from || when == Derive::never || !may_be_piece(result)) return std::nullopt;
+  if (recipe.name == kSign && !from->piece.has_signs) return std::nullopt;
   // Of two, that counts whose codes are the later ones: others come of the earlier ones already.
   const bool is_of_addend = addend && addend->piece.age > from->piece.age;
   const Piece& source = is_of_addend ? addend->piece : from->piece;
@@ -243,6 +245,7 @@ void Derivations::start_call(const RecordedCall& call) {
 void Derivations::end_call(const RecordedCall& call) {
   Beside beside = std::exchange(beside_, {});
   const std::optional<Found> before = std::exchange(before_, {});
+  const RunPointer with_signs = std::exchange(signed_, {}).lock();
   if (call.results.empty()) return;  // it threw
   const auto is_held = [&](const at::Tensor& tensor) {
     return is_of_model(tensor) || compression_.knows(tensor);
@@ -258,13 +261,14 @@ void Derivations::end_call(const RecordedCall& call) {
   const at::Tensor result = call.results[0].toTensor();
   const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);
   if (std::optional<Piece> piece = derived(*recipe, from, result, addend)) {
+    piece->has_signs = recipe->name == kNorm && with_signs && from->shown.run == with_signs;
     insert(result, std::move(*piece));
   }
 }
 
 std::optional<Derivations::Derived> Derivations::find(const at::Tensor& tensor,
                                                       const Saving& saving) const {
-  if (const std::optional<Recipe> recipe = recipe_of_result(saving)) {
+  if (const std::optional<Recipe> recipe = recipe_of_kept(saving)) {
     const std::optional<Piece> piece = derived(*recipe, piece_of(recipe->from), tensor);
     if (!piece) return std::nullopt;
     return Derived{{piece->derived, tensor.sizes().vec(), tensor.strides().vec(), 0},

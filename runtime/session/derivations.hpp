@@ -45,8 +45,10 @@ class Derivations {
 
   explicit Derivations(const Compression& compression) : compression_(compression) {}
 
-  /// What was coded at a place: dense elements of memory.
-  void add(const at::Tensor& run, const RunPointer& codes, const Compression::SiteKey& site);
+  /// What was coded at a place: dense elements of memory. keeps_signs: of what the operation makes
+  /// of them, which runs.
+  void add(const at::Tensor& run, const RunPointer& codes, const Compression::SiteKey& site,
+           bool keeps_signs);
   /// What an operation keeps as it is.
   void keep(const at::Tensor& tensor, const Saving& saving);
   /// An activation's codes that are kept elsewhere.
@@ -74,8 +76,9 @@ class Derivations {
     Compression::SiteKey root;
     std::uint64_t age = 0;  ///< the root's, in the order of codes
     bool is_asked_for = true;
-    int steps = 0;     ///< from codes to here,
-    int products = 0;  ///< and matrix products among them
+    bool has_signs = false;  ///< right ones
+    int steps = 0;           ///< from codes to here,
+    int products = 0;        ///< and matrix products among them
   };
   struct Found {
     Piece piece;
@@ -97,6 +100,7 @@ class Derivations {
   std::size_t few_ = 8;                               ///< so many are no matter
   Beside beside_;                                     ///< what runs now
   std::optional<Found> before_;                       ///< what runs now changes it in place
+  std::weak_ptr<const codecs::Encoded> signed_;       ///< codes that keep what runs now its signs
 };
 
 }  // namespace fewbit::session

@@ -61,13 +61,15 @@ TEST(Blpa, OneTensorServesNormReluAndConvolution) {
     Compressor compressor(with_bits(bits));
     for (int step = 0; step < 3; ++step) network.run(images(), &compressor);
     const auto sites = compressor.sites();
-    ASSERT_EQ(sites.size(), 4U) << compressor.report();
+    ASSERT_EQ(sites.size(), 6U) << compressor.report();
     const int64_t elements = 16 * 16 * 12 * 12;
-    for (const size_t i : {0U, 2U}) {
+    for (const size_t i : {0U, 3U}) {
       EXPECT_EQ(sites[i].codec, "fixed point, " + std::to_string(bits) + " bits");
       EXPECT_EQ(sites[i].bytes_after, elements * bits / 8 + 4 * 16 * 4);
-      EXPECT_EQ(sites[i + 1].codec, "derived: relu of norm");
+      EXPECT_EQ(sites[i + 1].codec, "derived: sign of norm");
       EXPECT_EQ(sites[i + 1].bytes_after, 0);
+      EXPECT_EQ(sites[i + 2].codec, "derived: relu of norm");
+      EXPECT_EQ(sites[i + 2].bytes_after, 0);
     }
   }
 }

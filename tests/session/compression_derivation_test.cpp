@@ -321,7 +321,7 @@ TEST(CompressionDerivation, NamesAreChecked) {
   Compressor compressor;
   EXPECT_EQ(test::refusal([&] { compressor.derive("gelu", Derive::always); }),
             "fewbit::Compressor::derive: 'gelu' is no derivation, accepted: copy, norm, relu, "
-            "dropout, sum, activation, linear, softmax");
+            "sign, dropout, sum, activation, linear, softmax");
 }
 
 TEST(CompressionDerivation, SharedByAllThatKeepIt) {

@@ -42,7 +42,8 @@ enum class Scheme {
   blpa  ///< inputs of norms in equal bins of what the norms make of them, and that once for norm,
         ///< relu and the layer behind (Chakrabarti and Moseley, NeurIPS 2019); what is no such
         ///< input and cannot be derived of one as by group. 2, 4 or 8 bits, the same everywhere.
-        ///< relu keeps one more, its exact sign, where the paper reads it from the codes
+        ///< A relu that takes what such a norm gives reads its signs from the codes, others keep
+        ///< one bit more
 };
 
 /// Whether a tensor is computed again in backward, out of another one's codes, instead of coded.
@@ -154,6 +155,8 @@ class Compressor {
   ///   copy        the same numbers, all times one number, or with a layer's bias
   ///   norm        a norm's output of its input
   ///   relu        its output of its input and of the signs that are kept; leaky_relu's too
+  ///   sign        the signs that relu keeps of a norm's output: of codes that keep them, which are
+  ///               those of the scheme blpa
   ///   dropout     its output of its input and of the mask that is kept
   ///   sum         of two tensors that both come back, as behind a residual branch
   ///   activation  any other one's output of its input
@@ -163,9 +166,9 @@ class Compressor {
   /// They build on each other, up to sixteen and two products: with `linear` and `norm` the queries
   /// come of the norm's input. Weights are the model's: parameters, and those that name() told if
   /// they are frozen; one that changes until backward is an error. copy, norm, relu, dropout
-  /// and sum are taken where_better from the start (in the scheme blpa always, but for sum, in
-  /// others of a paper never), others never: `linear` and `activation` bring much for their time
-  /// (README), softmax is not linear.
+  /// and sum are taken where_better from the start (in the scheme blpa always, and sign, but for
+  /// sum, in others of a paper never), others never: `linear` and `activation` bring much for their
+  /// time (README), softmax is not linear.
   Compressor& derive(const std::string& name, Derive when);
 
   /// Keeps each place as the plan chose (memory_plan.hpp), whatever rules, `derive` and the budget
