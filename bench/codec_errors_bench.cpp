@@ -11,6 +11,8 @@ namespace fewbit::bench {
 
 namespace {
 
+constexpr int64_t kMapDraws = 20;
+
 struct Options {
   std::vector<std::string> models = models_of_runs();
   int64_t groups = 20000;
@@ -45,7 +47,8 @@ void run(const Options& options) {
   show(page, spread_of_errors(options.groups / 10),
        "Share of the squared error on those elements of a group that have all the energy, Gaussian "
        "ones: turned twice, a group's error spreads evenly wherever its energy lies.");
-  const SavedSheets saved = study_saved(saved_runs(options.models, options.steps), options.draws);
+  const std::vector<SavedRun> runs = saved_runs(options.models, options.steps);
+  const SavedSheets saved = study_saved(runs, options.draws);
   show(page, saved.errors,
        "Models of the examples after " + std::to_string(options.steps) +
            " steps; of what operations of one kind save in a forward, the first 2^14 elements, in "
@@ -57,6 +60,14 @@ void run(const Options& options) {
            " draws leave of the noise, so that it may be below 0. z: in standard errors of what "
            "would be measured without bias.");
   show(page, saved.in_short, "Least to greatest over what is saved.");
+  show(
+      page, low_frequencies_apart(runs, kMapDraws),
+      "Of the same models, the first layer's maps of each kind: means of square blocks in bf16 and "
+      "rotated codes of what is left, beside rotated codes of all, in as many bits; squared errors "
+      "over energy, " +
+          std::to_string(kMapDraws) +
+          " draws, between whole bits on the line of the logarithms. Groups keep their means as "
+          "it is.");
   if (!options.folder.empty()) page.write(options.folder, "codecs");
 }
 

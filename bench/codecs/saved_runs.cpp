@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kElements = 1 << 14;  // of all layers together
 constexpr int64_t kUnit = 256;
+constexpr std::string_view kAttention = "aten::_scaled_dot_product_flash_attention_for_cpu";
 
 struct Kind {
   std::string_view operation;
@@ -34,9 +35,9 @@ constexpr Kind kKinds[] = {
     {"aten::convolution", 0, "ReluBackward0", "ReLU's output"},
     {"aten::addmm", 1, "ReluBackward0", "ReLU's output"},
     {"aten::gelu", 0, "ConvolutionBackward0", "convolution's output"},
-    {"aten::_scaled_dot_product_flash_attention_for_cpu", 0, "", "query"},
-    {"aten::_scaled_dot_product_flash_attention_for_cpu", 1, "", "key"},
-    {"aten::_scaled_dot_product_flash_attention_for_cpu", 2, "", "value"},
+    {kAttention, 0, "", "query"},
+    {kAttention, 1, "", "key"},
+    {kAttention, 2, "", "value"},
     {"aten::mm", 0, "ScaledDotProductFlashAttentionForCpuBackward0", "attention's output"},
     {"aten::bmm", 0, "MulBackward1", "query"},
     {"aten::bmm", 1, "CloneBackward0", "key, value"},
@@ -64,7 +65,12 @@ class Collector final : public session::SavedTensorUser {
     const at::Tensor dense = ops::dense(tensor.detach());
     at::Tensor run = dense.as_strided({dense.numel()}, {1}).clone();
     if (saving.facts.operation == "aten::_log_softmax") run.exp_();
-    if (!runs.contains(kind)) order.emplace_back(kind);
+    if (!runs.contains(kind)) {
+      order.emplace_back(kind);
+      if (tensor.dim() == 4 && saving.facts.operation != kAttention) {
+        maps[kind] = tensor.detach().contiguous().clone();
+      }
+    }
     runs[kind].push_back(run);
     return nullptr;
   }
@@ -74,6 +80,7 @@ class Collector final : public session::SavedTensorUser {
 
   std::vector<std::string> order;
   std::map<std::string, std::vector<at::Tensor>> runs;
+  std::map<std::string, at::Tensor> maps;
 };
 
 at::Tensor parts_of(const std::vector<at::Tensor>& layers) {
@@ -100,7 +107,7 @@ std::vector<SavedRun> runs_of(const std::string& model, int64_t steps) {
   }
   std::vector<SavedRun> result;
   for (const std::string& kind : collector->order) {
-    result.push_back({model, kind, parts_of(collector->runs.at(kind))});
+    result.push_back({model, kind, parts_of(collector->runs.at(kind)), collector->maps[kind]});
   }
   return result;
 }

@@ -13,6 +13,7 @@ struct SavedRun {
   std::string model;
   std::string kind;  ///< "norm's input"
   at::Tensor run;
+  at::Tensor map = {};  ///< where they are maps of channels, the first one, [N, C, H, W]
 };
 
 /// Of the examples' models after `steps` steps of training.

@@ -4,29 +4,20 @@
 #include <vector>
 
 #include <ATen/ExpandUtils.h>
-#include <ATen/ops/empty_like.h>
-#include <ATen/ops/empty_strided.h>
-#include <ATen/ops/maximum.h>
 #include <ATen/ops/mean.h>
-#include <ATen/ops/minimum.h>
 #include <ATen/ops/nan_to_num.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sub.h>
-#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
-#include <c10/util/accumulate.h>
 
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
-#include "ops/integers.hpp"
+#include "ops/normal_bins.hpp"
 
 namespace fewbit::codecs {
 
 namespace {
-
-/// Deviations that bins reach to either side of the mean.
-constexpr double kReach = 3.0;
 
 /// So many deviations nothing is away from its mean.
 constexpr double kFar = 1e5;
@@ -35,45 +26,6 @@ constexpr double kFar = 1e5;
 at::Tensor grouped_view(const at::Tensor& x, const Norm& norm) {
   return norm.groups == 0 ? x : x.unflatten(1, {norm.groups, -1});
 }
-
-/// Bins of u = (x - mean) / deviation * sign(weight), a row of them for each weight. The norm's
-/// output is |weight| (u + ratio), so that it is 0 where u is -ratio.
-struct Bins {
-  at::Tensor ratio;  ///< bias / |weight|
-  at::Tensor first;  ///< where the first bin begins
-  at::Tensor shift;  ///< the first code of outputs that are not negative
-  double width;
-  int last;  ///< code
-
-  Bins(at::Tensor of, int bits)
-      : ratio(std::move(of)), width(2.0 * kReach / (1 << bits)), last((1 << bits) - 1) {
-    // An edge lies where the output is 0, and every bin on its side of it, as long as one bin is
-    // left on each side.
-    const at::Tensor whole = ratio.div(width).floor_();
-    const at::Tensor wanted = whole.neg().add_((last + 1) / 2);
-    shift = wanted.clamp(1, last);
-    const at::Tensor even = whole.mul(width).sub_(ratio).sub_(kReach);
-    // Else all but one code are of one sign and lie about the mean.
-    const at::Tensor above = at::where(wanted.lt(1), -kReach - 0.5 * width, even);
-    const at::Tensor below =
-        ratio.neg().sub_(2.0 * kReach - width).clamp_max_(0.5 * width - kReach);
-    first = at::where(wanted.gt(last), below, above);
-  }
-
-  at::Tensor codes(const at::Tensor& u) const {
-    const at::Tensor code = at::sub(u, first).div_(width).floor_().clamp_(0, last);
-    return at::nan_to_num(
-        at::where(u.ge(ratio.neg()), at::maximum(code, shift), at::minimum(code, shift.sub(1))));
-  }
-
-  /// The middles of bins, those of outputs that are not negative beyond the zero.
-  at::Tensor middles(const at::Tensor& codes) const {
-    const at::Tensor middle = at::add(codes, 0.5).mul_(width).add_(first);
-    const at::Tensor zero = ratio.neg();
-    return at::where(codes.ge(shift), at::maximum(middle, zero.add(0.5 * width)),
-                     at::minimum(middle, zero.sub(0.5 * width)));
-  }
-};
 
 class FixedPointRun final : public Encoded {
  public:
@@ -84,26 +36,17 @@ class FixedPointRun final : public Encoded {
     strides_ = seen.strides().vec();
     const at::Tensor in = seen.to(computed_type());
     const at::Tensor mean = at::mean(in, norm.over, /*keepdim=*/true);
-    at::Tensor u = at::sub(in, mean);
     const at::Tensor deviation =
-        at::mean(u.square(), norm.over, /*keepdim=*/true).add_(norm.epsilon).sqrt_();
+        at::sub(in, mean).square_().mean(norm.over, /*keepdim=*/true).add_(norm.epsilon).sqrt_();
     const auto [sign, ratio] = affine_of(norm, in.options());
-    const at::Tensor codes = at::empty_like(seen, seen.options().dtype(at::kByte));
-    if (!x.is_meta()) {
-      codes.copy_(Bins(ratio, bits).codes(u.div_(deviation).mul_(sign)));
-    }
-    parts_ = {ops::integer_encode(codes, 0, bits), mean, deviation, sign, ratio};
+    const ops::NormNumbers numbers{mean, deviation, sign, ratio};
+    parts_ = {ops::normal_bins_encode(seen, numbers, bits), mean, deviation, sign, ratio};
   }
 
   at::Tensor decoded() const override {
     const auto& [codes, mean, deviation, sign, ratio] = parts_;
-    const int64_t count = c10::multiply_integers(shape_);
-    const at::Tensor integers = ops::integer_decode(codes, count, 0, bits_, at::kByte);
-    const at::Tensor u =
-        Bins(ratio, bits_).middles(integers.as_strided(shape_, strides_).to(computed_type()));
-    const double largest = largest_of(dtype_);
-    const at::Tensor x = u.mul(sign).mul_(deviation).add_(mean).clamp_(-largest, largest);
-    return flat(at::empty_strided(shape_, strides_, codes.options().dtype(dtype_)).copy_(x));
+    return flat(ops::normal_bins_decode(codes, shape_, strides_, dtype_,
+                                        {mean, deviation, sign, ratio}, bits_));
   }
 
   at::TensorList tensors() const override { return parts_; }

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+/// Codes of a norm's input in equal bins of u = (x - mean) / deviation * sign, 2^bits of them from
+/// -3 to 3 (kernels/quantizer/normal_bins.hpp). The norm's output is a multiple of u + ratio that
+/// is not negative: an edge lies where it is 0, and every bin on its side of it, as long as one bin
+/// is left on each side; else all codes but one are of one sign and lie about 0. On a CPU one pass
+/// for each, but for doubles; elsewhere by torch's operations, to the same codes and values.
+namespace fewbit::ops {
+
+/// As they stand beside x; of the type that is computed in, double for doubles, else float.
+struct NormNumbers {
+  at::Tensor mean, deviation;
+  at::Tensor sign;   ///< of the weight
+  at::Tensor ratio;  ///< bias / |weight|
+};
+
+/// x: dense, float, bfloat16, half or double, of one element at least. uint8, as integer_encode
+/// gives them, in the order of x's memory. A NaN has code 0.
+at::Tensor normal_bins_encode(const at::Tensor& x, const NormNumbers& numbers, int bits);
+
+/// Of dense elements in those sizes and strides: the middles of their bins, but half a bin away
+/// from where the output is 0 at least.
+at::Tensor normal_bins_decode(const at::Tensor& codes, at::IntArrayRef sizes,
+                              at::IntArrayRef strides, at::ScalarType dtype,
+                              const NormNumbers& numbers, int bits);
+
+}  // namespace fewbit::ops
