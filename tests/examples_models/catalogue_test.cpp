@@ -23,6 +23,13 @@ TEST(Catalogue, SameNetworkAndBatchEveryTime) {
   EXPECT_NE(one.loss().item<float>(), make_model("resnet18_cifar", 3).loss().item<float>());
 }
 
+TEST(Catalogue, EndsDropout) {
+  const ModelSubject subject = make_model("bert_small_128", 2);
+  EXPECT_NE(subject.loss().item<float>(), subject.loss().item<float>());
+  subject.end_dropout();
+  EXPECT_EQ(subject.loss().item<float>(), subject.loss().item<float>());
+}
+
 TEST(Catalogue, SaysWhatItDoesNotHave) {
   try {
     make_model("alexnet", 1);
