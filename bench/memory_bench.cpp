@@ -100,27 +100,52 @@ std::string megabytes(int64_t bytes, int64_t batch) {
   return examples::number(static_cast<double>(bytes) / static_cast<double>(batch) / 1e6);
 }
 
+struct Row {
+  std::string name;
+  Step step;
+  double error = 0.0;  ///< of the gradient
+};
+
+/// Steps whose errors or bytes count come after one by whose errors bits are split.
+Step settled_step(const examples::ModelSubject& model, const CompressorSetup& setup,
+                  bool has_gradient) {
+  Compressor compressor(setup.options);
+  setup.set_up(compressor);
+  step(model, &compressor, false);
+  return step(model, &compressor, has_gradient);
+}
+
+/// The first one is exact.
+std::vector<Row> rows_of(const examples::ModelSubject& model, const std::string& name,
+                         const Options& options) {
+  std::vector<Row> rows{{"exact", step(model, nullptr, false)}};
+  for (const CompressorSetup& setup : setups()) {
+    rows.push_back({setup.name, settled_step(model, setup, false)});
+    std::cerr << name << ", " << setup.name << ": bytes\n";
+  }
+  if (!options.measures_errors) return rows;
+  model.end_dropout();  // codes draw numbers, too, and masks would be others
+  const at::Tensor exact = step(model, nullptr, true).gradient;
+  for (size_t i = 0; i < setups().size(); ++i) {
+    const at::Tensor rest = settled_step(model, setups()[i], true).gradient - exact;
+    rows[i + 1].error = (rest.norm() / exact.norm()).item<double>();
+    std::cerr << name << ", " << rows[i + 1].name << ": error\n";
+  }
+  return rows;
+}
+
 void add_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
   const examples::ModelSubject model = examples::make_model(name, options.batch);
-  const Step exact = step(model, nullptr, options.measures_errors);
-  sheet.rows.push_back({name, "exact", megabytes(exact.bytes, options.batch), "1", "1", "0",
-                        fitting(model, exact.bytes, options.batch)});
-  for (const CompressorSetup& setup : setups()) {
-    Compressor compressor(setup.options);
-    setup.set_up(compressor);
-    step(model, &compressor, false);  // by whose errors bits are split
-    const Step coded = step(model, &compressor, options.measures_errors);
-    const double less = static_cast<double>(exact.bytes) / static_cast<double>(coded.bytes);
-    const double own = static_cast<double>(exact.own) / static_cast<double>(coded.own);
-    std::string error = "-";
-    if (coded.gradient.defined()) {
-      const at::Tensor rest = coded.gradient - exact.gradient;
-      error = examples::number((rest.norm() / exact.gradient.norm()).item<double>(), 2);
-    }
-    sheet.rows.push_back({name, setup.name, megabytes(coded.bytes, options.batch),
-                          examples::number(less), examples::number(own), error,
-                          fitting(model, coded.bytes, options.batch)});
-    std::cerr << name << ", " << setup.name << ": " << examples::number(less) << " times less\n";
+  const std::vector<Row> rows = rows_of(model, name, options);
+  const auto less = [&](int64_t Step::*bytes, const Row& row) {
+    return examples::number(static_cast<double>(rows[0].step.*bytes) /
+                            static_cast<double>(row.step.*bytes));
+  };
+  for (const Row& row : rows) {
+    sheet.rows.push_back({name, row.name, megabytes(row.step.bytes, options.batch),
+                          less(&Step::bytes, row), less(&Step::own, row),
+                          options.measures_errors ? examples::number(row.error, 2) : "-",
+                          fitting(model, row.step.bytes, options.batch)});
   }
 }
 
@@ -145,7 +170,7 @@ void run(const Options& options) {
       "errs less (derive). Batch and buffers aside: times less of what lives for backward alone, "
       "without pictures and running means, which a program holds anyway. Error of the gradient: |g "
       "- exact| over |exact| of one step with all "
-      "parameters as they are at first; of networks with dropout it is that of other masks. Fit in "
+      "parameters as they are at first, without dropout. Fit in "
       "8 GiB: so many beside parameters, gradients and Adam's two moments; what an operation needs "
       "while it runs comes on top.");
   if (!options.folder.empty()) page.write(options.folder, "memory");

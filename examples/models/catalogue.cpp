@@ -36,7 +36,14 @@ ModelSubject subject_of(Model model, Scores scores, std::vector<at::Tensor> inpu
   beside.insert(beside.end(), inputs.begin(), inputs.end());
   beside.push_back(targets);
   return {model->parameters(), model->named_parameters().keys(), std::move(beside),
-          [scores, targets]() mutable { return at::cross_entropy_loss(scores(), targets); }};
+          [scores, targets]() mutable { return at::cross_entropy_loss(scores(), targets); },
+          [model] {
+            for (const auto& module : model->modules()) {
+              if (auto* dropout = module->template as<torch::nn::Dropout>()) {
+                dropout->options.p(0.0);
+              }
+            }
+          }};
 }
 
 at::Tensor random_integers(int64_t below, at::IntArrayRef sizes) {

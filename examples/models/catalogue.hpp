@@ -14,6 +14,7 @@ struct ModelSubject {
   std::vector<std::string> names;    ///< of the parameters
   std::vector<at::Tensor> beside;    ///< what lives anyway: the batch, buffers
   std::function<at::Tensor()> loss;  ///< a forward over the batch: the mean cross entropy, a scalar
+  std::function<void()> end_dropout;  ///< from then on nothing is dropped
 };
 
 /// What make_model takes. Pictures are 3x224x224 of 1000 classes, with "cifar" 3x32x32 of 10;
