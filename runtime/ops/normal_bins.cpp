@@ -84,12 +84,20 @@ struct Cycled {
     std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
       return strides[static_cast<size_t>(a)] > strides[static_cast<size_t>(b)];
     });
-    const at::Tensor shape = at::broadcast_tensors(beside)[0].expand(sizes).permute(order);
-    const auto varies = [&](int64_t i) { return shape.stride(i) != 0 && shape.size(i) > 1; };
-    int64_t first = 0, last = shape.dim() - 1;
-    while (last >= 0 && !varies(last)) cycle.run *= shape.size(last--);
+    const auto all_sizes = at::broadcast_tensors(beside)[0].sizes();
+    const auto dimensions = static_cast<int64_t>(sizes.size());
+    const auto size = [&](int64_t i) {
+      return sizes[static_cast<size_t>(order[static_cast<size_t>(i)])];
+    };
+    const auto varies = [&](int64_t i) {
+      const int64_t place =
+          order[static_cast<size_t>(i)] + static_cast<int64_t>(all_sizes.size()) - dimensions;
+      return place >= 0 && all_sizes[static_cast<size_t>(place)] > 1;
+    };
+    int64_t first = 0, last = dimensions - 1;
+    while (last >= 0 && !varies(last)) cycle.run *= size(last--);
     while (first < last && !varies(first)) ++first;
-    for (int64_t i = first; i <= last; ++i) cycle.count *= shape.size(i);
+    for (int64_t i = first; i <= last; ++i) cycle.count *= size(i);
     for (const at::Tensor& each : beside) {
       at::Tensor all = each.expand(sizes).permute(order);
       for (int64_t i = 0; i < all.dim(); ++i) {

@@ -56,6 +56,10 @@ TEST(NormalBinsOperation, IsThatOfTorchsOperationsInEveryLayout) {
     const at::Tensor groups = x.unflatten(1, {5, 2});
     expect_same(groups, numbers_of(groups, {2, 3, 4}, {1, 5, 2, 1, 1}));
   }
+  // A bias without a weight.
+  ops::NormNumbers biased = numbers_of(maps, {0, 2, 3}, {1, 10, 1, 1});
+  biased.sign = at::ones({});
+  expect_same(maps, biased);
   const at::Tensor rows = at::randn({300, 65});
   expect_same(rows, numbers_of(rows, {1}, {65}));
   expect_same(rows, numbers_of(rows, {0}, {1, 65}));

@@ -63,7 +63,8 @@ inline double distance(const at::Tensor& x, const at::Tensor& exact) {
 
 /// The sensitivities that the compressor's file tells, by place.
 inline std::vector<double> sensitivities(const Compressor& compressor) {
-  const std::string path = testing::TempDir() + "fewbit_sensitivities.txt";
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();  // others run beside
+  const std::string path = testing::TempDir() + "fewbit_" + test->test_suite_name() + test->name();
   compressor.save(path);
   std::ifstream file(path);
   std::string line;

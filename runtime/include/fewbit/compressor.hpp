@@ -34,8 +34,8 @@ enum class Scheme {
   gact,     ///< the same, as GACT's levels do (Liu et al., GACT, ICML 2022): level. What its probes
             ///< find in passes of their own is here measured in the backward passes that there are:
             ///< what an error does to the gradients of the layer's own weights, not to those of
-  ///< layers before, which matters for inputs of norms; one of the loss's probabilities to
-  ///< those of all layers; others count as the typical one
+            ///< layers before, which matters for inputs of norms; of the loss's probabilities to
+            ///< those of all layers; others count as the typical one
   division,  ///< inputs of convolutions, batch and group norms as means of blocks and `bits` for
              ///< what is left, equal steps between each channel's least and greatest; others as by
              ///< group (Wang et al., DIVISION, 2022). As many bits, whole ones, everywhere
