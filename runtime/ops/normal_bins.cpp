@@ -84,7 +84,7 @@ struct Cycled {
     std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
       return strides[static_cast<size_t>(a)] > strides[static_cast<size_t>(b)];
     });
-    const auto all_sizes = at::broadcast_tensors(beside)[0].sizes();
+    const std::vector<int64_t> all_sizes = at::broadcast_tensors(beside)[0].sizes().vec();
     const auto dimensions = static_cast<int64_t>(sizes.size());
     const auto size = [&](int64_t i) {
       return sizes[static_cast<size_t>(order[static_cast<size_t>(i)])];
