@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "ops/rotated.hpp"
+#include "ops/rotated_by_class.hpp"
 
 /// How a saved tensor is kept: as plain tensors, and back. Codecs have no state; what is kept knows
 /// how to come back.
@@ -56,6 +58,30 @@ constexpr bool is_group(int64_t elements) {
 /// Rotation and the best table for N(0, 1), or a trellis: ops/rotated.hpp. 1 to 8 bits. Least
 /// error, without bias to speak of.
 CodecPointer rotated(const RotatedCodes& form);
+
+/// What is known of the elements of a run before they are coded: the class that each is of, out of
+/// codes that are kept in any case, as those of an activation tell where its input lay.
+struct Classes {
+  int count = 0;  ///< so many there are, at most ops::kMostClasses
+  std::function<ops::ElementClasses()> of_elements;  ///< in the order of memory
+  std::optional<int> zero;                           ///< the class of which all elements are 0
+};
+
+/// Rotated after an affine map of each class, to mean 0 and, nearly, equal deviations: what the
+/// classes tell costs nothing, and what is left is coded. Of what GELU and SiLU make of N(0, 1),
+/// beside 3 bits of their derivatives, the squared error is 12 and 37 times less than rotated's, of
+/// what relu makes 3.7 times.
+///
+/// An element x of class c is coded as (x - m_c) / w_c, so that its error is w_c^2 times that of
+/// what is rotated, which is D sum_c p_c s_c^2 / w_c^2 for all (D: the table's, p_c: the class's
+/// share, s_c: its deviation). w_c ~ sqrt(s_c) makes the sum of errors least: D (sum_c p_c s_c)^2.
+/// Means and deviations are those of every so many-th element, which does no harm: whatever they
+/// are, the codes have no bias. A class that is 0 comes back as 0.
+///
+/// Keeps what rotated keeps and two numbers for each class; what tells classes is not among it.
+/// Without classes it takes nothing, and is good for its name alone. Throws c10::Error for more
+/// than ops::kMostClasses; where there are not as many codes as elements, encoding does.
+CodecPointer rotated_by_class(const RotatedCodes& form, Classes classes);
 
 /// Steps between a group's least and greatest element, rounded at random: ops/group.hpp. 1 to 8
 /// bits. Without any bias, and never beyond these two.

@@ -4,6 +4,7 @@
 
 #include "kernels/element_type.hpp"
 #include "kernels/philox.hpp"
+#include "kernels/quantizer/element_classes.hpp"
 #include "kernels/stream/code_stream.hpp"
 
 /// Rotated quantisation of a flat run of elements, group by group, in few bits and without bias.
@@ -34,6 +35,9 @@
 /// A group with an element that is not finite comes back as NaN. Where squares leave the range of
 /// float (below 1e-15, above 1e15 or so) a group is scaled by a power of two first. Decoded values
 /// are clamped to the finite range of the type.
+///
+/// With classes, on a CPU: of types without f64, of which the map of each element's class is coded,
+/// and what is decoded is mapped by another, back.
 namespace fewbit::kernels {
 
 inline constexpr int64_t kMostRotated = 1024;
@@ -46,6 +50,7 @@ struct RotatedFormat {
   int64_t count;  ///< elements of the whole run
   PhiloxState signs;
   int states = 0;  ///< of the trellis that picks codes of up to 4 bits: 4, 8; 0: none
+  const ElementClasses* classes = nullptr;  ///< none: elements as they are
 
   int64_t groups() const { return count / group + (count % group != 0); }
   /// The codes are one stream (code_stream.hpp), that of whole groups.

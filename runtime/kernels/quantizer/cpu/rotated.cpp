@@ -14,6 +14,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/quantizer/cpu/class_map-inl.hpp"
 #include "kernels/quantizer/cpu/rotated_elements-inl.hpp"
 #include "kernels/quantizer/cpu/rotated_stages-inl.hpp"
 #include "kernels/stream/cpu/philox-inl.hpp"
@@ -39,7 +40,9 @@ class Pass {
         element(element_stages(run.type)),
         code(code_stages(run.bits, run.states)),
         tables(run.bits, run.states),
-        batch(std::min(kBatchGroups, kBatchElements / run.group)) {}
+        batch(std::min(kBatchGroups, kBatchElements / run.group)) {
+    if (run.classes != nullptr) map.emplace(*run.classes, run);
+  }
 
   int64_t elements_of(int64_t index) const {
     return std::min(format.group, format.count - index * format.group);
@@ -61,6 +64,7 @@ class Pass {
   ElementStages element;
   CodeStages code;
   CodeTables tables;
+  std::optional<GroupMap> map;
   int64_t batch;  ///< groups of one
 
  private:
@@ -107,12 +111,13 @@ class Encoder {
         alignas(64) uint8_t padded[kMostRotated * 8] = {};
         std::memcpy(padded, bytes_of(j), static_cast<size_t>(count * element_bytes(format.type)));
         pass_.element.load(padded, format.group, place(floats_, j));
-      } else if (format.type == ElementType::f32 &&
+      } else if (format.type == ElementType::f32 && !pass_.map &&
                  reinterpret_cast<uintptr_t>(bytes_of(j)) % alignof(float) == 0) {
         x_[j] = reinterpret_cast<const float*>(bytes_of(j));
       } else {
         pass_.element.load(bytes_of(j), format.group, place(floats_, j));
       }
+      if (pass_.map) pass_.map->map(first_ + j, count, place(floats_, j));
     }
   }
 
@@ -146,8 +151,11 @@ class Encoder {
   /// A group that is constant, too great or small for squares, or not finite.
   void rotate_scaled(int64_t j) {
     const RotatedFormat& format = pass_.format;
-    const std::optional<int> exponent = scaled_elements(
-        format.type, bytes_of(j), pass_.elements_of(first_ + j), format.group, place(floats_, j));
+    const bool is_mapped = pass_.map.has_value();  // and where it is coded from
+    const std::optional<int> exponent =
+        scaled_elements(is_mapped ? ElementType::f32 : format.type,
+                        is_mapped ? static_cast<const void*>(place(floats_, j)) : bytes_of(j),
+                        pass_.elements_of(first_ + j), format.group, place(floats_, j));
     x_[j] = place(floats_, j);
     if (exponent) {
       exponent_[j] = *exponent;
@@ -243,6 +251,10 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
     const RotatedConstants kept = constants_of(
         format.type, static_cast<const uint8_t*>(constants) + i * format.constant_bytes_of_group());
     pass.group.rotate_back(q, kept.mean, kept.factor, limit, pass.signs_of(i), elements);
+    if (pass.map) {
+      pass.map->map(i, format.group, elements);
+      limit_floats(limit, format.group, elements);
+    }
     store_group(pass, i, elements, kept.exponent, past_cache, to);
   }
   if (past_cache) hwy::FlushStream();

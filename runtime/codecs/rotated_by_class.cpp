@@ -1,0 +1,126 @@
+// What is left of elements once the class of each is known, rotated.
+#include "ops/rotated_by_class.hpp"
+
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
+#include <c10/util/Exception.h>
+
+#include "codecs/codec.hpp"
+#include "codecs/common.hpp"
+
+namespace fewbit::codecs {
+
+namespace {
+
+/// The least deviation of a class that counts, of the greatest one: what lies beyond the deviations
+/// of a class that seemed to have hardly any would else outweigh all.
+constexpr double kLeastShare = 0x1p-10;
+
+/// What the elements of each class are mapped by, and back.
+struct Maps {
+  ops::ClassMap there, back;
+};
+
+Maps maps_of(const at::Tensor& run, const ops::ElementClasses& of_elements,
+             const Classes& classes) {
+  const auto [mean, deviation] = ops::class_moments(run, of_elements, classes.count);
+  // At least 2, so that no difference to a mean leaves the range of floats.
+  const at::Tensor share = deviation.div(deviation.amax()).clamp_min_(kLeastShare);
+  const at::Tensor weight = share.div_(kLeastShare).sqrt_().mul_(2.0);
+  // Not where squares leave even the range of doubles, or all is one number.
+  const at::Tensor is_usual = weight.isfinite().logical_and_(mean.isfinite());
+  const auto type = run.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  ops::ClassMap back{at::where(is_usual, weight, 2.0).to(type),
+                     at::where(is_usual, mean, 0.0).to(type)};
+  ops::ClassMap there{back.scale.reciprocal(), {}};
+  if (classes.zero) {
+    for (at::Tensor* numbers : {&back.scale, &back.shift, &there.scale}) {
+      numbers->select(0, *classes.zero).zero_();
+    }
+  }
+  there.shift = back.shift.mul(there.scale).neg_();
+  return {there, back};
+}
+
+class ByClassRun final : public Encoded {
+ public:
+  ByClassRun(const ops::RotatedCodes& form, Classes classes, const at::Tensor& x,
+             const RandomStream& random)
+      : form_(form),
+        classes_(std::move(classes)),
+        count_(x.numel()),
+        dtype_(x.scalar_type()),
+        offset_(random.offset) {
+    parts_[2] = random.seed;
+    if (x.is_meta()) {  // bytes alone
+      std::tie(parts_[0], parts_[1]) = ops::rotated_encode(x, form, random);
+      parts_[3] = at::empty({2, classes_.count}, x.options().dtype(computed_type()));
+      return;
+    }
+    const at::Tensor run = flat(x);
+    const ops::ElementClasses of_elements = classes_.of_elements();
+    const Maps maps = maps_of(run, of_elements, classes_);
+    std::tie(parts_[0], parts_[1]) =
+        ops::rotated_encode(run, of_elements, maps.there, form, random);
+    parts_[3] = at::stack({maps.back.scale, maps.back.shift});
+  }
+
+  at::Tensor decoded() const override {
+    const auto& [codes, constants, seed, maps] = parts_;
+    return ops::rotated_decode(codes, constants, count_, classes_.of_elements(),
+                               {maps.select(0, 0), maps.select(0, 1)}, form_, dtype_,
+                               {seed, offset_});
+  }
+
+  at::TensorList tensors() const override { return parts_; }
+
+ private:
+  at::ScalarType computed_type() const { return dtype_ == at::kDouble ? at::kDouble : at::kFloat; }
+
+  ops::RotatedCodes form_;
+  Classes classes_;
+  int64_t count_;
+  at::ScalarType dtype_;
+  int64_t offset_;
+  std::array<at::Tensor, 4> parts_;  // codes, constants, seed, what maps back
+};
+
+class RotatedByClass final : public Codec {
+ public:
+  RotatedByClass(const ops::RotatedCodes& form, Classes classes)
+      : form_(form), classes_(std::move(classes)) {}
+
+  std::string name() const override {
+    return "rotated by class, " + bits_text(static_cast<int>(form_.bits));
+  }
+
+  bool takes(const at::Tensor& x) const override {
+    return classes_.count > 0 && is_real(x.scalar_type()) && x.numel() > 0;
+  }
+
+  std::shared_ptr<const Encoded> encode(const at::Tensor& x,
+                                        const RandomStream& random) const override {
+    return std::make_shared<ByClassRun>(form_, classes_, x, random);
+  }
+
+ private:
+  ops::RotatedCodes form_;
+  Classes classes_;
+};
+
+}  // namespace
+
+CodecPointer rotated_by_class(const RotatedCodes& form, Classes classes) {
+  TORCH_CHECK(classes.count <= ops::kMostClasses,
+              "fewbit::codecs::rotated_by_class: ", classes.count, " classes, accepted: at most ",
+              ops::kMostClasses);
+  return std::make_shared<RotatedByClass>(form, std::move(classes));
+}
+
+}  // namespace fewbit::codecs
