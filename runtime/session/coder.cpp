@@ -15,6 +15,7 @@ constexpr int kMostBits = 8;
 
 constexpr std::array kNames = {
     std::pair(CodecKind::rotated, std::string_view("rotated")),
+    std::pair(CodecKind::by_class, std::string_view("by_class")),
     std::pair(CodecKind::group, std::string_view("group")),
     std::pair(CodecKind::squares, std::string_view("squares")),
     std::pair(CodecKind::by_sample, std::string_view("by_sample")),
@@ -107,7 +108,7 @@ bool Coder::codes(const Treatment& treatment) const {
   return level_ > 1 || (level_ == 1 && !treatment.is_norm);
 }
 
-std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Saving& saving) const {
+std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Subject& subject) const {
   switch (options_.scheme) {
     case Scheme::group:
     case Scheme::gact:
@@ -115,17 +116,19 @@ std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Saving& sa
     case Scheme::actnn:
       return {fixed_bits_ ? CodecKind::group : CodecKind::by_sample};
     case Scheme::division:
-      return {has_channels(saving) ? CodecKind::frequency_split : CodecKind::group};
+      return {has_channels(subject.saving) ? CodecKind::frequency_split : CodecKind::group};
     case Scheme::blpa:
-      return {treatment.is_norm && norm_of(saving) ? CodecKind::fixed_point : CodecKind::group};
+      return {treatment.is_norm && norm_of(subject.saving) ? CodecKind::fixed_point
+                                                           : CodecKind::group};
     case Scheme::rotated:
       break;
   }
   if (treatment.way == Way::probabilities) return {CodecKind::squares, CodecKind::rotated};
+  if (subject.classes) return {CodecKind::by_class, CodecKind::rotated, CodecKind::group};
   return {CodecKind::rotated, CodecKind::group};
 }
 
-codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Saving* saving) const {
+codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Subject* subject) const {
   switch (kind) {
     case CodecKind::group:
       return codecs::grouped(bits, options_.group);
@@ -136,7 +139,11 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Saving* saving
     case CodecKind::frequency_split:
       return codecs::frequency_split(bits, options_.block);
     case CodecKind::fixed_point:
-      return codecs::normal_fixed_point(bits, saving ? norm_of(*saving).value() : codecs::Norm());
+      return codecs::normal_fixed_point(
+          bits, subject ? norm_of(subject->saving).value() : codecs::Norm());
+    case CodecKind::by_class:
+      return codecs::rotated_by_class(rotated(bits),
+                                      subject ? subject->classes.value() : codecs::Classes());
     case CodecKind::rotated:
       break;
   }
@@ -149,8 +156,8 @@ codecs::RotatedCodes Coder::rotated(int bits) const {
 }
 
 double Coder::expected_error(CodecKind kind, int bits) const {
-  return kind == CodecKind::rotated ? ops::rotated_error(rotated(bits))
-                                    : std::pow((1 << bits) - 1, -2.0);
+  const bool is_rotated = kind == CodecKind::rotated || kind == CodecKind::by_class;
+  return is_rotated ? ops::rotated_error(rotated(bits)) : std::pow((1 << bits) - 1, -2.0);
 }
 
 int Coder::first_bits(const Treatment& treatment) const {

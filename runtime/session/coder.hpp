@@ -11,10 +11,16 @@
 namespace fewbit::session {
 
 /// Codecs that take bits. Their names in files are name_of's.
-enum class CodecKind { rotated, group, squares, by_sample, frequency_split, fixed_point };
+enum class CodecKind { rotated, by_class, group, squares, by_sample, frequency_split, fixed_point };
 
 std::string_view name_of(CodecKind kind);
 std::optional<CodecKind> codec_kind_of(std::string_view name);
+
+/// What is coded: who saves it, and what is known of its elements.
+struct Subject {
+  const Saving& saving;
+  std::optional<codecs::Classes> classes = {};
+};
 
 /// How a scheme codes what takes bits of a budget. Has no state beside its options.
 class Coder {
@@ -35,9 +41,10 @@ class Coder {
   bool codes(const Treatment& treatment) const;
 
   /// Of which the one counts that errs less, where errors were measured; the first until then.
-  std::vector<CodecKind> kinds(const Treatment& treatment, const Saving& saving) const;
-  /// saving: without it a codec of fixed points is of no norm, and good for its name alone.
-  codecs::CodecPointer codec(CodecKind kind, int bits, const Saving* saving = nullptr) const;
+  std::vector<CodecKind> kinds(const Treatment& treatment, const Subject& subject) const;
+  /// Without a subject a codec of fixed points is of no norm, one by class of no classes, and good
+  /// for its name alone.
+  codecs::CodecPointer codec(CodecKind kind, int bits, const Subject* subject = nullptr) const;
   /// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
   double expected_error(CodecKind kind, int bits) const;
   /// Until errors are known: what it would have among places that weigh 1.

@@ -170,15 +170,16 @@ std::string Compression::name_at(const Place& place) const {
   return (exact ? exact : coder_.codec(place.kind, place.coded_bits))->name();
 }
 
-codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& saving,
+codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Subject& subject,
                                            const Treatment& treatment) {
+  const Saving& saving = subject.saving;
   if (treatment.way == Way::integers) return codec_of_places(saving);
   if (auto exact = exact_codec(treatment.way)) return exact;
-  const std::vector<CodecKind> kinds = coder_.kinds(treatment, saving);
+  const std::vector<CodecKind> kinds = coder_.kinds(treatment, subject);
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end() || !places_[number->second].treatment.takes_bits()) {
-    return coder_.codec(kinds.front(), first_bits(key, saving, treatment), &saving);
+    return coder_.codec(kinds.front(), first_bits(key, saving, treatment), &subject);
   }
   Place& place = places_[number->second];
   if (std::ranges::find(kinds, place.kind) == kinds.end()) place.kind = kinds.front();
@@ -186,7 +187,7 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Saving& sav
   if (const auto given = given_bits(key, saving)) {
     place.bits = std::max(*given, place.fixed.value_or(0));
   }
-  return coder_.codec(place.kind, place.bits, &saving);
+  return coder_.codec(place.kind, place.bits, &subject);
 }
 
 /// What is kept there serves this operation too.
@@ -199,11 +200,11 @@ void Compression::claim(Place& place, const Saving& saving, const Treatment& tre
 }
 
 /// Nothing is known of a place that is kept in another way than before.
-void Compression::start(Place& place, const Saving& saving, const Treatment& treatment) {
+void Compression::start(Place& place, const Subject& subject, const Treatment& treatment) {
   const bool takes_bits = treatment.takes_bits();
   place.treatment = treatment;
-  place.bits = takes_bits ? first_bits(key_of(place.site), saving, treatment) : 0;
-  if (takes_bits) place.kind = coder_.kinds(treatment, saving).front();
+  place.bits = takes_bits ? first_bits(key_of(place.site), subject.saving, treatment) : 0;
+  if (takes_bits) place.kind = coder_.kinds(treatment, subject).front();
   place.errors.clear();
   place.sensitivity = 0.0;
   place.root.reset();
@@ -211,7 +212,7 @@ void Compression::start(Place& place, const Saving& saving, const Treatment& tre
   has_changed_ = true;
 }
 
-void Compression::note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
+void Compression::note(const SiteKey& key, const Subject& subject, const Treatment& treatment,
                        const Latest& latest) {
   const std::lock_guard lock(mutex_);
   const auto [number, is_new] = numbers_.try_emplace(key, places_.size());
@@ -224,8 +225,8 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
     places_.push_back(std::move(place));
   }
   Place& place = places_[number->second];
-  if (place.treatment.way != treatment.way) start(place, saving, treatment);
-  if (treatment.takes_bits()) claim(place, saving, treatment);
+  if (place.treatment.way != treatment.way) start(place, subject, treatment);
+  if (treatment.takes_bits()) claim(place, subject.saving, treatment);
   place.coded_bits = place.bits;
   const bool is_derived = !latest.derivation.empty();
   has_changed_ |= is_derived != place.is_derived;
@@ -235,7 +236,7 @@ void Compression::note(const SiteKey& key, const Saving& saving, const Treatment
   place.derivation = latest.derivation;
   Compressor::Site& site = place.site;
   site.codec = is_derived ? name_at(place) : latest.codec;
-  site.module = module_of(saving);
+  site.module = module_of(subject.saving);
   ++site.count;
   has_changed_ |= options().bytes > 0 && site.elements != latest.elements;
   site.elements = latest.elements;
@@ -256,14 +257,14 @@ bool Compression::is_due(const SiteKey& key) const {
 }
 
 /// The codec that errs least there in so many bits, and its error.
-std::pair<CodecKind, double> Compression::least_error(const Saving& saving,
+std::pair<CodecKind, double> Compression::least_error(const Subject& subject,
                                                       const Treatment& treatment, int bits,
                                                       const at::Tensor& run,
                                                       const codecs::RandomStream& random,
                                                       const std::optional<CodedRun>& coded) const {
   std::optional<std::pair<CodecKind, double>> least;
-  for (const CodecKind kind : coder_.kinds(treatment, saving)) {
-    const codecs::CodecPointer codec = coder_.codec(kind, bits, &saving);
+  for (const CodecKind kind : coder_.kinds(treatment, subject)) {
+    const codecs::CodecPointer codec = coder_.codec(kind, bits, &subject);
     const bool is_known = coded && coded->codec == codec->name();
     const at::Tensor decoded =
         is_known ? coded->run.decoded() : codec->encode(run, random)->decoded();
@@ -273,7 +274,7 @@ std::pair<CodecKind, double> Compression::least_error(const Saving& saving,
   return *least;
 }
 
-void Compression::measure(const SiteKey& key, const Saving& saving, const Treatment& treatment,
+void Compression::measure(const SiteKey& key, const Subject& subject, const Treatment& treatment,
                           const at::Tensor& run, const std::optional<CodedRun>& coded,
                           const codecs::RandomStream& random) {
   const bool is_fixed = is_cast(treatment.way);
@@ -287,10 +288,10 @@ void Compression::measure(const SiteKey& key, const Saving& saving, const Treatm
   }
   auto [kind, error] = is_fixed ? std::pair(CodecKind::rotated,
                                             error_of(run, coded->run.decoded(), treatment.is_norm))
-                                : least_error(saving, treatment, bits, run, random, coded);
+                                : least_error(subject, treatment, bits, run, random, coded);
   if (!is_fixed && error == 0.0 && bits > 1) {
     bits = 1;  // all that a short type tells is held: that says nothing of fewer
-    std::tie(kind, error) = least_error(saving, treatment, bits, run, random, {});
+    std::tie(kind, error) = least_error(subject, treatment, bits, run, random, {});
   }
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);

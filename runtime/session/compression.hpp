@@ -99,7 +99,7 @@ class Compression {
   };
 
   /// What codes the next tensor there.
-  codecs::CodecPointer codec_at(const SiteKey& key, const Saving& saving,
+  codecs::CodecPointer codec_at(const SiteKey& key, const Subject& subject,
                                 const Treatment& treatment);
   /// Whether errors are to be measured on it.
   bool is_due(const SiteKey& key) const;
@@ -108,10 +108,10 @@ class Compression {
   /// Whether the next tensor there comes of others' codes, where it can.
   bool derives(const SiteKey& key, bool is_asked_for) const;
   /// One more was coded there, or derived.
-  void note(const SiteKey& key, const Saving& saving, const Treatment& treatment,
+  void note(const SiteKey& key, const Subject& subject, const Treatment& treatment,
             const Latest& latest);
   /// Measures errors there, of the tensor that came last: `coded`, unless it was derived.
-  void measure(const SiteKey& key, const Saving& saving, const Treatment& treatment,
+  void measure(const SiteKey& key, const Subject& subject, const Treatment& treatment,
                const at::Tensor& run, const std::optional<CodedRun>& coded,
                const codecs::RandomStream& random);
   /// The same of what it would be, or is, if it came of the codes of `root`.
@@ -193,11 +193,11 @@ class Compression {
   std::string name_at(const Place& place) const;
   static bool measures(int64_t count);
   const Rule* rule_of(const Saving& saving) const;
-  void start(Place& place, const Saving& saving, const Treatment& treatment);
+  void start(Place& place, const Subject& subject, const Treatment& treatment);
   void claim(Place& place, const Saving& saving, const Treatment& treatment);
   std::string module_of(const Saving& saving) const;
   int first_bits(const SiteKey& key, const Saving& saving, const Treatment& treatment) const;
-  std::pair<CodecKind, double> least_error(const Saving& saving, const Treatment& treatment,
+  std::pair<CodecKind, double> least_error(const Subject& subject, const Treatment& treatment,
                                            int bits, const at::Tensor& run,
                                            const codecs::RandomStream& random,
                                            const std::optional<CodedRun>& coded) const;

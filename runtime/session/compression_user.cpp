@@ -82,9 +82,16 @@ codecs::RandomStream CompressionUser::next_random(at::Device device) {
   return {seed, coded_++};
 }
 
+/// Classes are of what lies where the operation left it.
+Subject CompressionUser::subject_of(const at::Tensor& run, const Saved& saved) const {
+  const bool is_view = run.data_ptr() == saved.view.data_ptr();
+  return {saved.saving, is_view ? derivations_.classes_of(saved.view) : std::nullopt};
+}
+
 CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
   const auto& [tensor, view, saving, treatment, site] = saved;
-  const codecs::CodecPointer codec = compression_->codec_at(site, saving, treatment);
+  const Subject subject = subject_of(run, saved);
+  const codecs::CodecPointer codec = compression_->codec_at(site, subject, treatment);
   if (!codec->takes(run)) return {};
   const bool is_due = compression_->is_due(site);
   codecs::RandomStream random;
@@ -93,11 +100,11 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   if (!encoded) return {};
   const bool leaves = swap_ && compression_->swaps(treatment);
   const int64_t away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
-  compression_->note(site, saving, treatment,
+  compression_->note(site, subject, treatment,
                      {codec->name(), run.numel(), static_cast<int64_t>(run.nbytes()),
                       bytes_of(encoded->tensors()) - away, away});
   if (is_due) {
-    compression_->measure(site, saving, treatment, run, {{codec->name(), *encoded}}, random);
+    compression_->measure(site, subject, treatment, run, {{codec->name(), *encoded}}, random);
     if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
   }
   return {compression_->held(away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded),
@@ -117,13 +124,13 @@ std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
                                                     Run& known) {
   const auto& [tensor, view, saving, treatment, site] = saved;
   const bool is_due = compression_->is_due(site);
-  compression_->note(site, saving, treatment,
+  compression_->note(site, {saving}, treatment,
                      {"", view.numel(), static_cast<int64_t>(view.nbytes()), 0, 0, derived.way,
                       derived.is_asked_for});
   if (is_due && treatment.takes_bits()) {
     const at::Tensor run = ops::dense(view);
     const codecs::RandomStream random = next_random(run.device());
-    compression_->measure(site, saving, treatment, run, {}, random);
+    compression_->measure(site, subject_of(run, saved), treatment, run, {}, random);
     measure_derived(saved, run, derived);
   }
   known = {saving.memory.owner, derived.shown.run, site, 0, true};
@@ -154,6 +161,7 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
   const Shown shown{encoded, run.sizes().vec(), run.strides().vec(), 0};
   if (treatment.way == Way::mask) derivations_.keep_mask(shown, saving);
   if (treatment.way == Way::codes) derivations_.keep_codes(shown, saving);
+  if (treatment.way == Way::integers) derivations_.keep_places(shown);
   return std::make_unique<Coded>(shown, tensor, run);
 }
 
@@ -172,7 +180,7 @@ std::unique_ptr<const Kept> CompressionUser::keep_codes(const Saved& saved, Run&
 void CompressionUser::leave(const Saved& saved, Run& known) {
   const auto& [tensor, view, saving, treatment, site] = saved;
   const auto bytes = static_cast<int64_t>(view.nbytes());
-  compression_->note(site, saving, {}, {"exact", view.numel(), bytes, bytes, 0});
+  compression_->note(site, {saving}, {}, {"exact", view.numel(), bytes, bytes, 0});
   known = {saving.memory.owner, {}, site, 0, false, true};
 }
 

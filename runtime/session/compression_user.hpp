@@ -26,7 +26,8 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
   bool holds(std::string_view operation) const override {
-    return may_be_derived(operation) || needs_arguments(operation) ||
+    return may_be_derived(operation) || KnownClasses::follows(operation) ||
+           needs_arguments(operation) ||
            (compression_->follows_gradients() && Sensitivities::follows(operation));
   }
   void start_call(const RecordedCall& call) override { derivations_.start_call(call); }
@@ -73,6 +74,7 @@ class CompressionUser final : public SavedTensorUser {
     RunPointer codes;
     bool keeps_signs = false;
   };
+  Subject subject_of(const at::Tensor& run, const Saved& saved) const;
   EncodedRun encode(const at::Tensor& run, const Saved& saved);
   std::unique_ptr<const Kept> derive(const Saved& saved, const Derivations::Derived& derived,
                                      Run& known);

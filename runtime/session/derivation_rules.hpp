@@ -21,6 +21,7 @@ struct Again {
 struct Beside {
   std::optional<Again> codes;   ///< that a few-bit activation keeps
   std::optional<Again> mask;    ///< that a dropout keeps
+  std::optional<Again> places;  ///< that a pooling keeps, of the greatest in its planes
   std::optional<Again> addend;  ///< of a sum, the second one
 };
 

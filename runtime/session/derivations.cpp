@@ -107,21 +107,11 @@ std::pair<int64_t, int64_t> span_of(const at::Tensor& tensor) {
   return {tensor.storage_offset(), last + 1};
 }
 
-/// Whether it is kept in few bits at all, and its elements are all that lies between its ends.
-bool may_be_piece(const at::Tensor& tensor) {
-  return tensor.has_storage() && !Compression::is_too_small(tensor) &&
-         tensor.is_non_overlapping_and_dense();
-}
-
 /// All of a chain is computed for each of its tensors.
 constexpr int kMostSteps = 16, kMostProducts = 2;
 
 bool keeps_codes(const Saving& saving) {
   return saving.facts.operation == "fewbit::activation";
-}
-
-Again again(const Shown& shown) {
-  return {[shown] { return shown.tensor(); }, shown.run->tensors().vec()};
 }
 
 /// "linear of norm". A copy goes without saying, but where it is all.
@@ -132,6 +122,11 @@ std::string way_of(std::string_view name, const std::string& before) {
 }
 
 }  // namespace
+
+bool may_be_followed(const at::Tensor& tensor) {
+  return tensor.has_storage() && !Compression::is_too_small(tensor) &&
+         tensor.is_non_overlapping_and_dense();
+}
 
 uint64_t sample_of(const at::Tensor& run) {
   if (!run.device().is_cpu()) return 0;
@@ -172,7 +167,7 @@ void Derivations::forget_dead() {
 
 void Derivations::add(const at::Tensor& run, const RunPointer& codes,
                       const Compression::SiteKey& site, bool keeps_signs) {
-  if (!may_be_piece(run)) return;
+  if (!may_be_followed(run)) return;
   if (keeps_signs) signed_ = codes;
   Piece piece;
   piece.codes = codes;
@@ -218,7 +213,7 @@ std::optional<Derivations::Piece> Derivations::derived(const Recipe& recipe,
                                                        const at::Tensor& result,
                                                        const std::optional<Found>& addend) const {
   const Derive when = compression_.derivation(recipe.name);
-  if (!from || when == Derive::never || !may_be_piece(result)) return std::nullopt;
+  if (!from || when == Derive::never || !may_be_followed(result)) return std::nullopt;
   if (recipe.name == kSign && !from->piece.has_signs) return std::nullopt;
   // Of two, that counts whose codes are the later ones: others come of the earlier ones already.
   const bool is_of_addend = addend && addend->piece.age > from->piece.age;
@@ -238,15 +233,21 @@ std::optional<Derivations::Piece> Derivations::derived(const Recipe& recipe,
 }
 
 void Derivations::start_call(const RecordedCall& call) {
+  if (KnownClasses::follows(call.operation)) return;  // inside of others, too
   before_.reset();
   if (is_in_place(call.operation)) before_ = piece_of(call.arguments[0].toTensor());
 }
 
 void Derivations::end_call(const RecordedCall& call) {
+  if (KnownClasses::follows(call.operation)) {
+    if (!call.results.empty()) classes_.end_call(call, {});
+    return;
+  }
   Beside beside = std::exchange(beside_, {});
   const std::optional<Found> before = std::exchange(before_, {});
   const RunPointer with_signs = std::exchange(signed_, {}).lock();
   if (call.results.empty()) return;  // it threw
+  classes_.end_call(call, beside);
   const auto is_held = [&](const at::Tensor& tensor) {
     return is_of_model(tensor) || compression_.knows(tensor);
   };

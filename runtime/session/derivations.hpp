@@ -10,6 +10,7 @@
 
 #include "session/compression.hpp"
 #include "session/derivation_rules.hpp"
+#include "session/known_classes.hpp"
 
 namespace fewbit::session {
 
@@ -26,10 +27,18 @@ struct Shown {
   at::Tensor tensor() const { return run->decoded().as_strided(sizes, strides, offset); }
 };
 
+/// As others take it.
+inline Again again(const Shown& shown) {
+  return {[shown] { return shown.tensor(); }, shown.run->tensors().vec()};
+}
+
 /// Tells contents apart that changed behind the version's back, as those through data() or the
 /// parts of unsafe_chunk: by 128 places, so that a change of a tenth of all is seen but for one in
 /// a million. At least 8 bytes. Of a device that would have to be waited for: always 0.
 std::uint64_t sample_of(const at::Tensor& run);
+
+/// Whether it is kept in few bits at all, and its elements are all that lies between its ends.
+bool may_be_followed(const at::Tensor& tensor);
 
 /// What can be had again of what is coded, without codes of its own: followed from operation to
 /// operation through one forward.
@@ -55,11 +64,17 @@ class Derivations {
   void keep_codes(const Shown& codes, const Saving& saving);
   /// What it keeps as a mask.
   void keep_mask(const Shown& mask, const Saving& saving);
+  /// What it keeps as indices.
+  void keep_places(const Shown& places) { beside_.places = again(places); }
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);
 
   /// How a tensor that is saved now can be had again; nothing where it cannot.
   std::optional<Derived> find(const at::Tensor& tensor, const Saving& saving) const;
+  /// What is known of its elements; nothing where that is nothing.
+  std::optional<codecs::Classes> classes_of(const at::Tensor& tensor) const {
+    return classes_.find(tensor);
+  }
 
  private:
   /// Elements of a memory, as they were.
@@ -94,6 +109,7 @@ class Derivations {
   void forget_dead();
 
   const Compression& compression_;
+  KnownClasses classes_;
   std::map<const void*, std::vector<Piece>> pieces_;  ///< by memory
   std::uint64_t added_ = 0;                           ///< codes so far
   std::size_t inserted_ = 0;                          ///< since the dead were forgotten

@@ -105,7 +105,9 @@ TEST(CompressionFile, ABudgetOfBytesIsKept) {
   }
   Compressor least({.bytes = 1});
   for (int step = 0; step < 2; ++step) gradients(model, input(), &least);
-  for (const Compressor::Site& site : least.sites()) EXPECT_EQ(site.codec, "rotated, 1 bit");
+  for (const Compressor::Site& site : least.sites()) {
+    EXPECT_TRUE(site.codec.ends_with(", 1 bit")) << site.codec;
+  }
   EXPECT_EQ(test::refusal([] { Compressor({.bytes = -1}); }),
             "fewbit::Compressor: bytes is -1, accepted: 0 for none, or more");
 }
@@ -123,7 +125,9 @@ TEST(CompressionFile, HoldsWhateverCameUp) {
   other.load(path);
   EXPECT_EQ(other.report(), compressor.report());
   EXPECT_EQ(other.sites().size(), 2U);
-  for (const Compressor::Site& site : other.sites()) EXPECT_EQ(site.codec, "rotated, 2 bits");
+  for (const Compressor::Site& site : other.sites()) {
+    EXPECT_TRUE(site.codec.ends_with(", 2 bits")) << site.codec;
+  }
 }
 
 TEST(CompressionFile, HoldsCasts) {

@@ -62,7 +62,7 @@ TEST(CompressionRules, RulesAreForOperations) {
   auto model = mlp();
   gradients(model, input(), &compressor);
   ASSERT_EQ(compressor.sites().size(), 1U) << compressor.report();
-  EXPECT_EQ(compressor.sites()[0].codec, "rotated, 4 bits");
+  EXPECT_EQ(compressor.sites()[0].codec, "rotated by class, 4 bits");
 }
 
 TEST(CompressionRules, RulesAreForNamedParameters) {
@@ -88,12 +88,12 @@ TEST(CompressionRules, RulesMayComeLater) {
   compressor.rule("aten::addmm", Bits{6});
   for (int step = 0; step < 2; ++step) {
     gradients(model, input(), &compressor);
-    EXPECT_EQ(compressor.sites().at(1).codec, "rotated, 6 bits");
+    EXPECT_EQ(compressor.sites().at(1).codec, "rotated by class, 6 bits");
   }
   compressor.rule("aten::addmm", Bits{4});
   for (int step = 0; step < 2; ++step) {
     gradients(model, input(), &compressor);
-    EXPECT_EQ(compressor.sites().at(1).codec, "rotated, 4 bits");
+    EXPECT_EQ(compressor.sites().at(1).codec, "rotated by class, 4 bits");
   }
 }
 
@@ -122,7 +122,7 @@ TEST(CompressionRules, RulesMayCast) {
   compressor.rule("aten::addmm", Bits{3});
   gradients(model, input(), &compressor);
   gradients(model, input(), &compressor);
-  EXPECT_EQ(compressor.sites().at(1).codec, "rotated, 3 bits");
+  EXPECT_EQ(compressor.sites().at(1).codec, "rotated by class, 3 bits");
   EXPECT_EQ(test::refusal([&] { compressor.rule("*", at::kHalf); }),
             "fewbit::Compressor: a rule's type is Half, accepted: BFloat16, Float8_e4m3fn, "
             "Float8_e5m2");

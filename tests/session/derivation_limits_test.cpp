@@ -111,7 +111,8 @@ TEST(DerivationLimits, ChainsEnd) {
   Compressor compressor({.bits = 8, .activation_bits = 8});
   EXPECT_LT(derived_distance(network, compressor), 0.05);
   const std::vector<std::string> kept = codecs(compressor);
-  EXPECT_EQ(std::ranges::count(kept, "rotated, 8 bits"), 4) << compressor.report();
+  const auto is_coded = [](const std::string& codec) { return codec.starts_with("rotated"); };
+  EXPECT_EQ(std::ranges::count_if(kept, is_coded), 4) << compressor.report();
 }
 
 TEST(DerivationLimits, RulesCountForWhateverIsDerivedAlready) {

@@ -28,7 +28,9 @@ struct MemoryPlan;
 /// How the tensors are coded that operations keep for backward.
 enum class Scheme {
   rotated,  ///< turned at random, then the best table for what comes out; where it is better equal
-            ///< steps, and for probabilities their squares, rounded at random
+            ///< steps, and for probabilities their squares, rounded at random. Of what a few-bit
+            ///< activation gave, behind a dropout or a pooling too, what is left once its codes are
+            ///< known, which are kept anyway
   group,    ///< equal steps between a group's least and greatest, rounded at random
   actnn,    ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
   gact,     ///< the same, as GACT's levels do (Liu et al., GACT, ICML 2022): level. What its probes
@@ -177,11 +179,13 @@ class Compressor {
 
   /// One tensor that one place of a model keeps.
   struct Site {
-    std::string operation;     ///< "aten::addmm"
-    int argument = 0;          ///< of it; -1: a result
-    int64_t call = 0;          ///< the how many-th of a forward, from 0
-    std::string module;        ///< "encoder.layers.0", whose parameters it takes; empty: not known
-    std::string codec;         ///< "rotated, 2 bits"; "derived: linear of norm" has no codes
+    std::string operation;  ///< "aten::addmm"
+    int argument = 0;       ///< of it; -1: a result
+    int64_t call = 0;       ///< the how many-th of a forward, from 0
+    std::string module;     ///< "encoder.layers.0", whose parameters it takes; empty: not known
+    /// "rotated, 2 bits"; "rotated by class, 2 bits", beside the codes of an activation; "derived:
+    /// linear of norm" has no codes.
+    std::string codec;
     int64_t count = 0;         ///< how often it was coded so far
     int64_t elements = 0;      ///< of the latest
     int64_t bytes_before = 0;  ///< of the latest

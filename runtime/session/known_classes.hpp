@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+
+#include "codecs/codec.hpp"
+#include "session/derivation_rules.hpp"
+#include "session/running_operations.hpp"
+
+namespace fewbit::session {
+
+/// Of what class the elements of tensors are, as codes tell that autograd keeps in any case: those
+/// of a few-bit activation of its output, which a layer behind it keeps, behind a dropout the mask,
+/// too, and behind a pooling the places of what is greatest. Followed from operation to operation
+/// through one forward.
+class KnownClasses {
+ public:
+  /// Whether it asks for such calls beside those that may be derived.
+  static bool follows(std::string_view operation) { return operation == "aten::copy_"; }
+
+  void end_call(const RecordedCall& call, const Beside& beside);
+
+  /// Nothing where no codes tell of all that the tensor shows, element by element.
+  std::optional<codecs::Classes> find(const at::Tensor& tensor) const;
+
+ private:
+  /// Elements of a memory, as they were.
+  struct Known {
+    Memory::Owner memory = Memory::Owner::reclaim(nullptr);
+    std::int64_t version = 0;
+    std::int64_t offset = 0;
+    std::int64_t count = 0;
+    at::ScalarType type = at::kFloat;
+    std::uint64_t sample = 0;
+    codecs::Classes classes;
+  };
+
+  std::optional<codecs::Classes> classes_of(const RecordedCall& call, const Beside& beside) const;
+
+  std::map<const void*, Known> known_;  ///< by memory
+};
+
+}  // namespace fewbit::session
