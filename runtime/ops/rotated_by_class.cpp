@@ -138,6 +138,7 @@ at::Tensor ElementClasses::bytes(int64_t count) const {
 }
 
 ClassMoments class_moments(const at::Tensor& run, const ElementClasses& classes, int count) {
+  check_stream(kRotatedEncode, classes.codes, run.numel(), classes.bits);
   const bool is_here = has_kernel(run.device(), run.scalar_type());
   return is_here ? moments_of(run, classes, count) : moments_by_torch(run, classes, count);
 }
