@@ -229,7 +229,11 @@ std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
   const double begin = Survey::now(device);
   latest_.reset();
   std::unique_ptr<const Kept> kept = this->kept(tensor, saving);
-  if (!latest_) return kept;
+  if (!latest_) {
+    const bool is_own = !saving.facts.parameter && saving.facts.maker != SavedTensor::kNoGradient;
+    if (!kept && is_own && !is_of_parameter(tensor)) survey->leave(saving.memory);
+    return kept;
+  }
   return Survey::kept(survey, *latest_, saving, device, begin, std::move(kept));
 }
 

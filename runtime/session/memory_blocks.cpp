@@ -28,11 +28,11 @@ std::string block_of(const std::string& module) {
 /// Of every moment. Those that know no module are of the block that those around them agree on, or
 /// that comes first.
 std::vector<std::string> names_of(const std::vector<MemoryPlan::Place>& places,
-                                  const std::vector<std::pair<size_t, double>>& moments) {
+                                  const std::vector<BlockMoment>& moments) {
   std::vector<std::string> names;
   size_t unknown = 0;  ///< from here on
-  for (const auto& [place, moment] : moments) {
-    const std::string& module = places[place].site.module;
+  for (const BlockMoment& moment : moments) {
+    const std::string& module = places[moment.place].site.module;
     names.push_back(block_of(module));
     if (module.empty()) continue;
     const std::string& name = names.back();
@@ -47,21 +47,23 @@ std::vector<std::string> names_of(const std::vector<MemoryPlan::Place>& places,
 }  // namespace
 
 std::vector<Block> blocks_of(const std::vector<MemoryPlan::Place>& places,
-                             const std::vector<std::pair<size_t, double>>& moments,
-                             double forward_seconds) {
+                             const std::vector<BlockMoment>& moments, double forward_seconds) {
   const std::vector<std::string> names = names_of(places, moments);
   std::vector<Block> blocks;
   std::map<std::string, int> runs;
   for (size_t begin = 0, end = 0; begin < names.size(); begin = end) {
-    Block block{names[begin], {}, 0.0};
+    Block block;
+    block.module = names[begin];
     for (end = begin; end < names.size() && names[end] == names[begin]; ++end) {
-      const size_t place = moments[end].first;
+      const size_t place = moments[end].place;
+      // What follows the last one may be another module's.
+      if (end > begin) block.left_bytes += moments[end - 1].left_bytes;
       if (std::ranges::find(block.places, place) == block.places.end()) {
         block.places.push_back(place);
       }
     }
-    const double until = end < names.size() ? moments[end].second : forward_seconds;
-    block.seconds = until - moments[begin].second;
+    const double until = end < names.size() ? moments[end].seconds : forward_seconds;
+    block.seconds = until - moments[begin].seconds;
     ++runs[block.module];
     if (!block.module.empty() && block.places.size() > 1) blocks.push_back(std::move(block));
   }

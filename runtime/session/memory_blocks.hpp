@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "fewbit/memory_plan.hpp"
@@ -13,13 +13,20 @@ struct Block {
   std::string module;          ///< a name up to its first number: "encoder.layers.0"
   std::vector<size_t> places;  ///< in the order in which they saved
   double seconds = 0.0;        ///< of its forward
+  int64_t left_bytes = 0;      ///< at least, that none of its places keeps
 };
 
-/// moments: places in the order in which they saved, and how long the forward had run then. A place
-/// that knows no module is of the one that those around it agree on, or of the first; modules of
-/// one place are left out, as are those that others interrupt.
+/// A place saved.
+struct BlockMoment {
+  size_t place;
+  double seconds;          ///< that the forward had run then
+  int64_t left_bytes = 0;  ///< saved from then to the next one that no place keeps
+};
+
+/// moments: in the order of time. A place that knows no module is of the one that those around it
+/// agree on, or of the first; modules of one place are left out, as are those that others
+/// interrupt.
 std::vector<Block> blocks_of(const std::vector<MemoryPlan::Place>& places,
-                             const std::vector<std::pair<size_t, double>>& moments,
-                             double forward_seconds);
+                             const std::vector<BlockMoment>& moments, double forward_seconds);
 
 }  // namespace fewbit::session

@@ -198,10 +198,11 @@ void MemoryPlanner::share_memory() {
 
 /// The times of a forward between what modules save.
 void MemoryPlanner::propose_checkpoints(double price) {
-  std::vector<std::pair<size_t, double>> moments;
+  std::vector<BlockMoment> moments;
   for (const Survey::Moment& moment : exact_.moments) {
     const auto number = numbers_.find(moment.site);
-    if (number != numbers_.end()) moments.emplace_back(number->second, moment.seconds);
+    if (number == numbers_.end()) continue;
+    moments.push_back({number->second, moment.seconds, moment.left_bytes});
   }
   const Coder coder(options_);
   const codecs::CodecPointer codec =
@@ -211,7 +212,7 @@ void MemoryPlanner::propose_checkpoints(double price) {
     const at::Tensor run = at::empty({input.site.elements}, at::device(at::kMeta));
     MemoryPlan::Checkpoint checkpoint;
     checkpoint.module = block.module;
-    checkpoint.bytes = -codecs::bytes_ahead(*codec, run).value_or(0);
+    checkpoint.bytes = block.left_bytes - codecs::bytes_ahead(*codec, run).value_or(0);
     checkpoint.seconds = block.seconds + input.choices.front().seconds;
     for (const size_t place : block.places) {
       checkpoint.bytes += plan_.places[place].choice().bytes;

@@ -98,11 +98,17 @@ std::unique_ptr<const Kept> Survey::kept(const std::shared_ptr<Survey>& survey, 
   const double seconds = now(device) - begin;
   const std::lock_guard lock(survey->mutex_);
   survey->times_.moments.push_back({site, begin - survey->start_ - survey->keeping_,
-                                    saving.memory.address(), saving.memory.bytes});
+                                    saving.memory.address(), saving.memory.bytes, 0});
   survey->times_.seconds[site] += seconds;
   survey->keeping_ += seconds;
   if (!kept) return nullptr;
   return std::make_unique<Timed>(survey, site, device, std::move(kept));
+}
+
+void Survey::leave(const Memory& memory) {
+  const std::lock_guard lock(mutex_);
+  if (times_.moments.empty() || !left_.insert(memory.address()).second) return;
+  times_.moments.back().left_bytes += memory.bytes;
 }
 
 void Survey::add(const SiteKey& site, double seconds) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -27,6 +28,7 @@ class Survey {
     double seconds;
     const void* memory;  ///< that it saved of
     int64_t bytes;       ///< of all of that
+    int64_t left_bytes;  ///< of what was saved from then to the next moment and no place keeps
   };
   struct Times {
     std::map<SiteKey, double> seconds;
@@ -49,6 +51,8 @@ class Survey {
                                           const SiteKey& site, const Saving& saving,
                                           c10::Device device, double begin,
                                           std::unique_ptr<const Kept> kept);
+  /// What is no parameter was saved and is kept by nobody.
+  void leave(const Memory& memory);
   /// It took so long to bring it back. From any thread.
   void add(const SiteKey& site, double seconds);
 
@@ -58,6 +62,7 @@ class Survey {
   double keeping_ = 0.0;
   double restoring_ = 0.0;
   Times times_;
+  std::set<const void*> left_;  ///< memory, which lives until backward
 };
 
 }  // namespace fewbit::session

@@ -9,8 +9,8 @@ namespace fewbit::session::memory_blocks_test {
 std::string blocks(const std::vector<std::string>& modules, const std::vector<size_t>& order) {
   std::vector<MemoryPlan::Place> places(modules.size());
   for (size_t i = 0; i < modules.size(); ++i) places[i].site.module = modules[i];
-  std::vector<std::pair<size_t, double>> moments;
-  for (size_t i = 0; i < order.size(); ++i) moments.emplace_back(order[i], i);
+  std::vector<BlockMoment> moments;
+  for (size_t i = 0; i < order.size(); ++i) moments.push_back({order[i], static_cast<double>(i)});
   std::string text;
   for (const Block& block : blocks_of(places, moments, static_cast<double>(order.size()))) {
     text += block.module + ':';
@@ -37,6 +37,16 @@ TEST(MemoryBlocks, WhatKnowsNoModuleIsOfTheOneAroundIt) {
 TEST(MemoryBlocks, OfOnePlaceOrInterruptedAreNone) {
   EXPECT_EQ(blocks({"b.0", "b.1", "b.1"}, {0, 1, 2}), "b.1: 1 2, 2 s\n");
   EXPECT_EQ(blocks({"b.0", "b.0", "b.1", "b.0", "b.0"}, {0, 1, 2, 3, 4}), "");
+}
+
+TEST(MemoryBlocks, FreeWhatNoPlaceKeepsToo) {
+  std::vector<MemoryPlan::Place> places(4);
+  for (size_t i = 0; i < places.size(); ++i) places[i].site.module = i < 2 ? "b.0" : "b.1";
+  const std::vector<Block> blocks =
+      blocks_of(places, {{0, 0.0, 1}, {1, 1.0, 2}, {2, 2.0, 4}, {3, 3.0, 8}}, 4.0);
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[0].left_bytes, 1);
+  EXPECT_EQ(blocks[1].left_bytes, 4);
 }
 
 TEST(MemoryBlocks, APlaceThatSavesTwiceIsNamedOnce) {

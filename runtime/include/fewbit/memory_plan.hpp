@@ -47,7 +47,8 @@ struct MemoryPlan {
   /// then to plan again.
   struct Checkpoint {
     std::string module;        ///< "encoder.layers.0"
-    int64_t bytes = 0;         ///< that are kept less than by its places as chosen, at least
+    int64_t bytes = 0;         ///< that are kept less than by its places as chosen, at least; what
+                               ///< no place keeps, as codes of activations, among them
     double seconds = 0.0;      ///< that it takes more than these
     bool is_proposed = false;  ///< it is cheaper than what the last bytes were bought for
   };
