@@ -17,6 +17,10 @@ examples::Sheet slopes_beside_an_outlier(int64_t draws);
 /// Where the error goes of groups whose energy is in a part of their elements.
 examples::Sheet spread_of_errors(int64_t groups);
 
+/// What activations make of N(0, 1): the error of rotated codes of what their codes do not tell,
+/// beside that of rotated codes of all in as many bits.
+examples::Sheet outputs_by_class(int64_t elements, int64_t draws);
+
 /// Of maps whose blocks' means are kept apart: the error of rotated codes of what is left, beside
 /// that of rotated codes of all in as many bits.
 examples::Sheet low_frequencies_apart(const std::vector<SavedRun>& runs, int64_t draws);
