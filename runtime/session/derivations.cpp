@@ -100,13 +100,6 @@ class DerivedRun final : public codecs::Encoded {
   mutable at::TensorOptions options_;
 };
 
-/// Where the tensor's elements lie in its memory: the first, and behind the last.
-std::pair<int64_t, int64_t> span_of(const at::Tensor& tensor) {
-  int64_t last = tensor.storage_offset();
-  for (int64_t i = 0; i < tensor.dim(); ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
-  return {tensor.storage_offset(), last + 1};
-}
-
 /// All of a chain is computed for each of its tensors.
 constexpr int kMostSteps = 16, kMostProducts = 2;
 
@@ -123,44 +116,18 @@ std::string way_of(std::string_view name, const std::string& before) {
 
 }  // namespace
 
-bool may_be_followed(const at::Tensor& tensor) {
-  return tensor.has_storage() && !Compression::is_too_small(tensor) &&
-         tensor.is_non_overlapping_and_dense();
-}
-
-uint64_t sample_of(const at::Tensor& run) {
-  if (!run.device().is_cpu()) return 0;
-  constexpr uint64_t kPlaces = 128, kGolden = 0x9E3779B97F4A7C15u;
-  const auto* bytes = static_cast<const uint8_t*>(run.const_data_ptr());
-  const auto last = static_cast<double>(run.nbytes() - sizeof(uint64_t));
-  uint64_t sample = 0, place = 0;
-  for (uint64_t i = 0; i < kPlaces; ++i) {
-    place += kGolden;  // whose multiples meet rows and columns of any shape
-    const auto at = static_cast<uint64_t>(std::ldexp(static_cast<double>(place), -64) * last);
-    uint64_t word = 0;
-    std::memcpy(&word, bytes + at, sizeof word);
-    sample = (sample ^ word) * kGolden;
-  }
-  return sample;
-}
-
 void Derivations::insert(const at::Tensor& run, Piece piece) {
-  Memory memory = memory_of(run);
-  std::vector<Piece>& pieces = pieces_[memory.address()];
-  piece.memory = std::move(memory.owner);
-  piece.version = run._version();
-  piece.offset = run.storage_offset();
-  piece.count = run.numel();
-  piece.type = run.scalar_type();
-  piece.sample = sample_of(run);
-  std::erase_if(pieces, [&](const Piece& old) { return old.version != piece.version; });
-  pieces.push_back(std::move(piece));
+  Contents contents(run);
+  std::vector<PlacedPiece>& pieces = pieces_[contents.memory()];
+  std::erase_if(
+      pieces, [&](const PlacedPiece& old) { return old.contents.version() != contents.version(); });
+  pieces.push_back({std::move(contents), std::move(piece)});
   if (++inserted_ >= few_) forget_dead();
 }
 
 /// Of memory that is gone, before it is much beside what lives.
 void Derivations::forget_dead() {
-  std::erase_if(pieces_, [](const auto& pieces) { return pieces.second[0].memory.expired(); });
+  std::erase_if(pieces_, [](const auto& pieces) { return pieces.second[0].contents.is_gone(); });
   inserted_ = 0;
   few_ = std::max<size_t>(8, pieces_.size() / 4);
 }
@@ -194,16 +161,12 @@ std::optional<Derivations::Found> Derivations::piece_of(const at::Tensor& tensor
   if (!tensor.has_storage()) return std::nullopt;
   const auto pieces = pieces_.find(memory_of(tensor).address());
   if (pieces == pieces_.end()) return std::nullopt;
-  const auto [first, last] = span_of(tensor);
-  for (const Piece& piece : pieces->second) {
+  for (const auto& [contents, piece] : pieces->second) {
     RunPointer run = piece.derived ? piece.derived : piece.codes.lock();
-    if (!run || piece.version != tensor._version() || piece.type != tensor.scalar_type()) continue;
-    if (first < piece.offset || last > piece.offset + piece.count) continue;
-    const at::Tensor whole = tensor.as_strided({piece.count}, {1}, piece.offset);
-    if (sample_of(whole) != piece.sample) continue;
-    return Found{
-        piece,
-        {std::move(run), tensor.sizes().vec(), tensor.strides().vec(), first - piece.offset}};
+    if (!run) continue;
+    const std::optional<int64_t> place = contents.place_of(tensor);
+    if (!place) continue;
+    return Found{piece, {std::move(run), tensor.sizes().vec(), tensor.strides().vec(), *place}};
   }
   return std::nullopt;
 }

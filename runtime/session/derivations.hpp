@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "session/compression.hpp"
+#include "session/contents.hpp"
 #include "session/derivation_rules.hpp"
 #include "session/known_classes.hpp"
 
@@ -31,14 +32,6 @@ struct Shown {
 inline Again again(const Shown& shown) {
   return {[shown] { return shown.tensor(); }, shown.run->tensors().vec()};
 }
-
-/// Tells contents apart that changed behind the version's back, as those through data() or the
-/// parts of unsafe_chunk: by 128 places, so that a change of a tenth of all is seen but for one in
-/// a million. At least 8 bytes. Of a device that would have to be waited for: always 0.
-std::uint64_t sample_of(const at::Tensor& run);
-
-/// Whether it is kept in few bits at all, and its elements are all that lies between its ends.
-bool may_be_followed(const at::Tensor& tensor);
 
 /// What can be had again of what is coded, without codes of its own: followed from operation to
 /// operation through one forward.
@@ -77,14 +70,8 @@ class Derivations {
   }
 
  private:
-  /// Elements of a memory, as they were.
+  /// How elements come back.
   struct Piece {
-    Memory::Owner memory = Memory::Owner::reclaim(nullptr);
-    std::int64_t version = 0;
-    std::int64_t offset = 0;
-    std::int64_t count = 0;
-    at::ScalarType type = at::kFloat;
-    std::uint64_t sample = 0;
     std::weak_ptr<const codecs::Encoded> codes;  ///< held by autograd,
     RunPointer derived;                          ///< or by nobody else
     std::string way;                             ///< empty: codes
@@ -94,6 +81,10 @@ class Derivations {
     bool has_signs = false;  ///< right ones
     int steps = 0;           ///< from codes to here,
     int products = 0;        ///< and matrix products among them
+  };
+  struct PlacedPiece {
+    Contents contents;
+    Piece piece;
   };
   struct Found {
     Piece piece;
@@ -110,13 +101,13 @@ class Derivations {
 
   const Compression& compression_;
   KnownClasses classes_;
-  std::map<const void*, std::vector<Piece>> pieces_;  ///< by memory
-  std::uint64_t added_ = 0;                           ///< codes so far
-  std::size_t inserted_ = 0;                          ///< since the dead were forgotten
-  std::size_t few_ = 8;                               ///< so many are no matter
-  Beside beside_;                                     ///< what runs now
-  std::optional<Found> before_;                       ///< what runs now changes it in place
-  std::weak_ptr<const codecs::Encoded> signed_;       ///< codes that keep what runs now its signs
+  std::map<const void*, std::vector<PlacedPiece>> pieces_;  ///< by memory
+  std::uint64_t added_ = 0;                                 ///< codes so far
+  std::size_t inserted_ = 0;                                ///< since the dead were forgotten
+  std::size_t few_ = 8;                                     ///< so many are no matter
+  Beside beside_;                                           ///< what runs now
+  std::optional<Found> before_;                             ///< what runs now changes it in place
+  std::weak_ptr<const codecs::Encoded> signed_;  ///< codes that keep what runs now its signs
 };
 
 }  // namespace fewbit::session

@@ -12,7 +12,6 @@
 
 #include "ops/activation.hpp"
 #include "ops/activation_arguments.hpp"
-#include "session/derivations.hpp"
 
 namespace fewbit::session {
 
@@ -114,23 +113,19 @@ void KnownClasses::end_call(const RecordedCall& call, const Beside& beside) {
   if (!classes) return;
   const at::Tensor result = call.results[0].toTensor();
   if (!may_be_followed(result)) return;
-  std::erase_if(known_, [](const auto& known) { return known.second.memory.expired(); });
-  Memory memory = memory_of(result);
-  const void* address = memory.address();
-  known_.insert_or_assign(
-      address, Known{std::move(memory.owner), result._version(), result.storage_offset(),
-                     result.numel(), result.scalar_type(), sample_of(result), std::move(*classes)});
+  std::erase_if(known_, [](const auto& known) { return known.second.contents.is_gone(); });
+  Contents contents(result);
+  const void* memory = contents.memory();
+  known_.insert_or_assign(memory, Known{std::move(contents), std::move(*classes)});
 }
 
 std::optional<codecs::Classes> KnownClasses::find(const at::Tensor& tensor) const {
   if (!may_be_followed(tensor)) return std::nullopt;
   const auto found = known_.find(memory_of(tensor).address());
   if (found == known_.end()) return std::nullopt;
-  const Known& known = found->second;
-  const bool is_same = known.version == tensor._version() && known.type == tensor.scalar_type() &&
-                       known.offset == tensor.storage_offset() && known.count == tensor.numel();
-  if (!is_same || sample_of(tensor) != known.sample) return std::nullopt;
-  return known.classes;
+  const auto& [contents, classes] = found->second;
+  if (tensor.numel() != contents.count() || !contents.place_of(tensor)) return std::nullopt;
+  return classes;
 }
 
 }  // namespace fewbit::session

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "codecs/codec.hpp"
+#include "session/contents.hpp"
 #include "session/derivation_rules.hpp"
 #include "session/running_operations.hpp"
 
@@ -28,14 +29,8 @@ class KnownClasses {
   std::optional<codecs::Classes> find(const at::Tensor& tensor) const;
 
  private:
-  /// Elements of a memory, as they were.
   struct Known {
-    Memory::Owner memory = Memory::Owner::reclaim(nullptr);
-    std::int64_t version = 0;
-    std::int64_t offset = 0;
-    std::int64_t count = 0;
-    at::ScalarType type = at::kFloat;
-    std::uint64_t sample = 0;
+    Contents contents;
     codecs::Classes classes;
   };
 

@@ -1,0 +1,59 @@
+#include "session/contents.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "session/compression.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+/// Where the tensor's elements lie in its memory: the first, and behind the last.
+std::pair<int64_t, int64_t> span_of(const at::Tensor& tensor) {
+  int64_t last = tensor.storage_offset();
+  for (int64_t i = 0; i < tensor.dim(); ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
+  return {tensor.storage_offset(), last + 1};
+}
+
+}  // namespace
+
+uint64_t sample_of(const at::Tensor& run) {
+  if (!run.device().is_cpu()) return 0;
+  constexpr uint64_t kPlaces = 128, kGolden = 0x9E3779B97F4A7C15u;
+  const auto* bytes = static_cast<const uint8_t*>(run.const_data_ptr());
+  const auto last = static_cast<double>(run.nbytes() - sizeof(uint64_t));
+  uint64_t sample = 0, place = 0;
+  for (uint64_t i = 0; i < kPlaces; ++i) {
+    place += kGolden;  // whose multiples meet rows and columns of any shape
+    const auto at = static_cast<uint64_t>(std::ldexp(static_cast<double>(place), -64) * last);
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + at, sizeof word);
+    sample = (sample ^ word) * kGolden;
+  }
+  return sample;
+}
+
+bool may_be_followed(const at::Tensor& tensor) {
+  return tensor.has_storage() && !Compression::is_too_small(tensor) &&
+         tensor.is_non_overlapping_and_dense();
+}
+
+Contents::Contents(const at::Tensor& run)
+    : memory_(memory_of(run)),
+      version_(run._version()),
+      offset_(run.storage_offset()),
+      count_(run.numel()),
+      type_(run.scalar_type()),
+      sample_(sample_of(run)) {}
+
+std::optional<int64_t> Contents::place_of(const at::Tensor& tensor) const {
+  if (version_ != tensor._version() || type_ != tensor.scalar_type()) return std::nullopt;
+  const auto [first, last] = span_of(tensor);
+  if (first < offset_ || last > offset_ + count_) return std::nullopt;
+  if (sample_of(tensor.as_strided({count_}, {1}, offset_)) != sample_) return std::nullopt;
+  return first - offset_;
+}
+
+}  // namespace fewbit::session
