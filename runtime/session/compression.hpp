@@ -57,6 +57,10 @@ class Compression {
   /// Whether a rule says so of the operation.
   bool leaves_alone(std::string_view operation) const;
   static bool is_too_small(const at::Tensor& tensor);
+  /// Whether what is known of elements helps to keep them.
+  bool codes_by_class(const Treatment& treatment) const {
+    return options().scheme == Scheme::rotated && treatment.takes_bits();
+  }
 
   using SiteKey = session::SiteKey;
 

@@ -32,7 +32,9 @@ int64_t bytes_of(at::TensorList tensors) {
 class Coded final : public Kept {
  public:
   /// view: what the tensor shows, with dimensions of size 1 where it is expanded.
-  Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view) : shown_(std::move(shown)) {
+  Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view,
+        std::shared_ptr<LateRun> late = nullptr)
+      : shown_(std::move(shown)), late_(std::move(late)) {
     shown_.sizes = tensor.sizes().vec();
     for (int64_t i = 0; i < tensor.dim(); ++i) {
       if (tensor.size(i) != view.size(i)) shown_.strides[static_cast<size_t>(i)] = 0;
@@ -42,9 +44,14 @@ class Coded final : public Kept {
   at::Tensor restored() const override { return shown_.tensor(); }
 
   at::TensorList tensors() const override { return shown_.run->tensors(); }
+  bool is_settled() const override { return !late_ || late_->is_settled(); }
+  void when_settled(std::function<void()> tell) const override {
+    late_->when_settled(std::move(tell));
+  }
 
  private:
   Shown shown_;
+  std::shared_ptr<LateRun> late_;  ///< that waits; null: none does
 };
 
 }  // namespace
@@ -88,9 +95,9 @@ Subject CompressionUser::subject_of(const at::Tensor& run, const Saved& saved) c
   return {saved.saving, is_view ? derivations_.classes_of(saved.view) : std::nullopt};
 }
 
-CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved) {
+CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved,
+                                                    const Subject& subject) {
   const auto& [tensor, view, saving, treatment, site] = saved;
-  const Subject subject = subject_of(run, saved);
   const codecs::CodecPointer codec = compression_->codec_at(site, subject, treatment);
   if (!codec->takes(run)) return {};
   const bool is_due = compression_->is_due(site);
@@ -107,8 +114,7 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
     compression_->measure(site, subject, treatment, run, {{codec->name(), *encoded}}, random);
     if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
   }
-  return {compression_->held(away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded),
-          codec->keeps_signs()};
+  return {away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded, codec->keeps_signs()};
 }
 
 void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,
@@ -142,6 +148,7 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
   const at::Tensor run = ops::dense(view);
   const uint64_t sample = sample_of(run);
   RunPointer encoded = known.encoded.lock();
+  std::shared_ptr<LateRun> late;
   if (encoded && !known.is_derived && known.sample == sample) {
     latest_ = known.site;
     compression_->raise(known.site, saving, treatment);
@@ -149,10 +156,16 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
     const bool is_due = compression_->is_due(site);
     const auto derived =
         is_due && treatment.takes_bits() ? derivations_.find(view, saving) : std::nullopt;
-    const EncodedRun now = encode(run, saved);
-    encoded = now.codes;
-    if (!encoded) return nullptr;
-    if (derived) measure_derived(saved, run, *derived);
+    EncodedRun now;
+    if (waits(run, saved)) {
+      now.codes = wait(saved, derived);
+      late = waiting_->run;
+    } else {
+      now = encode(run, saved, subject_of(run, saved));
+      if (now.codes && derived) measure_derived(saved, run, *derived);
+    }
+    if (!now.codes) return nullptr;
+    encoded = compression_->held(now.codes);
     known = {saving.memory.owner, encoded, site, sample, false};
     if (treatment.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
       derivations_.add(view, encoded, site, now.keeps_signs);
@@ -162,7 +175,7 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
   if (treatment.way == Way::mask) derivations_.keep_mask(shown, saving);
   if (treatment.way == Way::codes) derivations_.keep_codes(shown, saving);
   if (treatment.way == Way::integers) derivations_.keep_places(shown);
-  return std::make_unique<Coded>(shown, tensor, run);
+  return std::make_unique<Coded>(shown, tensor, run, late);
 }
 
 /// Those of an activation.
@@ -188,14 +201,25 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
   derivations_.keep(tensor, saving);
   const Treatment treatment = compression_->treatment(tensor, saving);
   if (treatment.way == Way::exact) return nullptr;
+  if (treatment.way != Way::codes) settle({});
   const Compression::SiteKey site = next_site(saving);  // of a small tensor too: batches differ
   const at::Tensor view = unexpanded(tensor);
-  if (Compression::is_too_small(view)) return nullptr;
+  if (Compression::is_too_small(view)) {
+    settle(classes_of_waiting(saving));
+    return nullptr;
+  }
   Saved saved{tensor, view, saving, treatment, site};
   Run& known = runs_[key_of(saved)];
   latest_ = known.is_exact ? known.site : site;
-  if (known.is_exact) return nullptr;
-  if (treatment.way == Way::codes) return keep_codes(saved, known);
+  if (known.is_exact) {
+    settle({});
+    return nullptr;
+  }
+  if (treatment.way == Way::codes) {
+    auto kept = keep_codes(saved, known);
+    settle(classes_of_waiting(saving));
+    return kept;
+  }
   const RunPointer held = known.encoded.lock();
   const auto assigned = compression_->assignment(site);
   if (assigned && !held) {

@@ -2,13 +2,17 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <c10/core/Stream.h>
+
 #include "session/compression.hpp"
 #include "session/derivations.hpp"
+#include "session/late_run.hpp"
 #include "session/saved_tensors.hpp"
 #include "session/sensitivities.hpp"
 
@@ -22,19 +26,14 @@ class CompressionUser final : public SavedTensorUser {
         derivations_(*compression_),
         sensitivities_(compression_),
         swap_(compression_->new_swap()) {}
+  /// All that was saved is coded, and bits are split for the next forward.
+  void end_forward() noexcept;
 
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
-  bool holds(std::string_view operation) const override {
-    return may_be_derived(operation) || KnownClasses::follows(operation) ||
-           needs_arguments(operation) ||
-           (compression_->follows_gradients() && Sensitivities::follows(operation));
-  }
-  void start_call(const RecordedCall& call) override { derivations_.start_call(call); }
-  void end_call(const RecordedCall& call) override {
-    derivations_.end_call(call);
-    sensitivities_.end_call(call);
-  }
+  bool holds(std::string_view operation) const override { return waiting_ || concerns(operation); }
+  void start_call(const RecordedCall& call) override;
+  void end_call(const RecordedCall& call) override;
 
  private:
   /// The memory that a run of elements was coded from, as it was.
@@ -74,8 +73,13 @@ class CompressionUser final : public SavedTensorUser {
     RunPointer codes;
     bool keeps_signs = false;
   };
+  bool concerns(std::string_view operation) const {
+    return may_be_derived(operation) || KnownClasses::follows(operation) ||
+           needs_arguments(operation) ||
+           (compression_->follows_gradients() && Sensitivities::follows(operation));
+  }
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
-  EncodedRun encode(const at::Tensor& run, const Saved& saved);
+  EncodedRun encode(const at::Tensor& run, const Saved& saved, const Subject& subject);
   std::unique_ptr<const Kept> derive(const Saved& saved, const Derivations::Derived& derived,
                                      Run& known);
   std::unique_ptr<const Kept> code(const Saved& saved, Run& known);
@@ -87,6 +91,32 @@ class CompressionUser final : public SavedTensorUser {
                        const Derivations::Derived& derived);
   codecs::RandomStream next_random(at::Device device);
 
+  // compression_late.cpp.
+
+  /// The input of a norm, which is coded once it is known whether codes tell of it that an
+  /// activation of the norm's output keeps.
+  struct Waiting {
+    std::shared_ptr<LateRun> run;
+    at::Tensor input;
+    Saving saving;
+    Treatment treatment;
+    Compression::SiteKey site;
+    c10::Stream stream;
+    std::optional<Derivations::Derived> derived;  ///< to be measured
+    bool has_ended = false;                       ///< the norm
+    int running = 0;  ///< operations that run, the outermost of which takes its output
+    std::optional<Contents> output = {};
+    std::vector<int64_t> strides = {};  ///< of that
+  };
+  bool waits(const at::Tensor& run, const Saved& saved) const;
+  RunPointer wait(const Saved& saved, std::optional<Derivations::Derived> derived);
+  void follow_start(const RecordedCall& call);
+  void follow_end(const RecordedCall& call);
+  /// What the operation that saves now tells of it.
+  std::optional<codecs::Classes> classes_of_waiting(const Saving& saving) const;
+  /// Codes it.
+  void settle(const std::optional<codecs::Classes>& classes);
+
   std::shared_ptr<Compression> compression_;
   Derivations derivations_;
   Sensitivities sensitivities_;
@@ -96,6 +126,7 @@ class CompressionUser final : public SavedTensorUser {
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   std::map<std::string, at::Tensor> seeds_;               ///< by device
   int64_t coded_ = 0;
+  std::optional<Waiting> waiting_;
 };
 
 }  // namespace fewbit::session

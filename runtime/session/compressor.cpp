@@ -132,23 +132,21 @@ std::string Compressor::report() const {
 
 CompressionScope::CompressionScope(Compressor& compressor)
     : stack_(session::PolicyStack::of_this_thread()),
-      compression_(compressor.compression_),
-      use_(std::make_unique<session::SavedTensorUse>(
-          "fewbit::CompressionScope",
-          std::make_shared<session::CompressionUser>(compressor.compression_))),
+      user_(std::make_shared<session::CompressionUser>(compressor.compression_)),
+      use_(std::make_unique<session::SavedTensorUse>("fewbit::CompressionScope", user_)),
       activations_({.bits = compressor.options().activation_bits}) {
   for (const char* function : {"sigmoid", "tanh"}) {
     activations_.rule(function, Bits{compressor.options().activation_bits});
   }
   activations_.rule("relu", Bits{1});
-  policy_ = std::make_unique<session::CompressionPolicy>(*compression_,
+  policy_ = std::make_unique<session::CompressionPolicy>(*compressor.compression_,
                                                          *session::PolicyStack::innermost());
   stack_->open(policy_.get());
 }
 
 CompressionScope::~CompressionScope() {
   stack_->close(policy_.get());
-  compression_->end_forward();
+  user_->end_forward();
 }
 
 }  // namespace fewbit

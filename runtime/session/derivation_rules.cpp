@@ -202,12 +202,13 @@ std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
   const std::string function = arguments[1].toStringRef();
   if (has_codes_of_sign(arguments)) {
     if (!codes || x.strides() != y.strides()) return std::nullopt;
-    return Recipe{
+    Recipe recipe{
         kRelu, x,
         [codes = codes->tensor, levels = arguments[5].toDoubleVector()](const at::Tensor& again) {
           return ops::activation_backward(again, codes(), levels);
-        },
-        codes->held};
+        }};
+    recipe.beside = codes->held;
+    return recipe;
   }
   return Recipe{kActivation, x,
                 [function, parameters = arguments[2].toDoubleVector()](const at::Tensor& again) {
@@ -220,19 +221,21 @@ std::optional<Recipe> activation(const Values& arguments, const at::Tensor& y,
 std::optional<Recipe> dropout(const RecordedCall& call, const Again& mask) {
   double scale = 1.0;
   if (call.operation == kNativeDropout) scale = 1.0 / (1.0 - call.arguments[1].toDouble());
-  return Recipe{kDropout, call.arguments[0].toTensor().detach(),
+  Recipe recipe{kDropout, call.arguments[0].toTensor().detach(),
                 [mask = mask.tensor, scale](const at::Tensor& x) {
                   const at::Tensor y = at::mul(x, mask());
                   return scale == 1.0 ? y : at::mul(y, scale);
-                },
-                mask.held};
+                }};
+  recipe.beside = mask.held;
+  return recipe;
 }
 
 std::optional<Recipe> sum(const RecordedCall& call, const Again& addend) {
-  return Recipe{kSum, call.arguments[0].toTensor().detach(),
+  Recipe recipe{kSum, call.arguments[0].toTensor().detach(),
                 [addend = addend.tensor, alpha = call.arguments[2].toScalar()](
-                    const at::Tensor& x) { return at::add(x, addend(), alpha); },
-                addend.held};
+                    const at::Tensor& x) { return at::add(x, addend(), alpha); }};
+  recipe.beside = addend.held;
+  return recipe;
 }
 
 struct Rule {

@@ -14,7 +14,7 @@ namespace fewbit::session {
 /// A tensor that comes back whenever it is asked for.
 struct Again {
   std::function<at::Tensor()> tensor;
-  std::vector<at::Tensor> held;  ///< of what it comes
+  std::function<std::vector<at::Tensor>()> held;  ///< of what it comes
 };
 
 /// What a call takes beside the one argument that its result comes of, as far as it is known.
@@ -33,7 +33,8 @@ struct Recipe {
   std::function<at::Tensor(const at::Tensor& from)> again;
   std::vector<at::Tensor> kept = {};     ///< what else it takes that autograd keeps too,
   std::vector<at::Tensor> weights = {};  ///< that the model holds, and mostly autograd checks,
-  std::vector<at::Tensor> copies = {};   ///< and small ones that nobody would check
+  std::vector<at::Tensor> copies = {};   ///< and small ones that nobody would check;
+  std::function<std::vector<at::Tensor>()> beside = nullptr;  ///< and what else comes back, if any
 };
 
 inline constexpr std::string_view kCopy = "copy", kLinear = "linear", kNorm = "norm",

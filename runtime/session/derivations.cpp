@@ -37,10 +37,6 @@ class DerivedRun final : public codecs::Encoded {
         constants_.push_back({constant, constant._version()});
       }
     }
-    for (const at::Tensor& part : from_.run->tensors()) held_.push_back(part);
-    for (const auto* constants : {&recipe_.kept, &recipe_.copies}) {
-      held_.insert(held_.end(), constants->begin(), constants->end());
-    }
   }
 
   at::Tensor decoded() const override {
@@ -54,7 +50,18 @@ class DerivedRun final : public codecs::Encoded {
     return run;
   }
 
-  at::TensorList tensors() const override { return held_; }
+  /// As what it comes of holds them now.
+  at::TensorList tensors() const override {
+    const std::lock_guard lock(mutex_);
+    held_ = from_.run->tensors().vec();
+    const auto add = [&](const std::vector<at::Tensor>& more) {
+      held_.insert(held_.end(), more.begin(), more.end());
+    };
+    add(recipe_.kept);
+    add(recipe_.copies);
+    if (recipe_.beside) add(recipe_.beside());
+    return held_;
+  }
 
  private:
   struct Constant {
@@ -93,8 +100,8 @@ class DerivedRun final : public codecs::Encoded {
   int64_t count_;
   at::ScalarType type_;
   std::vector<Constant> constants_;
-  std::vector<at::Tensor> held_;
   mutable std::mutex mutex_;
+  mutable std::vector<at::Tensor> held_;
   mutable c10::weak_intrusive_ptr<c10::StorageImpl> latest_ =
       c10::weak_intrusive_ptr<c10::StorageImpl>::reclaim(nullptr);
   mutable at::TensorOptions options_;
@@ -145,7 +152,8 @@ void Derivations::add(const at::Tensor& run, const RunPointer& codes,
 
 void Derivations::keep(const at::Tensor& tensor, const Saving& saving) {
   if (!keeps_codes(saving)) return;
-  beside_.codes = Again{[codes = tensor.detach()] { return codes; }, {tensor.detach()}};
+  const at::Tensor codes = tensor.detach();
+  beside_.codes = Again{[codes] { return codes; }, [codes] { return std::vector{codes}; }};
 }
 
 void Derivations::keep_codes(const Shown& codes, const Saving& saving) {

@@ -30,7 +30,7 @@ struct Shown {
 
 /// As others take it.
 inline Again again(const Shown& shown) {
-  return {[shown] { return shown.tensor(); }, shown.run->tensors().vec()};
+  return {[shown] { return shown.tensor(); }, [shown] { return shown.run->tensors().vec(); }};
 }
 
 /// What can be had again of what is coded, without codes of its own: followed from operation to
@@ -68,6 +68,8 @@ class Derivations {
   std::optional<codecs::Classes> classes_of(const at::Tensor& tensor) const {
     return classes_.find(tensor);
   }
+  /// The codes that the running activation has kept so far, if any.
+  const std::optional<Again>& codes() const { return beside_.codes; }
 
  private:
   /// How elements come back.

@@ -20,21 +20,6 @@ namespace {
 /// Of codes of more bits there would be more classes than are mapped.
 constexpr int kMostBits = 4;
 
-std::optional<codecs::Classes> of_activation(const RecordedCall& call, const Again& codes) {
-  if (call.arguments.size() <= ops::kLevelsArgument) return std::nullopt;
-  const std::vector<double> levels = call.arguments[ops::kLevelsArgument].toDoubleVector();
-  const auto bits = static_cast<int>(std::bit_width(levels.size() - 1));
-  if (bits < 1 || bits > kMostBits) return std::nullopt;
-  codecs::Classes classes;
-  classes.count = static_cast<int>(levels.size());
-  classes.of_elements = [codes = codes.tensor, bits] { return ops::ElementClasses{codes(), bits}; };
-  if (call.arguments[ops::kFunctionArgument].toStringRef() == "relu") {
-    const auto zero = std::ranges::find(levels, 0.0);
-    if (zero != levels.end()) classes.zero = static_cast<int>(zero - levels.begin());
-  }
-  return classes;
-}
-
 struct Layout {
   std::vector<int64_t> sizes, strides;
 
@@ -91,10 +76,26 @@ bool is_laid_out_alike(const at::Tensor& one, const at::Tensor& other) {
 
 }  // namespace
 
+std::optional<codecs::Classes> KnownClasses::of_activation(
+    const std::vector<c10::IValue>& arguments, const Again& codes) {
+  if (arguments.size() <= ops::kLevelsArgument) return std::nullopt;
+  const std::vector<double> levels = arguments[ops::kLevelsArgument].toDoubleVector();
+  const auto bits = static_cast<int>(std::bit_width(levels.size() - 1));
+  if (bits < 1 || bits > kMostBits) return std::nullopt;
+  codecs::Classes classes;
+  classes.count = static_cast<int>(levels.size());
+  classes.of_elements = [codes = codes.tensor, bits] { return ops::ElementClasses{codes(), bits}; };
+  if (arguments[ops::kFunctionArgument].toStringRef() == "relu") {
+    const auto zero = std::ranges::find(levels, 0.0);
+    if (zero != levels.end()) classes.zero = static_cast<int>(zero - levels.begin());
+  }
+  return classes;
+}
+
 std::optional<codecs::Classes> KnownClasses::classes_of(const RecordedCall& call,
                                                         const Beside& beside) const {
   if (call.operation == "fewbit::activation") {
-    return beside.codes ? of_activation(call, *beside.codes) : std::nullopt;
+    return beside.codes ? of_activation(call.arguments, *beside.codes) : std::nullopt;
   }
   const bool is_copy = follows(call.operation);
   if (!is_copy && !beside.mask && !beside.places) return std::nullopt;

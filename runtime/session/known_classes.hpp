@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -20,6 +21,11 @@ namespace fewbit::session {
 /// through one forward.
 class KnownClasses {
  public:
+  /// Of what a few-bit activation gives, and of what it takes but for the class of zeros: as its
+  /// codes tell.
+  static std::optional<codecs::Classes> of_activation(const std::vector<c10::IValue>& arguments,
+                                                      const Again& codes);
+
   /// Whether it asks for such calls beside those that may be derived.
   static bool follows(std::string_view operation) { return operation == "aten::copy_"; }
 

@@ -33,21 +33,40 @@ Users& users() {
 }
 
 // In the order of opening, each once.
-template <class Visit>
-void for_each_user(const Visit& visit) {
-  const Users& all = users();
-  for (auto user = all.begin(); user != all.end(); ++user) {
-    if (std::find(all.begin(), user, *user) == user) visit(**user);
+Users each_user() {
+  Users each;
+  for (const auto& user : users()) {
+    if (std::ranges::find(each, user) == each.end()) each.push_back(user);
   }
+  return each;
 }
+
+// While users are asked or told: what they run themselves is nobody's to hear of.
+class Asking {
+ public:
+  Asking() : was_asking_(std::exchange(is_asking(), true)) {}
+  ~Asking() { is_asking() = was_asking_; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+  static bool& is_asking() {
+    static thread_local bool is_asking = false;
+    return is_asking;
+  }
+
+ private:
+  const at::NoGradGuard no_grad_;
+  bool was_asking_;
+};
 
 // Of all users.
 class Listener final : public OperationListener {
  public:
   void name_node(NodeKey node, const std::string& name) override {
-    for_each_user([&](SavedTensorUser& user) { user.name_node(node, name); });
+    for (const auto& user : each_user()) user->name_node(node, name);
   }
   bool holds(std::string_view operation) const override {
+    if (Asking::is_asking()) return false;
     return std::ranges::any_of(users(), [&](const auto& user) { return user->holds(operation); });
   }
   void start_call(const RecordedCall& call) override {
@@ -60,8 +79,8 @@ class Listener final : public OperationListener {
  private:
   template <class Visit>
   static void for_each_holder(const RecordedCall& call, const Visit& visit) {
-    const at::NoGradGuard no_grad;
-    const Users all = users();  // these may run operations
+    const Asking asking;
+    const Users all = users();
     for (const auto& user : all) {
       if (user->holds(call.operation)) visit(*user);
     }
@@ -112,6 +131,12 @@ Saving part_of(const Saving& whole, const at::Tensor& part) {
   return saving;
 }
 
+// The arguments end with the operation.
+Saving outliving(Saving saving) {
+  saving.arguments = nullptr;
+  return saving;
+}
+
 class Hooks final : public SavedVariableHooks {
  public:
   void call_pack_hook(const at::Tensor& tensor) override {
@@ -119,18 +144,27 @@ class Hooks final : public SavedVariableHooks {
     kept_ = replacement(tensor, saving);
     const bool replaced = kept_ != nullptr;
     if (!replaced) kept_ = kept_unchanged(tensor);
-    for (const at::Tensor& part : kept_->tensors()) {
-      const Saving kept = replaced ? part_of(saving, part) : saving;
-      for_each_user([&](SavedTensorUser& user) { keepings_.push_back(user.keep(kept)); });
-    }
+    const Users told = each_user();
+    if (kept_->is_settled()) return tell(saving, replaced, told);
+    alive_ = std::make_shared<Hooks*>(this);
+    kept_->when_settled([alive = std::weak_ptr(alive_), saving = outliving(saving), told] {
+      if (const auto hooks = alive.lock()) (*hooks)->tell(saving, true, told);
+    });
   }
 
   at::Tensor call_unpack_hook() override { return kept_->restored(); }
 
  private:
+  void tell(const Saving& saving, bool replaced, const Users& told) {
+    for (const at::Tensor& part : kept_->tensors()) {
+      const Saving kept = replaced ? part_of(saving, part) : saving;
+      for (const auto& user : told) keepings_.push_back(user->keep(kept));
+    }
+  }
+
   static std::unique_ptr<const Kept> replacement(const at::Tensor& tensor, const Saving& saving) {
-    const at::NoGradGuard no_grad;
-    const Users all = users();  // these may run operations
+    const Asking asking;
+    const Users all = users();
     for (auto user = all.rbegin(); user != all.rend(); ++user) {
       if (auto kept = (*user)->replace(tensor, saving)) return kept;
     }
@@ -139,6 +173,7 @@ class Hooks final : public SavedVariableHooks {
 
   std::unique_ptr<const Kept> kept_;
   std::vector<std::unique_ptr<Keeping>> keepings_;
+  std::shared_ptr<Hooks*> alive_;  // while this lives
 };
 
 class SavedTensorEngine final : public Engine {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ class Kept {
   virtual at::Tensor restored() const = 0;
   // All that is held.
   virtual at::TensorList tensors() const = 0;
+  // Whether that stays so; else it changes once, and calls what it was told to.
+  virtual bool is_settled() const { return true; }
+  virtual void when_settled(std::function<void()> /*tell*/) const {}
 };
 
 // The tensor itself, without its graph: refused where it was changed in place meanwhile.
@@ -39,7 +43,8 @@ class SavedTensorUser {
                                               const Saving& /*saving*/) {
     return nullptr;
   }
-  // One tensor that is kept: the saved one, or a part of what replaces it.
+  // One tensor that is kept: the saved one, or a part of what replaces it. What is not settled is
+  // told of once it is.
   virtual std::unique_ptr<Keeping> keep(const Saving& saving) = 0;
   // The name of a node that may have saved something is known.
   virtual void name_node(NodeKey /*node*/, const std::string& /*name*/) {}

@@ -89,8 +89,8 @@ TEST(Compression, TheMeterSeesTheBytesThatTheReportCounts) {
   }
   ASSERT_EQ(compressor.sites().size(), 2U);  // the norm's input and the second layer's
   const int64_t activation = 16 * ((100 * kWidth * 3 / 8 + 15) / 16);
-  EXPECT_EQ(exact, 2 * 100 * 4 + kMaps);
-  EXPECT_EQ(meter.unique_bytes(), coded - 8 + exact - kMaps + activation);
+  EXPECT_EQ(exact, 2 * 100 * 4 + 2 * kMaps);
+  EXPECT_EQ(meter.unique_bytes(), coded - 8 + exact - 2 * kMaps + activation);
 }
 
 TEST(Compression, WhatSeveralOperationsKeepIsCodedOnce) {

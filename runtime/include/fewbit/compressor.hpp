@@ -18,6 +18,7 @@ namespace fewbit {
 namespace session {
 class Compression;
 class CompressionPolicy;
+class CompressionUser;
 class MemoryPlanner;
 class PolicyStack;
 class SavedTensorUse;
@@ -29,8 +30,8 @@ struct MemoryPlan;
 enum class Scheme {
   rotated,  ///< turned at random, then the best table for what comes out; where it is better equal
             ///< steps, and for probabilities their squares, rounded at random. Of what a few-bit
-            ///< activation gave, behind a dropout or a pooling too, what is left once its codes are
-            ///< known, which are kept anyway
+            ///< activation gave, behind a dropout or a pooling too, and of the input of a norm
+            ///< before it, what is left once its codes are known, which are kept anyway
   group,    ///< equal steps between a group's least and greatest, rounded at random
   actnn,    ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
   gact,     ///< the same, as GACT's levels do (Liu et al., GACT, ICML 2022): level. What its probes
@@ -226,7 +227,7 @@ class CompressionScope {
 
  private:
   std::shared_ptr<session::PolicyStack> stack_;  ///< of the thread that opened it
-  std::shared_ptr<session::Compression> compression_;
+  std::shared_ptr<session::CompressionUser> user_;
   std::unique_ptr<session::SavedTensorUse> use_;
   ActivationScope activations_;
   std::unique_ptr<session::CompressionPolicy> policy_;
