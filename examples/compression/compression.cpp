@@ -33,17 +33,11 @@ std::vector<Coding> codings(bool is_long) {
   return all;
 }
 
-double seconds(const Result& result) {
-  double sum = 0.0;
-  for (const Run& one : result.runs) sum += one.seconds;
-  return sum;
-}
-
 Sheet as_sheet(const std::string& model, const std::vector<Result>& results) {
-  Sheet sheet{"Loss at the end: " + model,
-              {"kept", "loss", "above exact", "spread", "accuracy, %", "spread of it", "bytes",
-               "of exact", "processor time of exact"},
-              {}};
+  Sheet sheet{
+      "Loss at the end: " + model,
+      {"kept", "loss", "above exact", "spread", "accuracy, %", "spread of it", "bytes", "of exact"},
+      {}};
   const Result& plain = results[0];
   for (const Result& result : results) {
     std::vector<double> losses, accuracies;
@@ -56,8 +50,7 @@ Sheet as_sheet(const std::string& model, const std::vector<Result>& results) {
     sheet.rows.push_back({result.way.name(), number(mean(losses), 5), number(mean(distance)),
                           number(deviation(distance)), number(mean(accuracies), 4),
                           number(deviation(accuracies), 2), std::to_string(result.runs[0].bytes),
-                          number(bytes / static_cast<double>(plain.runs[0].bytes)),
-                          number(seconds(result) / seconds(plain))});
+                          number(bytes / static_cast<double>(plain.runs[0].bytes))});
   }
   return sheet;
 }
@@ -156,7 +149,7 @@ int compression(const Arguments& arguments) {
       "100 steps, in nats (nan: it diverged), in the pictures at least 1e-4; accuracy: of held-out "
       "pictures, or of bytes after pieces of the text drawn apart; bytes: all that "
       "autograd keeps of a forward, "
-      "parameters left out.");
+      "parameters left out. Times are in bench/results/steps.md.");
   for (const Sheet& sheet : sheets) page.add(sheet);
   add_plans(page, outcome);
   if (!arguments.folder.empty()) page.write(arguments.folder, "compression");

@@ -1,6 +1,5 @@
 #include "examples/compression/course.hpp"
 
-#include <ctime>
 #include <iostream>
 #include <set>
 
@@ -56,12 +55,9 @@ Run train(const Course& course, const Way& way, uint64_t seed) {
       return subject.loss(step, function);
     };
   }
-  const std::clock_t begin = std::clock();
   const std::vector<double> losses = train(subject.parameters, loss, activate, course.recipe);
-  // Of the processor: others may be at work beside.
-  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   const Run result{tail_mean(losses, kTail), subject.accuracy(activate),
-                   kept(loss, activate, steps), seconds, compressor.sites()};
+                   kept(loss, activate, steps), compressor.sites()};
   std::cerr << course.name() << ", seed " << seed << ", " << way.name() << ": "
             << number(result.loss, 5) << ", " << result.bytes << " bytes\n";
   return result;

@@ -32,7 +32,6 @@ struct Run {
   double loss;      ///< mean of the last steps, nats
   double accuracy;  ///< in per cent
   int64_t bytes;    ///< kept after a forward
-  double seconds;   ///< of the processor
   std::vector<Compressor::Site> sites;
 };
 
