@@ -48,15 +48,14 @@ void run(const Options& options) {
   show(page, spread_of_errors(options.groups / 10),
        "Share of the squared error on those elements of a group that have all the energy, Gaussian "
        "ones: turned twice, a group's error spreads evenly wherever its energy lies.");
-  show(
-      page, outputs_by_class(kActivated, kActivatedDraws),
-      "What activations make of " + std::to_string(kActivated) + " numbers from N(0, 1), in " +
-          std::to_string(kActivatedDraws) +
-          " draws: squared error over energy of rotated codes, and of rotated codes of what is "
-          "left "
-          "where the activation's own codes, which are kept anyway, tell the class of each; groups "
-          "of 256. Expected: D / (1 - D) times the square of the mean deviation within a class. "
-          "Bias by class in standard errors of what would be measured without one.");
+  show(page, outputs_by_class(kActivated, kActivatedDraws),
+       "What activations make of " + std::to_string(kActivated) + " numbers from N(0, 1), in " +
+           std::to_string(kActivatedDraws) +
+           " draws: squared error over energy of rotated codes, and of rotated codes of what is "
+           "left where the activation's own codes, which are kept anyway, tell the class of each; "
+           "groups "
+           "of 256. Expected: D / (1 - D) times the square of the mean deviation within a class. "
+           "Bias by class in standard errors of what would be measured without one.");
   const std::vector<SavedRun> runs = saved_runs(options.models, options.steps);
   const SavedSheets saved = study_saved(runs, options.draws);
   show(page, saved.errors,

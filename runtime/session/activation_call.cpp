@@ -1,8 +1,10 @@
 #include "session/activation_call.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
@@ -58,6 +60,17 @@ bool has_meaningless_strides(const at::Tensor& x) {
   if (x.is_contiguous()) return x.strides() != c10::contiguous_strides(x.sizes());
   return x.is_contiguous(at::MemoryFormat::ChannelsLast) &&
          x.strides() != c10::get_channels_last_strides_2d(x.sizes());
+}
+
+/// What autocast, whose turn comes after the interception's, hands to torch's own function. Of ours
+/// it knows softplus alone, on CUDA, to compute in float32.
+at::Tensor autocast(const c10::OperatorHandle& operation, const at::Tensor& x) {
+  const at::DeviceType device = x.device().type();
+  if (!at::autocast::is_autocast_available(device)) return x;
+  if (!at::autocast::is_autocast_enabled(device)) return x;
+  const auto key = at::autocast::get_autocast_dispatch_key_from_device_type(device);
+  if (!operation.hasKernelForDispatchKey(key)) return x;
+  return at::autocast::cached_cast(at::kFloat, x, device);
 }
 
 }  // namespace
@@ -132,8 +145,16 @@ at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function) {
   return always_contiguous ? x.contiguous() : x;
 }
 
-bool needs_rule(const std::string& function) {
-  return function == "relu" || function == "sigmoid" || function == "tanh";
+const char* reason_for_rule(std::string_view function) {
+  constexpr std::array<std::string_view, 3> kOutputs = {"relu", "sigmoid", "tanh"};
+  constexpr std::array<std::string_view, 2> kVanishing = {"softplus", "logsigmoid"};
+  if (std::ranges::find(kOutputs, function) != kOutputs.end()) {
+    return "torch keeps its output only; a rule replaces it";
+  }
+  if (std::ranges::find(kVanishing, function) != kVanishing.end()) {
+    return "its derivative falls to 0, far below a table's error; a rule replaces it";
+  }
+  return nullptr;
 }
 
 std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
@@ -145,6 +166,13 @@ std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
     reason = error.what_without_backtrace();
     return std::nullopt;
   }
+}
+
+Substitute few_bit_activation(const c10::OperatorHandle& operation, const Table& table) {
+  return [operation, table](Arguments given) -> torch::jit::Stack {
+    const at::Tensor x = autocast(operation, given[0].toTensor());
+    return {ops::activation(in_torchs_layout(x, table.function()), table)};
+  };
 }
 
 }  // namespace fewbit::session

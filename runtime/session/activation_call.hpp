@@ -36,13 +36,19 @@ const char* reason_against(const at::Tensor& x, std::string_view function);
 /// x, or a copy of it, that the few-bit operation gives back in the layout of torch's own function.
 at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function);
 
-/// Torch keeps no more than the output of relu, sigmoid and tanh: a scope needs a rule for them.
-bool needs_rule(const std::string& function);
+/// Why a scope leaves the function to torch where no rule names it; null where it does not. Torch
+/// keeps no more than the output of relu, sigmoid and tanh. Derivatives of sigmoid, tanh, softplus
+/// and logsigmoid fall to 0, and losses and parameters live where they do: there a table's error is
+/// many times the derivative itself.
+const char* reason_for_rule(std::string_view function);
 
 /// Table::standard, or nothing and the reason where the parameters leave nothing to store
 /// (leaky_relu with slope 1) or are beyond what the solver takes: torch computes these, so a model
 /// that uses them has to go on working.
 std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
                                         const std::vector<double>& parameters, std::string& reason);
+
+/// Runs the function with the table in the place of the operation, whose first argument is x.
+Substitute few_bit_activation(const c10::OperatorHandle& operation, const Table& table);
 
 }  // namespace fewbit::session

@@ -2,29 +2,11 @@
 
 #include <algorithm>
 
-#include <ATen/autocast_mode.h>
-
-#include "ops/activation.hpp"
 #include "session/activation_call.hpp"
 #include "session/backward_pass.hpp"
 #include "session/policy_stack.hpp"
 
 namespace fewbit::session {
-
-namespace {
-
-/// What autocast, whose turn comes after the interception's, hands to torch's own function. Of ours
-/// it knows softplus alone, on CUDA, to compute in float32.
-at::Tensor autocast(const c10::OperatorHandle& operation, const at::Tensor& x) {
-  const at::DeviceType device = x.device().type();
-  if (!at::autocast::is_autocast_available(device)) return x;
-  if (!at::autocast::is_autocast_enabled(device)) return x;
-  const auto key = at::autocast::get_autocast_dispatch_key_from_device_type(device);
-  if (!operation.hasKernelForDispatchKey(key)) return x;
-  return at::autocast::cached_cast(at::kFloat, x, device);
-}
-
-}  // namespace
 
 ActivationPolicy::Rule& ActivationPolicy::rule_for(const std::string& function) {
   // Throws for an unknown one; calls are met by the name that an alias stands for.
@@ -40,8 +22,8 @@ std::optional<Table> ActivationPolicy::choose(const std::string& function,
                                               std::string& reason) const {
   const auto found = rules_.find(function);
   if (found == rules_.end()) {
-    if (needs_rule(function)) {
-      reason = "torch keeps its output only; a rule replaces it";
+    if (const char* against = reason_for_rule(function)) {
+      reason = against;
       return std::nullopt;
     }
     return standard_or_reason(function, Bits{bits_}, parameters, reason);
@@ -89,10 +71,7 @@ std::optional<Substitute> ActivationPolicy::decide(const Call& call) {
   }
   const std::optional<Table> table = table_for(x, activation->function, activation->parameters);
   if (!table) return std::nullopt;
-  return [operation = call.operation, table = *table](Arguments given) -> torch::jit::Stack {
-    const at::Tensor cast = autocast(operation, given[0].toTensor());
-    return {ops::activation(in_torchs_layout(cast, table.function()), table)};
-  };
+  return few_bit_activation(call.operation, *table);
 }
 
 void ActivationPolicy::note(const at::Tensor& x, const std::string& function, std::string outcome,

@@ -11,8 +11,6 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr int kMostBits = 8;
-
 constexpr std::array kNames = {
     std::pair(CodecKind::rotated, std::string_view("rotated")),
     std::pair(CodecKind::by_class, std::string_view("by_class")),
@@ -83,7 +81,7 @@ void check_bits(const char* what, double bits) {
 
 Coder::Coder(const CompressorOptions& options) : options_(options) {
   check_bits("bits", options.bits);
-  check_bits("activation_bits", options.activation_bits);
+  if (options.activation_bits) check_bits("activation_bits", *options.activation_bits);
   TORCH_CHECK(codecs::is_group(options.group), "fewbit::Compressor: group is ", options.group,
               ", accepted: 64, 128, 256, 512, 1024");
   TORCH_CHECK(options.trellis == 0 || options.trellis == 4 || options.trellis == 8,
@@ -96,6 +94,15 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               ", accepted: above 0");
   level_ = level_of(options);
   fixed_bits_ = fixed_bits_of(options, level_);
+}
+
+bool Coder::accepts(const CompressorOptions& options) {
+  try {
+    const Coder coder(options);
+    return true;
+  } catch (const c10::Error&) {
+    return false;
+  }
 }
 
 bool Coder::follows_gradients() const {
@@ -158,6 +165,18 @@ codecs::RotatedCodes Coder::rotated(int bits) const {
 double Coder::expected_error(CodecKind kind, int bits) const {
   const bool is_rotated = kind == CodecKind::rotated || kind == CodecKind::by_class;
   return is_rotated ? ops::rotated_error(rotated(bits)) : std::pow((1 << bits) - 1, -2.0);
+}
+
+/// A sixteenth of what these err: they err anew in each step, a table always in the same way, and
+/// its codes tell also where the outputs lie.
+double Coder::activation_error(double average_bits) const {
+  constexpr double kLess = 16.0;
+  const double bits = std::clamp(average_bits, 1.0, static_cast<double>(kMostBits));
+  const auto below = static_cast<int>(bits);
+  const double share = bits - below;
+  const double at_below = expected_error(CodecKind::rotated, below);
+  const double at_above = expected_error(CodecKind::rotated, std::min(below + 1, kMostBits));
+  return std::pow(at_below, 1.0 - share) * std::pow(at_above, share) / kLess;
 }
 
 int Coder::first_bits(const Treatment& treatment) const {

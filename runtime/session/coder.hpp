@@ -10,6 +10,9 @@
 
 namespace fewbit::session {
 
+/// Of an element.
+inline constexpr int kMostBits = 8;
+
 /// Codecs that take bits. Their names in files are name_of's.
 enum class CodecKind { rotated, by_class, group, squares, by_sample, frequency_split, fixed_point };
 
@@ -27,6 +30,8 @@ class Coder {
  public:
   /// Throws c10::Error for options that are out of range, naming them.
   explicit Coder(const CompressorOptions& options);
+  /// Whether it throws nothing.
+  static bool accepts(const CompressorOptions& options);
 
   const CompressorOptions& options() const { return options_; }
 
@@ -47,6 +52,11 @@ class Coder {
   codecs::CodecPointer codec(CodecKind kind, int bits, const Subject* subject = nullptr) const;
   /// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
   double expected_error(CodecKind kind, int bits) const;
+  /// As they are given.
+  double average_bits() const { return fixed_bits_ ? *fixed_bits_ : options_.bits; }
+  /// What an activation's table may err beside codes of so many bits on average, over the energy of
+  /// the derivative.
+  double activation_error(double average_bits) const;
   /// Until errors are known: what it would have among places that weigh 1.
   int first_bits(const Treatment& treatment) const;
 

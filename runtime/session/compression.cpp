@@ -1,15 +1,18 @@
 #include "session/compression.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
+#include <ATen/Context.h>
 #include <c10/util/Exception.h>
 
 #include "ops/activation.hpp"
 #include "session/backward_pass.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_error.hpp"
+#include "session/interception.hpp"
 #include "swap/expandable_segments.hpp"
 
 namespace fewbit::session {
@@ -18,8 +21,6 @@ namespace {
 
 /// Below this a group's constants and our own books would be what is kept.
 constexpr int64_t kFewElements = 1024;
-
-constexpr int kMostBits = 8;
 
 /// Errors are measured at a place's first, second, third, fifth, ... tensor, and every so many.
 constexpr int64_t kMeasured = 64;
@@ -53,6 +54,15 @@ codecs::CodecPointer exact_codec(Way way) {
   }
 }
 
+/// A permutation of 64 bits that leaves no trace of order (Steele, Lea and Flood, SplittableRandom,
+/// 2014).
+uint64_t mixed(uint64_t word) {
+  word += 0x9E3779B97F4A7C15u;
+  word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;
+  word = (word ^ (word >> 27)) * 0x94D049BB133111EBu;
+  return word ^ (word >> 31);
+}
+
 /// * in the pattern stands for any characters.
 bool fits_pattern(std::string_view text, std::string_view pattern) {
   const size_t star = pattern.find('*');
@@ -63,6 +73,22 @@ bool fits_pattern(std::string_view text, std::string_view pattern) {
     if (fits_pattern(text.substr(i), rest)) return true;
   }
   return false;
+}
+
+/// "aten::gelu_", and "gelu" as users write it.
+std::array<std::string_view, 2> names_of(std::string_view operation) {
+  std::string_view bare = operation;
+  if (is_in_place(bare)) bare.remove_suffix(1);
+  const size_t library = bare.rfind(':');
+  if (library != std::string_view::npos) bare.remove_prefix(library + 1);
+  return {operation, bare};
+}
+
+/// An activation by the name that an alias stands for; others as they are.
+std::string standard_pattern(const std::string& pattern) {
+  std::string reason;
+  const auto table = standard_or_reason(pattern, Bits{1}, {}, reason);
+  return table ? table->function() : pattern;
 }
 
 }  // namespace
@@ -87,11 +113,11 @@ std::shared_ptr<swap::HostSwap> Compression::new_swap() const {
 
 void Compression::set_rule(const std::string& pattern, Bits bits) {
   check_bits("a rule's bits", bits.count);
-  add({pattern, bits.count, {}});
+  add({standard_pattern(pattern), bits.count, {}});
 }
 
 void Compression::set_rule(const std::string& pattern, Way way) {
-  add({pattern, {}, way});
+  add({standard_pattern(pattern), {}, way});
 }
 
 void Compression::add(Rule rule) {
@@ -109,21 +135,27 @@ void Compression::name(const std::string& name, const at::Tensor& parameter) {
   parameters_.insert_or_assign(address, Parameter{std::move(memory), name});
 }
 
-const Compression::Rule* Compression::rule_of(const Saving& saving) const {
+const Compression::Rule* Compression::rule_of(std::span<const std::string_view> names,
+                                              std::span<const void* const> parameters) const {
   const auto fits = [&](const Rule& rule) {
-    if (fits_pattern(saving.facts.operation, rule.pattern)) return true;
-    return std::ranges::any_of(saving.parameters, [&](const void* address) {
+    const auto is_meant = [&](std::string_view name) { return fits_pattern(name, rule.pattern); };
+    if (std::ranges::any_of(names, is_meant)) return true;
+    return std::ranges::any_of(parameters, [&](const void* address) {
       const auto known = parameters_.find(address);
-      return known != parameters_.end() && fits_pattern(known->second.name, rule.pattern);
+      return known != parameters_.end() && is_meant(known->second.name);
     });
   };
   const auto rule = std::find_if(rules_.rbegin(), rules_.rend(), fits);
   return rule == rules_.rend() ? nullptr : &*rule;
 }
 
+const Compression::Rule* Compression::rule_of(const Saving& saving) const {
+  return rule_of(names_of(saving.facts.operation), saving.parameters);
+}
+
 /// The name of a parameter without what it is in its module.
-std::string Compression::module_of(const Saving& saving) const {
-  for (const void* address : saving.parameters) {
+std::string Compression::module_of(const std::vector<const void*>& parameters) const {
+  for (const void* address : parameters) {
     const auto known = parameters_.find(address);
     if (known == parameters_.end()) continue;
     const std::string& name = known->second.name;
@@ -149,10 +181,8 @@ Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving)
 
 bool Compression::leaves_alone(std::string_view operation) const {
   const std::lock_guard lock(mutex_);
-  const auto rule = std::find_if(rules_.rbegin(), rules_.rend(), [&](const Rule& candidate) {
-    return fits_pattern(operation, candidate.pattern);
-  });
-  return rule != rules_.rend() && rule->leaves_alone();
+  const Rule* rule = rule_of(names_of(operation), {});
+  return rule != nullptr && rule->leaves_alone();
 }
 
 bool Compression::is_too_small(const at::Tensor& tensor) {
@@ -166,6 +196,7 @@ int Compression::first_bits(const SiteKey& key, const Saving& saving,
 
 std::string Compression::name_at(const Place& place) const {
   if (!place.derivation.empty()) return "derived: " + place.derivation;
+  if (place.treatment.way == Way::codes) return std::string(kTable);
   const codecs::CodecPointer exact = exact_codec(place.treatment.way);
   return (exact ? exact : coder_.codec(place.kind, place.coded_bits))->name();
 }
@@ -182,12 +213,14 @@ codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Subject& su
     return coder_.codec(kinds.front(), first_bits(key, saving, treatment), &subject);
   }
   Place& place = places_[number->second];
-  if (std::ranges::find(kinds, place.kind) == kinds.end()) place.kind = kinds.front();
+  // What its elements are like may not be known this time.
+  const bool is_possible = std::ranges::find(kinds, place.kind) != kinds.end();
+  const CodecKind kind = is_possible ? place.kind : kinds.front();
   // Until bits are split again.
   if (const auto given = given_bits(key, saving)) {
     place.bits = std::max(*given, place.fixed.value_or(0));
   }
-  return coder_.codec(place.kind, place.bits, &subject);
+  return coder_.codec(kind, place.bits, &subject);
 }
 
 /// What is kept there serves this operation too.
@@ -236,13 +269,40 @@ void Compression::note(const SiteKey& key, const Subject& subject, const Treatme
   place.derivation = latest.derivation;
   Compressor::Site& site = place.site;
   site.codec = is_derived ? name_at(place) : latest.codec;
-  site.module = module_of(subject.saving);
+  const auto& parameters = subject.saving.parameters;
+  const bool is_activation = treatment.way == Way::codes;
+  site.module = is_activation ? module_around(parameters) : module_of(parameters);
   ++site.count;
   has_changed_ |= options().bytes > 0 && site.elements != latest.elements;
   site.elements = latest.elements;
   site.bytes_before = latest.bytes_before;
   site.bytes_after = latest.bytes_after;
   site.bytes_away = latest.bytes_away;
+}
+
+void Compression::note_left(const std::string& operation, const std::string& reason,
+                            int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  auto known = std::ranges::find_if(left_alone_, [&](const Compressor::LeftAlone& one) {
+    return one.operation == operation && one.reason == reason;
+  });
+  if (known == left_alone_.end()) known = left_alone_.insert(known, {operation, reason});
+  ++known->count;
+  known->bytes += bytes;
+}
+
+std::vector<Compressor::LeftAlone> Compression::left_alone() const {
+  const std::lock_guard lock(mutex_);
+  return left_alone_;
+}
+
+void Compression::note_kept_anyway(const SiteKey& key) {
+  const std::lock_guard lock(mutex_);
+  const auto number = numbers_.find(key);
+  if (number == numbers_.end()) return;
+  Compressor::Site& site = places_[number->second].site;
+  site.codec = kKeptAnyway;
+  site.bytes_after = 0;
 }
 
 bool Compression::measures(int64_t count) {
@@ -314,6 +374,13 @@ void Compression::raise(const SiteKey& key, const Saving& saving, const Treatmen
   claim(places_[number->second], saving, treatment);
 }
 
+int64_t Compression::begin_forward() {
+  const uint64_t seed = at::globalContext().defaultGenerator(at::kCPU).current_seed();
+  const std::lock_guard lock(mutex_);
+  left_alone_.clear();
+  return static_cast<int64_t>(mixed(mixed(seed) + ++forwards_) >> 1);
+}
+
 void Compression::end_forward() {
   const std::lock_guard lock(mutex_);
   if (!has_changed_) return;
@@ -321,7 +388,11 @@ void Compression::end_forward() {
   choose_derived();
   if (!coder_.splits_bits()) return;
   const std::vector<Demand> demands = this->demands();
-  const std::vector<int> bits = split_bits(demands, average_bits(demands)).bits;
+  const Averages average = averages(demands);
+  for (Place& place : places_) {
+    if (follows_bits(place)) place.bits = bits_beside(place, average.of_activations);
+  }
+  const std::vector<int> bits = split_bits(demands, average.of_others).bits;
   size_t next = 0;
   for (Place& place : places_) {
     if (takes_budget(place)) place.bits = bits[next++];
@@ -340,7 +411,7 @@ std::optional<double> Compression::split_gap() const {
     const Demand& demand = demands[next++];
     loss += demand.elements * demand.weight * demand.error[static_cast<size_t>(place.bits) - 1];
   }
-  const double bound = split_bits(demands, average_bits(demands)).bound;
+  const double bound = split_bits(demands, averages(demands).of_others).bound;
   if (bound <= 0.0) return std::nullopt;
   return std::max(loss / bound - 1.0, 0.0);
 }

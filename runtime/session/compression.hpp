@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "codecs/codec.hpp"
 #include "fewbit/compressor.hpp"
 #include "fewbit/memory_plan.hpp"
+#include "session/activation_call.hpp"
 #include "session/coder.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_rules.hpp"
@@ -26,9 +28,14 @@ namespace fewbit::session {
 
 class Survey;
 
+/// The operation that keeps an activation's codes.
+inline constexpr std::string_view kActivation = "fewbit::activation";
+
 /// What a Compressor knows: rules, places of the model, bits for each. Thread-safe.
 class Compression {
  public:
+  using SiteKey = session::SiteKey;
+
   explicit Compression(const CompressorOptions& options);
 
   const CompressorOptions& options() const { return coder_.options(); }
@@ -57,12 +64,29 @@ class Compression {
   /// Whether a rule says so of the operation.
   bool leaves_alone(std::string_view operation) const;
   static bool is_too_small(const at::Tensor& tensor);
+
+  // compression_activations.cpp.
+
+  /// Of the codes of an activation.
+  struct ActivationBits {
+    int count = 0;
+    bool is_given = false;  ///< by a rule, an option or a plan
+    bool is_exact = false;  ///< by a plan: none
+  };
+  /// For a call of libtorch's `operation` at a site; nothing: it runs as libtorch's own. Throws
+  /// c10::Error where the function has no table.
+  std::optional<ActivationBits> activation_bits(const ActivationCall& call,
+                                                std::string_view operation, const at::Tensor& x,
+                                                const SiteKey& site) const;
+  /// By which the latest activation there kept its codes.
+  void note_table(const SiteKey& key, const Table& table, bool is_given);
+  /// What a site says of such codes.
+  static constexpr std::string_view kTable = "few-bit table";
+
   /// Whether what is known of elements helps to keep them.
   bool codes_by_class(const Treatment& treatment) const {
     return options().scheme == Scheme::rotated && treatment.takes_bits();
   }
-
-  using SiteKey = session::SiteKey;
 
   // compression_assignment.cpp.
 
@@ -90,8 +114,8 @@ class Compression {
     std::string codec;
     int64_t elements;
     int64_t bytes_before;
-    int64_t bytes_after;
-    int64_t bytes_away;
+    int64_t bytes_after = 0;
+    int64_t bytes_away = 0;
     std::string derivation = {};  ///< "linear of norm"; empty: coded
     bool is_asked_for = false;    ///< so derived whatever it errs
   };
@@ -114,6 +138,12 @@ class Compression {
   /// One more was coded there, or derived.
   void note(const SiteKey& key, const Subject& subject, const Treatment& treatment,
             const Latest& latest);
+  /// An operation keeps so many bytes more as they are.
+  void note_left(const std::string& operation, const std::string& reason, int64_t bytes);
+  std::vector<Compressor::LeftAlone> left_alone() const;
+  /// What was coded there is held as it is, since others hold its memory anyway.
+  void note_kept_anyway(const SiteKey& key);
+  static constexpr std::string_view kKeptAnyway = "exact, kept anyway";
   /// Measures errors there, of the tensor that came last: `coded`, unless it was derived.
   void measure(const SiteKey& key, const Subject& subject, const Treatment& treatment,
                const at::Tensor& run, const std::optional<CodedRun>& coded,
@@ -129,6 +159,9 @@ class Compression {
   /// Another operation keeps what that place coded: from the next forward on in the bits that the
   /// one with the greater need would have.
   void raise(const SiteKey& key, const Saving& saving, const Treatment& treatment);
+  /// A forward begins: the seed of its random numbers, a function of the seed of torch's default
+  /// generator and of how many forwards there were, which draws nothing from that generator.
+  int64_t begin_forward();
   /// A forward is over: bits are split anew if errors were measured.
   void end_forward();
 
@@ -186,7 +219,20 @@ class Compression {
   double weight_of(const Place& place, double typical) const;
   double typical_sensitivity() const;
   std::vector<Demand> demands() const;
-  double average_bits(const std::vector<Demand>& demands) const;
+  double constant_bits(const Place& place) const;
+  double average_bits(const std::vector<Demand>& demands, double activation_bytes) const;
+
+  // compression_activations.cpp.
+  std::string module_around(const std::vector<const void*>& parameters) const;
+  static bool follows_bits(const Place& place);
+  int bits_beside(const Place& place, double average) const;
+  double activation_bytes(double average) const;
+  /// Bits of an element, as activations are to go with and as there are for others.
+  struct Averages {
+    double of_activations;
+    double of_others;
+  };
+  Averages averages(const std::vector<Demand>& demands) const;
 
   std::optional<Assignment> assignment_of(const SiteKey& key) const;
   std::optional<int> given_bits(const SiteKey& key, const Saving& saving) const;
@@ -197,9 +243,12 @@ class Compression {
   std::string name_at(const Place& place) const;
   static bool measures(int64_t count);
   const Rule* rule_of(const Saving& saving) const;
+  /// The latest that fits one of these names, or the name of one of the parameters.
+  const Rule* rule_of(std::span<const std::string_view> names,
+                      std::span<const void* const> parameters) const;
   void start(Place& place, const Subject& subject, const Treatment& treatment);
   void claim(Place& place, const Saving& saving, const Treatment& treatment);
-  std::string module_of(const Saving& saving) const;
+  std::string module_of(const std::vector<const void*>& parameters) const;
   int first_bits(const SiteKey& key, const Saving& saving, const Treatment& treatment) const;
   std::pair<CodecKind, double> least_error(const Subject& subject, const Treatment& treatment,
                                            int bits, const at::Tensor& run,
@@ -215,9 +264,11 @@ class Compression {
   std::map<const void*, Parameter> parameters_;
   std::map<SiteKey, Assignment> assignments_;
   std::shared_ptr<Survey> survey_;
+  std::vector<Compressor::LeftAlone> left_alone_;  ///< in the latest forward
   std::map<SiteKey, size_t> numbers_;
   std::vector<Place> places_;
   bool has_changed_ = false;  ///< what bits are split by
+  uint64_t forwards_ = 0;     ///< begun so far
 };
 
 }  // namespace fewbit::session

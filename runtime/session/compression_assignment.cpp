@@ -45,7 +45,8 @@ std::vector<Compression::PlaceFacts> Compression::places() const {
   std::vector<PlaceFacts> facts;
   for (size_t i = 0; i < sites.size(); ++i) {
     const Place& place = places_[i];
-    facts.push_back({std::move(sites[i]), place.treatment.takes_bits() ? place.coded_bits : 0,
+    const bool has_bits = place.treatment.takes_bits() || place.treatment.way == Way::codes;
+    facts.push_back({std::move(sites[i]), has_bits ? place.coded_bits : 0,
                      place.is_derived ? place.root : std::nullopt});
   }
   return facts;

@@ -14,7 +14,7 @@ namespace fewbit::session {
 namespace {
 
 /// Of a group: a mean and a factor, or a minimum and a range.
-constexpr double kConstantBits = 32.0;
+constexpr double kGroupBits = 32.0;
 
 /// Of so many bits, between whole ones too: errors fall by a constant factor a bit.
 double error_at(const std::vector<double>& errors, double bits) {
@@ -38,13 +38,15 @@ Derive at_first(std::string_view name, Scheme scheme) {
 }  // namespace
 
 void Compression::set_derivation(const std::string& name, Derive when) {
-  std::string known;
-  for (const std::string_view one : derivations())
-    known += (known.empty() ? "" : ", ") + std::string(one);
-  TORCH_CHECK(std::ranges::find(derivations(), name) != derivations().end(),
+  std::string known = "*";
+  for (const std::string_view one : derivations()) known += ", " + std::string(one);
+  const bool is_all = name == "*";
+  TORCH_CHECK(is_all || std::ranges::find(derivations(), name) != derivations().end(),
               "fewbit::Compressor::derive: '", name, "' is no derivation, accepted: ", known);
   const std::lock_guard lock(mutex_);
-  derivations_[name] = when;
+  for (const std::string_view one : derivations()) {
+    if (is_all || one == name) derivations_[std::string(one)] = when;
+  }
   has_changed_ = true;
 }
 
@@ -56,9 +58,11 @@ bool Compression::knows(const at::Tensor& tensor) const {
 
 Derive Compression::derivation(std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  // Which places take one is given.
-  if (!assignments_.empty() && name != "softmax" && name != kSign) return Derive::where_better;
   const auto known = derivations_.find(name);
+  const bool is_never = known != derivations_.end() && known->second == Derive::never;
+  // Which places take one is given.
+  const bool is_planned = !assignments_.empty() && name != "softmax" && name != kSign;
+  if (is_planned && !is_never) return Derive::where_better;
   return known == derivations_.end() ? at_first(name, options().scheme) : known->second;
 }
 
@@ -196,21 +200,30 @@ std::vector<Demand> Compression::demands() const {
   return demands;
 }
 
+/// Of a place that takes bits, beside these: as in the latest forward, or as much as there can be
+/// once an activation's codes tell classes, or do no more.
+double Compression::constant_bits(const Place& place) const {
+  constexpr double kSeedBits = 64.0, kMapBits = 16 * 64.0;  // of two floats for a class
+  const auto elements = static_cast<double>(place.site.elements);
+  const double groups = elements * kGroupBits / static_cast<double>(options().group);
+  const bool follows_activations =
+      options().scheme == Scheme::rotated && std::ranges::any_of(places_, follows_bits);
+  const double most = groups + (follows_activations ? kSeedBits + kMapBits : 0.0);
+  if (!place.derivation.empty()) return most;  // it was not coded
+  const double bytes = static_cast<double>(place.site.bytes_after + place.site.bytes_away);
+  return std::max(most, 8.0 * bytes - elements * place.coded_bits);
+}
+
 /// What the bytes leave for codes, beside constants and what takes no bits of the budget, as these
 /// were in the latest forward.
-double Compression::average_bits(const std::vector<Demand>& demands) const {
-  if (options().bytes == 0) return options().bits;
-  double left = 8.0 * static_cast<double>(options().bytes);
+double Compression::average_bits(const std::vector<Demand>& demands,
+                                 double activation_bytes) const {
+  double left = 8.0 * (static_cast<double>(options().bytes) - activation_bytes);
   for (const Place& place : places_) {
     if (place.treatment.way == Way::away || place.treatment.way == Way::codes) continue;
-    const auto elements = static_cast<double>(place.site.elements);
-    const bool was_coded = place.derivation.empty();
-    if (takes_budget(place) && !was_coded) {
-      left -= elements * kConstantBits / static_cast<double>(options().group);
-      continue;
-    }
-    left -= 8.0 * static_cast<double>(place.site.bytes_after + place.site.bytes_away);
-    if (takes_budget(place)) left += elements * place.coded_bits;
+    left -= takes_budget(place)
+                ? constant_bits(place)
+                : 8.0 * static_cast<double>(place.site.bytes_after + place.site.bytes_away);
   }
   double elements = 0.0;
   for (const Demand& demand : demands) elements += demand.elements + demand.derived;

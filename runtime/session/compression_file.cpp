@@ -1,6 +1,7 @@
 // The places of a Compressor as text, a line each:
 //
-//   fewbit compressor 3
+//   fewbit compressor 4
+//   12 changed
 //   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 0 .571 .133 ... -1 0 0 0 coded chosen -
 //   aten::addmm
 //
@@ -19,7 +20,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr const char* kTitle = "fewbit compressor 3";
+constexpr const char* kTitle = "fewbit compressor 4";
 constexpr size_t kErrors = 8;
 
 const char* name_of(Way way) {
@@ -71,7 +72,8 @@ std::string with(std::string text, char now, char then) {
 
 std::string Compression::text() const {
   const std::lock_guard lock(mutex_);
-  std::string text = std::string(kTitle) + '\n';
+  std::string text = std::string(kTitle) + '\n' + std::to_string(forwards_) +
+                     (has_changed_ ? " changed\n" : " split\n");
   for (const Place& place : places_) {
     const Compressor::Site& site = place.site;
     std::ostringstream line;
@@ -99,6 +101,15 @@ void Compression::read(const std::string& text) {
   std::string line;
   std::getline(lines, line);
   if (line != kTitle) throw Error("begins with '" + line + "', accepted: '" + kTitle + "'");
+  std::getline(lines, line);
+  std::istringstream state(line);
+  uint64_t forwards = 0;
+  std::string is_split;
+  state >> forwards >> is_split;
+  if (!state || (is_split != "split" && is_split != "changed")) {
+    throw Error("line 2 is '" + line +
+                "', accepted: a number of forwards, and 'split' or 'changed'");
+  }
   std::vector<Place> places;
   std::map<SiteKey, size_t> numbers;
   std::vector<SiteKey> keys;
@@ -135,8 +146,10 @@ void Compression::read(const std::string& text) {
     place.derivation = place.derivation == "-" ? "" : with(place.derivation, '_', ' ');
     if (errors[0] > 0.0) place.errors = errors;
     const bool has_bits = place.treatment.takes_bits();
-    if (has_bits != (place.bits > 0) || has_bits != (place.coded_bits > 0)) refuse(line);
-    if (place.bits > 8 || place.coded_bits > 8) refuse(line);
+    const bool may_have_bits = has_bits || *known == Way::codes;
+    if (has_bits && (place.bits <= 0 || place.coded_bits <= 0)) refuse(line);
+    if (!may_have_bits && (place.bits != 0 || place.coded_bits != 0)) refuse(line);
+    if (place.bits > kMostBits || place.coded_bits > kMostBits) refuse(line);
     site.codec = name_at(place);
     keys.emplace_back(site.operation, site.argument, site.call);
     numbers[keys.back()] = places.size();
@@ -149,7 +162,8 @@ void Compression::read(const std::string& text) {
   const std::lock_guard lock(mutex_);
   places_ = std::move(places);
   numbers_ = std::move(numbers);
-  has_changed_ = false;
+  forwards_ = forwards;
+  has_changed_ = is_split == "changed";
 }
 
 void Compression::save(const std::string& path) const {

@@ -1,34 +1,17 @@
 // Inputs of norms wait until it is known what becomes of the norms' outputs: an activation's codes
 // tell where its input lay, so where the norm's did.
-#include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <ATen/core/grad_mode.h>
 #include <c10/core/StreamGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/ScopeExit.h>
 
 #include "session/compression_user.hpp"
+#include "session/saved_tensor_users.hpp"
+#include "session/streams.hpp"
 
 namespace fewbit::session {
-
-namespace {
-
-c10::Stream stream_of(const at::Tensor& tensor) {
-  return c10::impl::VirtualGuardImpl(tensor.device().type()).getStream(tensor.device());
-}
-
-bool lies_in(const c10::IValue& value, const void* memory) {
-  if (value.isTensor()) {
-    const at::Tensor& tensor = value.toTensor();
-    return tensor.defined() && memory_of(tensor).address() == memory;
-  }
-  if (!value.isList()) return false;
-  return std::ranges::any_of(
-      value.toListRef(), [memory](const c10::IValue& element) { return lies_in(element, memory); });
-}
-
-}  // namespace
 
 /// What is a copy, such as of a part of x, lies otherwise than what the norm gives.
 bool CompressionUser::waits(const at::Tensor& run, const Saved& saved) const {
@@ -39,22 +22,19 @@ bool CompressionUser::waits(const at::Tensor& run, const Saved& saved) const {
   return is_view && may_be_followed(run) && !derivations_.classes_of(saved.view);
 }
 
-RunPointer CompressionUser::wait(const Saved& saved, std::optional<Derivations::Derived> derived) {
-  const auto run = std::make_shared<LateRun>(saved.view);
+std::shared_ptr<StoredRun> CompressionUser::wait(const Saved& saved,
+                                                 std::optional<Derivations::Derived> derived) {
+  const auto run = std::make_shared<StoredRun>(saved.view);
   waiting_.emplace(Waiting{run, saved.view, saved.saving, saved.treatment, saved.site,
-                           stream_of(saved.view), std::move(derived)});
+                           current_stream(saved.view), std::move(derived)});
   waiting_->saving.arguments = nullptr;  // which end with the norm
   return run;
 }
 
 /// What takes its memory may change it; what takes the norm's output decides what it is coded by.
 void CompressionUser::follow_start(const RecordedCall& call) {
-  const auto takes = [&call](const void* memory) {
-    return std::ranges::any_of(
-        call.arguments, [memory](const c10::IValue& value) { return lies_in(value, memory); });
-  };
-  if (takes(memory_of(waiting_->input).address())) return settle({});
-  const bool is_of_output = waiting_->output && takes(waiting_->output->memory());
+  if (takes(call, memory_of(waiting_->input).address())) return settle({});
+  const bool is_of_output = waiting_->output && takes(call, waiting_->output->memory());
   if (!call.arguments.empty() && (waiting_->running > 0 || is_of_output)) ++waiting_->running;
 }
 
@@ -91,7 +71,7 @@ std::optional<codecs::Classes> CompressionUser::classes_of_waiting(const Saving&
                         waiting_->input.strides() == x.strides() &&
                         waiting_->strides == x.strides().vec();
   if (!is_output || !is_alike) return std::nullopt;
-  if (waiting_->stream != stream_of(waiting_->input)) return std::nullopt;
+  if (waiting_->stream != current_stream(waiting_->input)) return std::nullopt;
   auto classes = KnownClasses::of_activation(*saving.arguments, *derivations_.codes());
   if (classes) classes->zero.reset();  // of the output
   return classes;
@@ -104,7 +84,10 @@ void CompressionUser::settle(const std::optional<codecs::Classes>& classes) {
   const at::Tensor& run = waiting.input;
   const Saved saved{run, run, waiting.saving, waiting.treatment, waiting.site};
   EncodedRun now;
+  if (waiting.run->is_settled()) return;  // others hold it as it is
   const auto settled = c10::make_scope_exit([&] { waiting.run->settle(now.codes); });
+  // By no operation of libtorch's, but by a custom function's own code.
+  if (waiting.run->has_changed()) return;
   now = encode(run, saved, {waiting.saving, classes});
   if (now.codes && waiting.derived) measure_derived(saved, run, *waiting.derived);
 }
@@ -113,9 +96,10 @@ void CompressionUser::end_forward() noexcept {
   try {
     const at::NoGradGuard no_grad;
     settle({});
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "%s\n", e.what());
+  } catch (...) {
+    UserStack::of_this_thread()->keep_failure(std::current_exception());
   }
+  uses_.end();
   compression_->end_forward();
 }
 

@@ -2,6 +2,7 @@
 
 #include "fewbit/compressor.hpp"
 #include "fewbit/saved_bytes.hpp"
+#include "session/coder.hpp"
 #include "session/text_table.hpp"
 
 namespace fewbit {
@@ -35,6 +36,7 @@ CompressionPlan plan(const std::function<at::Tensor()>& forward, CompressorOptio
   for (const double bits : budgets) {
     CompressorOptions other = options;
     other.bits = bits;
+    if (bits != options.bits && !session::Coder::accepts(other)) continue;
     Compressor compressor(other);
     plan.rows.push_back({bits, kept_bytes(forward, compressor)});
     if (bits == options.bits) plan.sites = compressor.report();

@@ -5,6 +5,7 @@
 #include "ops/activation.hpp"
 #include "ops/recomputed.hpp"
 #include "session/activation_call.hpp"
+#include "session/policy_stack.hpp"
 
 namespace fewbit::session {
 
@@ -55,14 +56,39 @@ std::vector<std::string> recomputed_operations() {
   return {"_log_softmax", "scaled_dot_product_attention"};
 }
 
+std::optional<Substitute> CompressionPolicy::activation(const Call& call,
+                                                        const ActivationCall& activation) {
+  const at::Tensor& x = call.arguments[0].toTensor();
+  if (activation.obstacle != nullptr || reason_against(x, activation.function) != nullptr) {
+    return std::nullopt;
+  }
+  const auto bits =
+      compression_.activation_bits(activation, call.name(), x, user_.next_activation());
+  if (!bits) return std::nullopt;
+  if (bits->is_exact) {
+    user_.keep_next_activation_exact();
+    return std::nullopt;
+  }
+  std::string reason;
+  const std::optional<Table> table =
+      standard_or_reason(activation.function, Bits{bits->count}, activation.parameters, reason);
+  if (!table) return std::nullopt;
+  user_.expect_activation(*table, bits->is_given, x);
+  return few_bit_activation(call.operation, *table);
+}
+
 std::optional<Substitute> CompressionPolicy::decide(const Call& call) {
   if (!compression_.codes_anything()) return std::nullopt;
   const bool is_log_softmax = call.name() == "aten::_log_softmax";
-  if (!is_log_softmax && call.name() != "aten::scaled_dot_product_attention") {
-    return activations_.decide(call);
+  if (is_log_softmax || call.name() == "aten::scaled_dot_product_attention") {
+    if (compression_.leaves_alone(call.name())) return std::nullopt;
+    return is_log_softmax ? log_softmax(call.arguments) : attention(call.arguments);
   }
-  if (compression_.leaves_alone(call.name())) return std::nullopt;
-  return is_log_softmax ? log_softmax(call.arguments) : attention(call.arguments);
+  if (const auto known = activation_call(call.name(), call.arguments)) {
+    return activation(call, *known);
+  }
+  Policy* const asked = PolicyStack::below(*this);
+  return asked == nullptr ? std::nullopt : asked->decide(call);
 }
 
 }  // namespace fewbit::session

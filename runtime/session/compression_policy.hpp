@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "session/compression.hpp"
+#include "session/compression_user.hpp"
 #include "session/interception.hpp"
 
 namespace fewbit::session {
@@ -14,17 +14,20 @@ namespace fewbit::session {
 std::vector<std::string> recomputed_operations();
 
 /// What a CompressionScope does with calls: runs these operations in their other form where no rule
-/// leaves them alone, and leaves the rest to the policy for activations.
+/// leaves them alone, activations with few-bit derivatives, and leaves the rest to the policy that
+/// was opened before.
 class CompressionPolicy final : public Policy {
  public:
-  CompressionPolicy(const Compression& compression, Policy& activations)
-      : compression_(compression), activations_(activations) {}
+  CompressionPolicy(const Compression& compression, CompressionUser& user)
+      : compression_(compression), user_(user) {}
 
   std::optional<Substitute> decide(const Call& call) override;
 
  private:
+  std::optional<Substitute> activation(const Call& call, const ActivationCall& activation);
+
   const Compression& compression_;
-  Policy& activations_;
+  CompressionUser& user_;
 };
 
 }  // namespace fewbit::session

@@ -12,6 +12,8 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include "session/activation_call.hpp"
+#include "session/compression.hpp"
 #include "session/interception.hpp"
 
 namespace fewbit::session {
@@ -126,15 +128,32 @@ bool is_view_or_cast(const std::string& node) {
   return std::ranges::find(kNames, node) != kNames.end();
 }
 
+bool shows_another(const torch::autograd::Node& node) {
+  return is_view_or_cast(node.name()) && node.num_outputs() == 1;
+}
+
+/// The end of the graph that the node is, or leads to by views and casts; null: none.
+const torch::autograd::AccumulateGrad* parameter_at(const torch::autograd::Node* node) {
+  while (node != nullptr && shows_another(*node)) node = node->next_edge(0).function.get();
+  return dynamic_cast<const torch::autograd::AccumulateGrad*>(node);
+}
+
 }  // namespace
 
 bool is_of_parameter(const at::Tensor& tensor) {
-  const torch::autograd::Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
-  while (node != nullptr && is_view_or_cast(node->name()) && node->num_outputs() == 1) {
-    node = node->next_edge(0).function.get();
-    if (dynamic_cast<const torch::autograd::AccumulateGrad*>(node) != nullptr) return true;
+  return parameter_at(torch::autograd::impl::grad_fn_unsafe(tensor)) != nullptr;
+}
+
+std::vector<const void*> parameters_of_maker(const at::Tensor& tensor) {
+  const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(tensor);
+  while (maker != nullptr && shows_another(*maker)) maker = maker->next_edge(0).function.get();
+  std::vector<const void*> addresses;
+  if (maker == nullptr) return addresses;
+  for (const torch::autograd::Edge& edge : maker->next_edges()) {
+    const torch::autograd::AccumulateGrad* end = parameter_at(edge.function.get());
+    if (end != nullptr) addresses.push_back(memory_of(end->variable).address());
   }
-  return false;
+  return addresses;
 }
 
 bool needs_arguments(std::string_view operation) {
@@ -231,6 +250,21 @@ Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
     return is_index || may_take_bits(tensor, saving) ? rule.treatment : Treatment();
   }
   return {};
+}
+
+std::string reason_left(const at::Tensor& tensor, const Saving& saving) {
+  const std::string& operation = saving.facts.operation;
+  if (!tensor.is_floating_point()) return "no floating-point numbers";
+  if (saving.facts.maker == SavedTensor::kNoGradient) return "no gradient runs through it";
+  if (operation == "aten::mkldnn_rnn_layer") return "oneDNN's layer reads a layout of its own";
+  if (operation == "custom function") return "what it does with it is not known";
+  if (treatment_of(tensor, saving).way != Way::exact) {
+    return Compression::is_too_small(tensor) ? "fewer than 1,024 elements" : "by rule or plan";
+  }
+  std::string_view function = base_name(operation);
+  function.remove_prefix(std::min(function.size(), function.rfind(':') + 1));
+  if (const char* reason = reason_for_rule(function)) return reason;
+  return "no rule for the operation";
 }
 
 }  // namespace fewbit::session

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -37,12 +39,17 @@ struct Treatment {
   bool is_norm = false;  ///< the tensor's mean is no part of that energy
 
   bool takes_bits() const { return way == Way::rotated || way == Way::probabilities; }
+  /// Whether all elements are kept, in less than they take or elsewhere.
+  bool keeps_elements() const { return takes_bits() || is_cast(way) || way == Way::away; }
 };
 
 /// Of what an operation saves. Operations that the list does not name, custom functions among them,
 /// are left alone; parameters are, with their views and casts, and what
 /// no gradient runs through, but for what dropout draws.
 Treatment treatment_of(const at::Tensor& tensor, const Saving& saving);
+
+/// Why what an operation saves is left alone, for a report.
+std::string reason_left(const at::Tensor& tensor, const Saving& saving);
 
 /// Of the input of a checkpoint.
 Treatment treatment_of_checkpoint();
@@ -65,6 +72,10 @@ bool needs_arguments(std::string_view operation);
 
 /// Whether it is a parameter, a view or a cast of one.
 bool is_of_model(const at::Tensor& tensor);
+
+/// Where the parameters lie that ask for a gradient and that the operation took which made the
+/// tensor, or what it is a view or a cast of.
+std::vector<const void*> parameters_of_maker(const at::Tensor& tensor);
 
 /// Whether it is a view or a cast of a parameter that asks for a gradient.
 bool is_of_parameter(const at::Tensor& tensor);

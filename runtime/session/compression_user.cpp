@@ -1,12 +1,13 @@
 #include "session/compression_user.hpp"
 
-#include <limits>
-
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/randint.h>
+#include <ATen/ops/full.h>
 
 #include "codecs/swapped.hpp"
 #include "ops/layout.hpp"
+#include "session/activation_bits.hpp"
+#include "session/backward_pass.hpp"
+#include "session/saved_bytes_text.hpp"
 #include "session/survey.hpp"
 
 namespace fewbit::session {
@@ -28,13 +29,17 @@ int64_t bytes_of(at::TensorList tensors) {
   return bytes;
 }
 
+/// Less is not worth a line in a report.
+constexpr int64_t kManyBytes = 4096;
+
 /// A part of a run, in the saved tensor's layout.
 class Coded final : public Kept {
  public:
   /// view: what the tensor shows, with dimensions of size 1 where it is expanded.
+  /// stored: what the elements are in, where that may change.
   Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view,
-        std::shared_ptr<LateRun> late = nullptr)
-      : shown_(std::move(shown)), late_(std::move(late)) {
+        std::shared_ptr<StoredRun> stored = nullptr)
+      : shown_(std::move(shown)), stored_(std::move(stored)) {
     shown_.sizes = tensor.sizes().vec();
     for (int64_t i = 0; i < tensor.dim(); ++i) {
       if (tensor.size(i) != view.size(i)) shown_.strides[static_cast<size_t>(i)] = 0;
@@ -44,14 +49,14 @@ class Coded final : public Kept {
   at::Tensor restored() const override { return shown_.tensor(); }
 
   at::TensorList tensors() const override { return shown_.run->tensors(); }
-  bool is_settled() const override { return !late_ || late_->is_settled(); }
-  void when_settled(std::function<void()> tell) const override {
-    late_->when_settled(std::move(tell));
+  bool is_settled() const override { return !stored_ || stored_->is_settled(); }
+  void when_changed(std::function<void()> tell) const override {
+    if (stored_) stored_->when_changed(std::move(tell));
   }
 
  private:
   Shown shown_;
-  std::shared_ptr<LateRun> late_;  ///< that waits; null: none does
+  std::shared_ptr<StoredRun> stored_;
 };
 
 }  // namespace
@@ -83,8 +88,7 @@ Compression::SiteKey CompressionUser::next_site(const Saving& saving) {
 codecs::RandomStream CompressionUser::next_random(at::Device device) {
   at::Tensor& seed = seeds_[device.str()];
   if (!seed.defined()) {
-    seed = at::randint(std::numeric_limits<int64_t>::max(), {1},
-                       at::TensorOptions().dtype(at::kLong).device(device));
+    seed = at::full({1}, seed_, at::TensorOptions().dtype(at::kLong).device(device));
   }
   return {seed, coded_++};
 }
@@ -100,16 +104,19 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   const auto& [tensor, view, saving, treatment, site] = saved;
   const codecs::CodecPointer codec = compression_->codec_at(site, subject, treatment);
   if (!codec->takes(run)) return {};
+  const bool leaves = swap_ && compression_->swaps(treatment) && swap_->takes(run.device());
+  const bool is_copy = treatment.way == Way::away || treatment.way == Way::codes;
+  if (is_copy && !leaves) return {};
   const bool is_due = compression_->is_due(site);
   codecs::RandomStream random;
   if (treatment.takes_bits()) random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return {};
-  const bool leaves = swap_ && compression_->swaps(treatment);
   const int64_t away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
-  compression_->note(site, subject, treatment,
-                     {codec->name(), run.numel(), static_cast<int64_t>(run.nbytes()),
-                      bytes_of(encoded->tensors()) - away, away});
+  compression_->note(
+      site, subject, treatment,
+      {treatment.way == Way::codes ? std::string(Compression::kTable) : codec->name(), run.numel(),
+       static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
   if (is_due) {
     compression_->measure(site, subject, treatment, run, {{codec->name(), *encoded}}, random);
     if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
@@ -125,21 +132,31 @@ void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,
                                 again.as_strided({run.numel()}, {1}), derived.root);
 }
 
+/// Copies that others hold already are theirs.
+int64_t CompressionUser::bytes_of_new(const std::vector<at::Tensor>& copies) {
+  int64_t bytes = 0;
+  for (const at::Tensor& copy : copies) {
+    const bool is_new = counted_.insert(copy.unsafeGetTensorImpl()).second;
+    if (is_new) bytes += static_cast<int64_t>(copy.nbytes());
+  }
+  return bytes;
+}
+
 std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
                                                     const Derivations::Derived& derived,
                                                     Run& known) {
   const auto& [tensor, view, saving, treatment, site] = saved;
   const bool is_due = compression_->is_due(site);
   compression_->note(site, {saving}, treatment,
-                     {"", view.numel(), static_cast<int64_t>(view.nbytes()), 0, 0, derived.way,
-                      derived.is_asked_for});
+                     {"", view.numel(), static_cast<int64_t>(view.nbytes()),
+                      bytes_of_new(derived.copies), 0, derived.way, derived.is_asked_for});
   if (is_due && treatment.takes_bits()) {
     const at::Tensor run = ops::dense(view);
     const codecs::RandomStream random = next_random(run.device());
     compression_->measure(site, subject_of(run, saved), treatment, run, {}, random);
     measure_derived(saved, run, derived);
   }
-  known = {saving.memory.owner, derived.shown.run, site, 0, true};
+  known = {saving.memory.owner, derived.shown.run, {}, site, 0, true};
   return std::make_unique<Coded>(derived.shown, tensor, view);
 }
 
@@ -148,7 +165,7 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
   const at::Tensor run = ops::dense(view);
   const uint64_t sample = sample_of(run);
   RunPointer encoded = known.encoded.lock();
-  std::shared_ptr<LateRun> late;
+  std::shared_ptr<StoredRun> stored = known.stored.lock();
   if (encoded && !known.is_derived && known.sample == sample) {
     latest_ = known.site;
     compression_->raise(known.site, saving, treatment);
@@ -156,26 +173,36 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
     const bool is_due = compression_->is_due(site);
     const auto derived =
         is_due && treatment.takes_bits() ? derivations_.find(view, saving) : std::nullopt;
-    EncodedRun now;
+    bool keeps_signs = false;
     if (waits(run, saved)) {
-      now.codes = wait(saved, derived);
-      late = waiting_->run;
+      stored = wait(saved, derived);
     } else {
-      now = encode(run, saved, subject_of(run, saved));
-      if (now.codes && derived) measure_derived(saved, run, *derived);
+      EncodedRun now = encode(run, saved, subject_of(run, saved));
+      if (!now.codes) return nullptr;
+      keeps_signs = now.keeps_signs;
+      if (derived) measure_derived(saved, run, *derived);
+      stored = std::make_shared<StoredRun>(std::move(now.codes));
     }
-    if (!now.codes) return nullptr;
-    encoded = compression_->held(now.codes);
-    known = {saving.memory.owner, encoded, site, sample, false};
+    uses_.add(view, stored, site);
+    encoded = compression_->held(stored);
+    known = {saving.memory.owner, encoded, stored, site, sample, false};
     if (treatment.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
-      derivations_.add(view, encoded, site, now.keeps_signs);
+      derivations_.add(view, encoded, site, keeps_signs);
+    }
+    if (uses_.exceeds_exact(view)) {
+      keep_exact(tensor, saving);
+      compression_->note(site, {saving}, {},
+                         {.codec = "exact",
+                          .elements = view.numel(),
+                          .bytes_before = static_cast<int64_t>(view.nbytes()),
+                          .bytes_after = saving.memory.bytes});
     }
   }
   const Shown shown{encoded, run.sizes().vec(), run.strides().vec(), 0};
   if (treatment.way == Way::mask) derivations_.keep_mask(shown, saving);
   if (treatment.way == Way::codes) derivations_.keep_codes(shown, saving);
   if (treatment.way == Way::integers) derivations_.keep_places(shown);
-  return std::make_unique<Coded>(shown, tensor, run, late);
+  return std::make_unique<Coded>(shown, tensor, run, stored);
 }
 
 /// Those of an activation.
@@ -185,30 +212,101 @@ std::unique_ptr<const Kept> CompressionUser::keep_codes(const Saved& saved, Run&
     derivations_.keep_codes(derived->shown, saved.saving);
     return derive(saved, *derived, known);
   }
-  if (swap_ && compression_->swaps(saved.treatment)) return code(saved, known);
-  latest_.reset();
+  if (swap_ && compression_->swaps(saved.treatment)) {
+    if (auto kept = code(saved, known)) return kept;
+  }
+  note_activation(saved);
   return nullptr;
+}
+
+void CompressionUser::expect_activation(const Table& table, bool is_given, const at::Tensor& x) {
+  activation_.emplace(Activation{table, is_given, x.numel(), static_cast<int64_t>(x.nbytes()),
+                                 parameters_of_maker(x)});
+}
+
+void CompressionUser::note_activation(const Saved& saved) {
+  const auto activation = std::exchange(activation_, std::nullopt);
+  if (!activation) {  // by a function of ours
+    latest_.reset();
+    return;
+  }
+  Saving saving = saved.saving;
+  saving.parameters = activation->makers;
+  compression_->note(saved.site, {saving}, saved.treatment,
+                     {.codec = std::string(Compression::kTable),
+                      .elements = activation->elements,
+                      .bytes_before = activation->bytes,
+                      .bytes_after = static_cast<int64_t>(saved.view.nbytes())});
+  compression_->note_table(saved.site, activation->table, activation->is_given);
+}
+
+Compression::SiteKey CompressionUser::next_activation() {
+  const std::pair place(std::string(kActivation), -1);
+  return {place.first, place.second, calls_[place]};
+}
+
+void CompressionUser::keep_next_activation_exact() {
+  exact_activation_ = next_activation();
+  ++calls_[std::pair(std::string(kActivation), -1)];
 }
 
 void CompressionUser::leave(const Saved& saved, Run& known) {
   const auto& [tensor, view, saving, treatment, site] = saved;
   const auto bytes = static_cast<int64_t>(view.nbytes());
   compression_->note(site, {saving}, {}, {"exact", view.numel(), bytes, bytes, 0});
-  known = {saving.memory.owner, {}, site, 0, false, true};
+  known = {saving.memory.owner, {}, {}, site, 0, false, true};
+}
+
+void CompressionUser::note_kept_anyway(const Saved& saved) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  compression_->note(site, {saving}, {},
+                     {.codec = std::string(Compression::kKeptAnyway),
+                      .elements = view.numel(),
+                      .bytes_before = static_cast<int64_t>(view.nbytes())});
+}
+
+void CompressionUser::keep_exact(const at::Tensor& tensor, const Saving& saving) {
+  if (saving.facts.parameter || !tensor.has_storage() || is_of_parameter(tensor)) return;
+  if (!latest_ && !uses_.is_exact(tensor) && saving.memory.bytes >= kManyBytes) {
+    compression_->note_left(saving.facts.operation, reason_left(tensor, saving),
+                            saving.memory.bytes);
+  }
+  for (const Compression::SiteKey& site : uses_.keep_exact(tensor)) {
+    compression_->note_kept_anyway(site);
+  }
+}
+
+/// A view would hold all of its memory.
+std::unique_ptr<const Kept> CompressionUser::keep_small(const Saved& saved) {
+  constexpr int64_t kManyTimes = 4;
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  if (saving.memory.bytes <= kManyTimes * static_cast<int64_t>(view.nbytes())) return nullptr;
+  if (!view.has_storage() || uses_.is_exact(view)) return nullptr;
+  const at::Tensor run = ops::dense(view);
+  const Shown shown{codecs::identity()->encode(run, {}), run.sizes().vec(), run.strides().vec(), 0};
+  return std::make_unique<Coded>(shown, tensor, run);
 }
 
 std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, const Saving& saving) {
   derivations_.keep(tensor, saving);
   const Treatment treatment = compression_->treatment(tensor, saving);
-  if (treatment.way == Way::exact) return nullptr;
+  if (treatment.way == Way::exact) {
+    if (const auto site = std::exchange(exact_activation_, std::nullopt)) {
+      const at::Tensor view = unexpanded(tensor);
+      const Saved saved{tensor, view, saving, treatment, *site};
+      latest_ = *site;
+      leave(saved, runs_[key_of(saved)]);
+    }
+    return nullptr;
+  }
   if (treatment.way != Way::codes) settle({});
   const Compression::SiteKey site = next_site(saving);  // of a small tensor too: batches differ
   const at::Tensor view = unexpanded(tensor);
+  Saved saved{tensor, view, saving, treatment, site};
   if (Compression::is_too_small(view)) {
     settle(classes_of_waiting(saving));
-    return nullptr;
+    return keep_small(saved);
   }
-  Saved saved{tensor, view, saving, treatment, site};
   Run& known = runs_[key_of(saved)];
   latest_ = known.is_exact ? known.site : site;
   if (known.is_exact) {
@@ -229,6 +327,10 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
     }
     if (assigned->keep == Keep::swapped && treatment.takes_bits()) saved.treatment.way = Way::away;
   }
+  if (saved.treatment.keeps_elements() && uses_.is_exact(tensor)) {
+    note_kept_anyway(saved);
+    return nullptr;
+  }
   if (saved.treatment.takes_bits() && (!held || known.is_derived) &&
       (assigned || !compression_->has_rule(saving))) {
     if (const auto derived = derivations_.find(view, saving)) {
@@ -248,11 +350,13 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
 std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
                                                      const Saving& saving) {
   const std::shared_ptr<Survey> survey = compression_->survey();
-  if (!survey) return kept(tensor, saving);
   const c10::Device device = tensor.device();
-  const double begin = Survey::now(device);
+  const double begin = survey ? Survey::now(device) : 0.0;
   latest_.reset();
   std::unique_ptr<const Kept> kept = this->kept(tensor, saving);
+  const bool is_codes = saving.facts.operation == kActivation;
+  if (!kept && !is_codes && !is_in_backward()) keep_exact(tensor, saving);
+  if (!survey) return kept;
   if (!latest_) {
     const bool is_own = !saving.facts.parameter && saving.facts.maker != SavedTensor::kNoGradient;
     if (!kept && is_own && !is_of_parameter(tensor)) survey->leave(saving.memory);

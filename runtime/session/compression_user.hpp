@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,11 +11,13 @@
 
 #include <c10/core/Stream.h>
 
+#include "fewbit/table.hpp"
 #include "session/compression.hpp"
 #include "session/derivations.hpp"
-#include "session/late_run.hpp"
+#include "session/memory_uses.hpp"
 #include "session/saved_tensors.hpp"
 #include "session/sensitivities.hpp"
+#include "session/stored_run.hpp"
 
 namespace fewbit::session {
 
@@ -25,7 +28,8 @@ class CompressionUser final : public SavedTensorUser {
       : compression_(std::move(compression)),
         derivations_(*compression_),
         sensitivities_(compression_),
-        swap_(compression_->new_swap()) {}
+        swap_(compression_->new_swap()),
+        seed_(compression_->begin_forward()) {}
   /// All that was saved is coded, and bits are split for the next forward.
   void end_forward() noexcept;
 
@@ -34,6 +38,13 @@ class CompressionUser final : public SavedTensorUser {
   bool holds(std::string_view operation) const override { return waiting_ || concerns(operation); }
   void start_call(const RecordedCall& call) override;
   void end_call(const RecordedCall& call) override;
+
+  /// The site of the next activation of the thread.
+  Compression::SiteKey next_activation();
+  /// It keeps codes by that table. is_given: its bits are a rule's, an option's or a plan's.
+  void expect_activation(const Table& table, bool is_given, const at::Tensor& x);
+  /// It runs as libtorch's own. What that keeps is the site's.
+  void keep_next_activation_exact();
 
  private:
   /// The memory that a run of elements was coded from, as it was.
@@ -52,6 +63,7 @@ class CompressionUser final : public SavedTensorUser {
     /// So that the address means this memory.
     Memory::Owner memory = Memory::Owner::reclaim(nullptr);
     std::weak_ptr<const codecs::Encoded> encoded;
+    std::weak_ptr<StoredRun> stored;  ///< the same, where it is not derived
     Compression::SiteKey site;
     uint64_t sample = 0;      ///< of the contents
     bool is_derived = false;  ///< of other codes
@@ -84,9 +96,15 @@ class CompressionUser final : public SavedTensorUser {
                                      Run& known);
   std::unique_ptr<const Kept> code(const Saved& saved, Run& known);
   std::unique_ptr<const Kept> keep_codes(const Saved& saved, Run& known);
+  void note_activation(const Saved& saved);
   std::unique_ptr<const Kept> kept(const at::Tensor& tensor, const Saving& saving);
   /// As it is, for whoever else saves the same; noted.
   void leave(const Saved& saved, Run& known);
+  std::unique_ptr<const Kept> keep_small(const Saved& saved);
+  void note_kept_anyway(const Saved& saved);
+  /// The tensor is saved as it is.
+  void keep_exact(const at::Tensor& tensor, const Saving& saving);
+  int64_t bytes_of_new(const std::vector<at::Tensor>& copies);
   void measure_derived(const Saved& saved, const at::Tensor& run,
                        const Derivations::Derived& derived);
   codecs::RandomStream next_random(at::Device device);
@@ -96,7 +114,7 @@ class CompressionUser final : public SavedTensorUser {
   /// The input of a norm, which is coded once it is known whether codes tell of it that an
   /// activation of the norm's output keeps.
   struct Waiting {
-    std::shared_ptr<LateRun> run;
+    std::shared_ptr<StoredRun> run;
     at::Tensor input;
     Saving saving;
     Treatment treatment;
@@ -109,7 +127,7 @@ class CompressionUser final : public SavedTensorUser {
     std::vector<int64_t> strides = {};  ///< of that
   };
   bool waits(const at::Tensor& run, const Saved& saved) const;
-  RunPointer wait(const Saved& saved, std::optional<Derivations::Derived> derived);
+  std::shared_ptr<StoredRun> wait(const Saved& saved, std::optional<Derivations::Derived> derived);
   void follow_start(const RecordedCall& call);
   void follow_end(const RecordedCall& call);
   /// What the operation that saves now tells of it.
@@ -122,10 +140,23 @@ class CompressionUser final : public SavedTensorUser {
   Sensitivities sensitivities_;
   std::shared_ptr<swap::HostSwap> swap_;  ///< null: what is coded stays
   std::map<RunKey, Run> runs_;
+  MemoryUses uses_;
   std::optional<Compression::SiteKey> latest_;            ///< whose tensor was the latest one
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
-  std::map<std::string, at::Tensor> seeds_;               ///< by device
+  int64_t seed_;                                          ///< of its random numbers
+  std::map<std::string, at::Tensor> seeds_;               ///< the same by device
+  std::set<const c10::TensorImpl*> counted_;  ///< copies of parameters that some place holds
   int64_t coded_ = 0;
+  /// What the next activation keeps codes by, and of what.
+  struct Activation {
+    Table table;
+    bool is_given;
+    int64_t elements;
+    int64_t bytes;
+    std::vector<const void*> makers;  ///< parameters of the layer before
+  };
+  std::optional<Activation> activation_;
+  std::optional<Compression::SiteKey> exact_activation_;  ///< that runs next
   std::optional<Waiting> waiting_;
 };
 

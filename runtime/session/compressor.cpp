@@ -44,6 +44,18 @@ std::vector<std::string> row_of(const Compressor::Site& site, const std::string&
   return row;
 }
 
+std::string left_text(const std::vector<Compressor::LeftAlone>& all) {
+  using Side = session::TextTable::Side;
+  if (all.empty()) return "";
+  session::TextTable table(
+      {{"left alone"}, {"times", Side::right}, {"bytes", Side::right}, {"why"}});
+  for (const Compressor::LeftAlone& one : all) {
+    table.add(
+        {one.operation, session::grouped(one.count), session::grouped(one.bytes), one.reason});
+  }
+  return '\n' + table.text();
+}
+
 session::Way cast_to(at::ScalarType type) {
   TORCH_CHECK(type == at::kBFloat16 || type == at::kFloat8_e4m3fn || type == at::kFloat8_e5m2,
               "fewbit::Compressor: a rule's type is ", type,
@@ -103,6 +115,10 @@ std::vector<Compressor::Site> Compressor::sites() const {
   return compression_->sites();
 }
 
+std::vector<Compressor::LeftAlone> Compressor::left_alone() const {
+  return compression_->left_alone();
+}
+
 void Compressor::save(const std::string& path) const {
   compression_->save(path);
 }
@@ -124,23 +140,19 @@ std::string Compressor::report() const {
     total.bytes_away += site.bytes_away;
   }
   table.add(row_of(total, "all", "", swaps));
-  const std::optional<double> gap = compression_->split_gap();
-  if (!gap) return table.text();
-  return table.text() + "weighed errors: at most " + session::rounded(100.0 * *gap) +
-         " % above those of the best split of bits\n";
+  std::string text = table.text();
+  if (const std::optional<double> gap = compression_->split_gap()) {
+    text += "weighed errors: at most " + session::rounded(100.0 * *gap) +
+            " % above those of the best split of bits\n";
+  }
+  return text + left_text(left_alone());
 }
 
 CompressionScope::CompressionScope(Compressor& compressor)
     : stack_(session::PolicyStack::of_this_thread()),
       user_(std::make_shared<session::CompressionUser>(compressor.compression_)),
       use_(std::make_unique<session::SavedTensorUse>("fewbit::CompressionScope", user_)),
-      activations_({.bits = compressor.options().activation_bits}) {
-  for (const char* function : {"sigmoid", "tanh"}) {
-    activations_.rule(function, Bits{compressor.options().activation_bits});
-  }
-  activations_.rule("relu", Bits{1});
-  policy_ = std::make_unique<session::CompressionPolicy>(*compressor.compression_,
-                                                         *session::PolicyStack::innermost());
+      policy_(std::make_unique<session::CompressionPolicy>(*compressor.compression_, *user_)) {
   stack_->open(policy_.get());
 }
 

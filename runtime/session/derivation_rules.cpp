@@ -240,53 +240,53 @@ std::optional<Recipe> sum(const RecordedCall& call, const Again& addend) {
 
 struct Rule {
   std::string_view operation;
-  size_t arguments;             ///< so many: overloads of the name may have others
-  std::vector<size_t> weights;  ///< of these, which have to be the model's
-  std::optional<size_t> bias;   ///< the same; autograd does not keep it
+  size_t arguments;              ///< so many: overloads of the name may have others
+  std::vector<size_t> copied;    ///< of these, which have to be the model's, and small
+  std::optional<size_t> weight;  ///< the model's too, of any size
   std::optional<Recipe> (*recipe)(const Values& arguments, const Values& results);
 };
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
-      {"aten::native_layer_norm", 5, {2}, 3, layer_norm},
+      {"aten::native_layer_norm", 5, {2, 3}, {}, layer_norm},
       {"aten::_fused_rms_norm", 4, {2}, {}, rms_norm},
-      {"aten::native_batch_norm", 8, {1}, 2, batch_norm},
-      {"aten::cudnn_batch_norm", 8, {1}, 2, batch_norm},
-      {"aten::native_group_norm", 8, {1}, 2, group_norm},
-      {"aten::addmm", 5, {2}, 0, addmm},
-      {"aten::mm", 2, {1}, {}, mm},
+      {"aten::native_batch_norm", 8, {1, 2}, {}, batch_norm},
+      {"aten::cudnn_batch_norm", 8, {1, 2}, {}, batch_norm},
+      {"aten::native_group_norm", 8, {1, 2}, {}, group_norm},
+      {"aten::addmm", 5, {0}, 2, addmm},
+      {"aten::mm", 2, {}, 1, mm},
       {"aten::clone", 2, {}, {}, clone},
       {"aten::mul", 2, {}, {}, mul},
       {"aten::div", 2, {}, {}, div},
-      {"aten::add", 3, {}, 1, add},
-      {"aten::add_", 3, {}, 1, add},
+      {"aten::add", 3, {1}, {}, add},
+      {"aten::add_", 3, {1}, {}, add},
   };
   return all;
 }
 
-/// A bias may be that small beside the result.
+/// A copied parameter may be that small beside the result.
 constexpr int64_t kFewer = 16;
 
 std::optional<Recipe> recipe_by(const Rule& rule, const RecordedCall& call,
-                                const IsOfModel& is_of_model) {
+                                const IsOfModel& is_of_model, const CopyOf& copy_of) {
   Values arguments = detached(call.arguments);
-  std::vector<at::Tensor> weights, copies;
-  for (const size_t index : rule.weights) {
-    const at::Tensor weight = tensor_of(call.arguments[index]);
-    if (!weight.defined()) continue;
-    if (!is_of_model(weight)) return std::nullopt;
-    weights.push_back(weight.detach());
+  std::vector<at::Tensor> copies;
+  for (const size_t index : rule.copied) {
+    const at::Tensor parameter = tensor_of(call.arguments[index]);
+    if (!parameter.defined()) continue;
+    if (!is_of_model(parameter)) return std::nullopt;
+    if (parameter.numel() * kFewer > call.results[0].toTensor().numel()) return std::nullopt;
+    copies.push_back(copy_of(parameter));
+    arguments[index] = copies.back();
   }
-  const at::Tensor bias = rule.bias ? tensor_of(call.arguments[*rule.bias]) : at::Tensor();
-  if (bias.defined()) {
-    if (!is_of_model(bias)) return std::nullopt;
-    if (bias.numel() * kFewer > call.results[0].toTensor().numel()) return std::nullopt;
-    copies.push_back(bias.detach().clone());
-    arguments[*rule.bias] = copies.back();
+  at::Tensor weight;
+  if (rule.weight) {
+    weight = tensor_of(arguments[*rule.weight]);
+    if (!is_of_model(tensor_of(call.arguments[*rule.weight]))) return std::nullopt;
   }
   std::optional<Recipe> recipe = rule.recipe(arguments, detached(call.results.vec()));
   if (!recipe) return std::nullopt;
-  recipe->weights = std::move(weights);
+  recipe->weight = std::move(weight);
   recipe->copies = std::move(copies);
   return recipe;
 }
@@ -316,7 +316,7 @@ bool is_sum(const RecordedCall& call, const IsOfModel& is_of_model) {
 }
 
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
-                                const IsOfModel& is_of_model) {
+                                const IsOfModel& is_of_model, const CopyOf& copy_of) {
   if (call.operation == kFewBitActivation) {
     return activation(detached(call.arguments), call.results[0].toTensor(), beside.codes);
   }
@@ -324,7 +324,7 @@ std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
   if (beside.addend) return sum(call, *beside.addend);
   for (const Rule& rule : rules()) {
     if (rule.operation != call.operation) continue;
-    if (rule.arguments == call.arguments.size()) return recipe_by(rule, call, is_of_model);
+    if (rule.arguments == call.arguments.size()) return recipe_by(rule, call, is_of_model, copy_of);
   }
   return std::nullopt;
 }

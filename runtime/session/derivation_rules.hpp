@@ -31,9 +31,9 @@ struct Recipe {
   at::Tensor from;        ///< the argument; of a call in place as it was before
   /// Of the argument as it comes back, which may share memory with the result.
   std::function<at::Tensor(const at::Tensor& from)> again;
-  std::vector<at::Tensor> kept = {};     ///< what else it takes that autograd keeps too,
-  std::vector<at::Tensor> weights = {};  ///< that the model holds, and mostly autograd checks,
-  std::vector<at::Tensor> copies = {};   ///< and small ones that nobody would check;
+  std::vector<at::Tensor> kept = {};    ///< what else it takes that autograd keeps too,
+  at::Tensor weight = {};               ///< that the model holds, too large for a copy,
+  std::vector<at::Tensor> copies = {};  ///< and of small ones, which optimisers change;
   std::function<std::vector<at::Tensor>()> beside = nullptr;  ///< and what else comes back, if any
 };
 
@@ -58,12 +58,15 @@ bool may_be_derived(std::string_view operation);
 /// Whether the model holds it, frozen or not, or a view or a cast of it.
 using IsOfModel = std::function<bool(const at::Tensor&)>;
 
+/// A copy of a parameter as it is now, which calls of one forward share.
+using CopyOf = std::function<at::Tensor(const at::Tensor&)>;
+
 /// Whether it adds two tensors of the result's sizes, none of which the model holds.
 bool is_sum(const RecordedCall& call, const IsOfModel& is_of_model);
 
 /// The recipe for a call's first result; nothing where there is none.
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
-                                const IsOfModel& is_of_model);
+                                const IsOfModel& is_of_model, const CopyOf& copy_of);
 
 /// The recipe for what a running operation keeps that nobody else sees.
 std::optional<Recipe> recipe_of_kept(const Saving& saving);

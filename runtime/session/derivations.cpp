@@ -21,6 +21,10 @@ namespace fewbit::session {
 
 namespace {
 
+void append(std::vector<at::Tensor>& all, const std::vector<at::Tensor>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 /// What is computed again, once for all that ask at the same time.
 class DerivedRun final : public codecs::Encoded {
  public:
@@ -32,11 +36,8 @@ class DerivedRun final : public codecs::Encoded {
         count_(result.numel()),
         type_(result.scalar_type()) {
     recipe_.from = at::Tensor();
-    for (const auto* constants : {&recipe_.kept, &recipe_.weights}) {
-      for (const at::Tensor& constant : *constants) {
-        constants_.push_back({constant, constant._version()});
-      }
-    }
+    for (const at::Tensor& constant : recipe_.kept) constants_.push_back(Constant(constant));
+    if (recipe_.weight.defined()) constants_.push_back(Constant(recipe_.weight));
   }
 
   at::Tensor decoded() const override {
@@ -54,29 +55,33 @@ class DerivedRun final : public codecs::Encoded {
   at::TensorList tensors() const override {
     const std::lock_guard lock(mutex_);
     held_ = from_.run->tensors().vec();
-    const auto add = [&](const std::vector<at::Tensor>& more) {
-      held_.insert(held_.end(), more.begin(), more.end());
-    };
-    add(recipe_.kept);
-    add(recipe_.copies);
-    if (recipe_.beside) add(recipe_.beside());
+    append(held_, recipe_.kept);
+    append(held_, recipe_.copies);
+    if (recipe_.beside) append(held_, recipe_.beside());
     return held_;
   }
 
  private:
+  /// Its version tells nothing of changes through data(), as optimisers make them.
   struct Constant {
+    explicit Constant(const at::Tensor& constant)
+        : tensor(constant), version(constant._version()), fingerprint(fingerprint_of(constant)) {}
+
     at::Tensor tensor;
     int64_t version;
+    uint64_t fingerprint;
   };
 
   void check_constants() const {
-    for (const auto& [tensor, version] : constants_) {
-      TORCH_CHECK(tensor._version() == version,
+    for (const auto& [tensor, version, fingerprint] : constants_) {
+      TORCH_CHECK(tensor._version() == version && fingerprint_of(tensor) == fingerprint,
                   "one of the variables needed for gradient computation has been modified by an "
                   "inplace operation: ",
                   tensor.toString(), " ", tensor.sizes(), " is at version ", tensor._version(),
-                  "; expected version ", version, " (fewbit::Compressor: derivation '",
-                  recipe_.name, "' computes by it again)");
+                  "; expected version ", version, " with the elements of the forward",
+                  " (fewbit::Compressor: derivation '", recipe_.name,
+                  "' computes by it again; derive(\"", recipe_.name,
+                  "\", fewbit::Derive::never) has codes instead)");
     }
   }
 
@@ -199,6 +204,9 @@ std::optional<Derivations::Piece> Derivations::derived(const Recipe& recipe,
   piece.age = source.age;
   piece.is_asked_for =
       from->piece.is_asked_for && (!addend || addend->piece.is_asked_for) && when == Derive::always;
+  piece.copies = from->piece.copies;
+  if (addend) append(piece.copies, addend->piece.copies);
+  append(piece.copies, recipe.copies);
   piece.derived = compression_.held(std::make_shared<DerivedRun>(from->shown, recipe, result));
   return piece;
 }
@@ -228,7 +236,8 @@ void Derivations::end_call(const RecordedCall& call) {
     if (!addend) return;
     beside.addend = again(addend->shown);
   }
-  const std::optional<Recipe> recipe = recipe_of(call, beside, is_held);
+  const auto copy_of = [&](const at::Tensor& parameter) { return copies_.of(parameter); };
+  const std::optional<Recipe> recipe = recipe_of(call, beside, is_held, copy_of);
   if (!recipe) return;
   const at::Tensor result = call.results[0].toTensor();
   const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);
@@ -246,11 +255,13 @@ std::optional<Derivations::Derived> Derivations::find(const at::Tensor& tensor,
     return Derived{{piece->derived, tensor.sizes().vec(), tensor.strides().vec(), 0},
                    piece->way,
                    piece->root,
-                   piece->is_asked_for};
+                   piece->is_asked_for,
+                   piece->copies};
   }
   const std::optional<Found> found = piece_of(tensor);
   if (!found || !found->piece.derived) return std::nullopt;
-  return Derived{found->shown, found->piece.way, found->piece.root, found->piece.is_asked_for};
+  const Piece& piece = found->piece;
+  return Derived{found->shown, piece.way, piece.root, piece.is_asked_for, piece.copies};
 }
 
 }  // namespace fewbit::session

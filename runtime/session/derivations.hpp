@@ -12,6 +12,7 @@
 #include "session/contents.hpp"
 #include "session/derivation_rules.hpp"
 #include "session/known_classes.hpp"
+#include "session/parameter_copies.hpp"
 
 namespace fewbit::session {
 
@@ -40,9 +41,10 @@ class Derivations {
   /// A tensor that is computed again.
   struct Derived {
     Shown shown;
-    std::string way;            ///< "linear of norm"
-    Compression::SiteKey root;  ///< whose codes it comes of
-    bool is_asked_for = false;  ///< by name, every step of the way
+    std::string way;                      ///< "linear of norm"
+    Compression::SiteKey root;            ///< whose codes it comes of
+    bool is_asked_for = false;            ///< by name, every step of the way
+    std::vector<at::Tensor> copies = {};  ///< of parameters that it is computed by
   };
 
   explicit Derivations(const Compression& compression) : compression_(compression) {}
@@ -80,9 +82,10 @@ class Derivations {
     Compression::SiteKey root;
     std::uint64_t age = 0;  ///< the root's, in the order of codes
     bool is_asked_for = true;
-    bool has_signs = false;  ///< right ones
-    int steps = 0;           ///< from codes to here,
-    int products = 0;        ///< and matrix products among them
+    bool has_signs = false;               ///< right ones
+    int steps = 0;                        ///< from codes to here,
+    int products = 0;                     ///< and matrix products among them
+    std::vector<at::Tensor> copies = {};  ///< of parameters, for these steps
   };
   struct PlacedPiece {
     Contents contents;
@@ -102,6 +105,7 @@ class Derivations {
   void forget_dead();
 
   const Compression& compression_;
+  ParameterCopies copies_;
   KnownClasses classes_;
   std::map<const void*, std::vector<PlacedPiece>> pieces_;  ///< by memory
   std::uint64_t added_ = 0;                                 ///< codes so far

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <c10/core/impl/VirtualGuardImpl.h>
-
 #include "session/backward_pass.hpp"
+#include "session/streams.hpp"
 
 namespace fewbit::session {
 
 namespace {
-
-c10::Stream stream_of(const at::Tensor& tensor) {
-  return c10::impl::VirtualGuardImpl(tensor.device().type()).getStream(tensor.device());
-}
 
 class HoldingRun final : public codecs::Encoded, public std::enable_shared_from_this<HoldingRun> {
  public:
@@ -49,23 +44,27 @@ at::Tensor HeldRuns::find(const codecs::Encoded* run) const {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(held_, run, &Held::run);
   if (found == held_.end() || found->decoded._version() != found->version) return {};
-  return found->stream == stream_of(found->decoded) ? found->decoded : at::Tensor();
+  return found->stream == current_stream(found->decoded) ? found->decoded : at::Tensor();
 }
 
 void HeldRuns::add(const codecs::Encoded* run, const at::Tensor& decoded) {
-  drop(run);
   const auto bytes = static_cast<int64_t>(decoded.nbytes());
-  if (bytes > most_bytes_) return;
   std::list<Held> dropped;  // freed without the lock
   const std::lock_guard lock(mutex_);
+  drop(run, dropped);
+  if (bytes > most_bytes_) return;
   while (bytes_ + bytes > most_bytes_) drop_oldest(dropped);
-  held_.push_front({run, decoded, decoded._version(), stream_of(decoded)});
+  held_.push_front({run, decoded, decoded._version(), current_stream(decoded)});
   bytes_ += bytes;
 }
 
 void HeldRuns::drop(const codecs::Encoded* run) {
   std::list<Held> dropped;
   const std::lock_guard lock(mutex_);
+  drop(run, dropped);
+}
+
+void HeldRuns::drop(const codecs::Encoded* run, std::list<Held>& dropped) {
   const auto found = std::ranges::find(held_, run, &Held::run);
   if (found == held_.end()) return;
   bytes_ -= static_cast<int64_t>(found->decoded.nbytes());

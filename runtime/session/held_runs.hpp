@@ -31,6 +31,8 @@ class HeldRuns {
     c10::Stream stream;
   };
 
+  /// With the lock held. To be freed without it.
+  void drop(const codecs::Encoded* run, std::list<Held>& dropped);
   void drop_oldest(std::list<Held>& dropped);
 
   const int64_t most_bytes_;

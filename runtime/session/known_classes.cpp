@@ -18,7 +18,7 @@ namespace fewbit::session {
 namespace {
 
 /// Of codes of more bits there would be more classes than are mapped.
-constexpr int kMostBits = 4;
+constexpr int kMostClassBits = 4;
 
 struct Layout {
   std::vector<int64_t> sizes, strides;
@@ -81,7 +81,7 @@ std::optional<codecs::Classes> KnownClasses::of_activation(
   if (arguments.size() <= ops::kLevelsArgument) return std::nullopt;
   const std::vector<double> levels = arguments[ops::kLevelsArgument].toDoubleVector();
   const auto bits = static_cast<int>(std::bit_width(levels.size() - 1));
-  if (bits < 1 || bits > kMostBits) return std::nullopt;
+  if (bits < 1 || bits > kMostClassBits) return std::nullopt;
   codecs::Classes classes;
   classes.count = static_cast<int>(levels.size());
   classes.of_elements = [codes = codes.tensor, bits] { return ops::ElementClasses{codes(), bits}; };

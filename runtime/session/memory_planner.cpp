@@ -45,6 +45,11 @@ double step_seconds(const MemoryPlanner::Forward& forward) {
   return least;
 }
 
+/// Of bits that could be other ones: neither a mask nor what an activation keeps.
+bool has_codec(const MemoryPlan::Place& place) {
+  return place.bits > 0 && place.site.operation != kActivation;
+}
+
 }  // namespace
 
 MemoryPlanner::MemoryPlanner(Forward forward, const CompressorOptions& options)
@@ -117,7 +122,7 @@ bool MemoryPlanner::add_choices(Keep keep) {
   Compression& compression = *trial.compressor.compression_;
   for (const MemoryPlan::Place& place : plan_.places) {
     const SiteKey site = key_of(place.site);
-    const bool is_possible = keep == Keep::exact || (place.bits > 0 && !rejected_.contains(site));
+    const bool is_possible = keep == Keep::exact || (has_codec(place) && !rejected_.contains(site));
     compression.assign(site, {is_possible ? keep : Keep::coded, place.bits});
   }
   run(trial);
@@ -134,7 +139,7 @@ bool MemoryPlanner::add_choices(Keep keep) {
     const auto number = numbers_.find(key_of(facts.site));
     if (number == numbers_.end()) continue;
     MemoryPlan::Place& place = plan_.places[number->second];
-    if (keep != Keep::exact && place.bits == 0) continue;
+    if (keep != Keep::exact && !has_codec(place)) continue;
     if (keep == Keep::rebuilt) {
       if (!facts.root || !numbers_.contains(*facts.root)) continue;
       roots_[number->second] = numbers_.at(*facts.root);
@@ -176,7 +181,8 @@ void MemoryPlanner::count_from_exact(Keep keep, double step) {
   }
 }
 
-/// An exact view holds all of its memory, together with other places' views.
+/// An exact view holds all of its memory, together with other places' views, which may show the
+/// same.
 void MemoryPlanner::share_memory() {
   std::map<SiteKey, Survey::Moment> views;
   for (const Survey::Moment& moment : exact_.moments) views.emplace(moment.site, moment);
@@ -189,7 +195,7 @@ void MemoryPlanner::share_memory() {
     if (numbers_.contains(site)) seen[view.memory] += exact_of(site)->bytes;
   }
   for (const auto& [site, view] : views) {
-    if (!numbers_.contains(site) || seen[view.memory] >= view.bytes) continue;
+    if (!numbers_.contains(site) || seen[view.memory] == 0) continue;
     const double times = static_cast<double>(view.bytes) / static_cast<double>(seen[view.memory]);
     const auto exact = exact_of(site);
     exact->bytes = std::llround(times * static_cast<double>(exact->bytes));

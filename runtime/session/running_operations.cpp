@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <ATen/SequenceNumber.h>
@@ -115,6 +116,10 @@ std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& 
   if (thread.listener == nullptr) return nullptr;
   // Where such a thread follows operations itself it has the callback twice.
   if (thread.running != nullptr && thread.running->record == &function) return nullptr;
+  if (!thread.listener->listens()) {
+    stop_following_operations();
+    return nullptr;
+  }
   auto operation = std::make_unique<Operation>();
   operation->record = &function;
   operation->outer = thread.running;
@@ -171,9 +176,18 @@ Memory memory_of(const at::Tensor& tensor) {
   return {Weak(tensor.getIntrusivePtr()), bytes_without_storage(tensor)};
 }
 
+bool takes(const RecordedCall& call, const void* memory) {
+  bool found = false;
+  for (const c10::IValue& argument : call.arguments) {
+    for_each_tensor(argument,
+                    [&](const at::Tensor& tensor) { found |= address_of(tensor) == memory; });
+  }
+  return found;
+}
+
 void start_following_operations(OperationListener& listener) {
   Following& thread = this_thread();
-  thread.listener = &listener;
+  if (std::exchange(thread.listener, &listener) != nullptr) return;
   thread.callback =
       at::addThreadLocalCallback(at::RecordFunctionCallback(operation_starts, operation_ends)
                                      .needsInputs(true)
@@ -183,8 +197,7 @@ void start_following_operations(OperationListener& listener) {
 
 void stop_following_operations() noexcept {
   Following& thread = this_thread();
-  thread.listener = nullptr;
-  at::removeCallback(thread.callback);
+  if (std::exchange(thread.listener, nullptr) != nullptr) at::removeCallback(thread.callback);
 }
 
 Saving describe_saving(const at::Tensor& tensor) {

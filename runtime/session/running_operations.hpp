@@ -57,12 +57,17 @@ struct RecordedCall {
   c10::ArrayRef<c10::IValue> results;
 };
 
+// Whether a tensor among the arguments lies in that memory.
+bool takes(const RecordedCall& call, const void* memory);
+
 // Hears of the calling thread's operations.
 class OperationListener {
  public:
   virtual ~OperationListener() = default;
   // Names of nodes as they become known, some after their node has saved.
   virtual void name_node(NodeKey node, const std::string& name) = 0;
+  // False: operations are followed no longer.
+  virtual bool listens() const = 0;
   // Whether the next two are told of such calls, whose arguments are held from the one to the
   // other.
   virtual bool holds(std::string_view operation) const = 0;
@@ -71,7 +76,7 @@ class OperationListener {
 };
 
 // Follows the calling thread's operations, as libtorch reports them (RecordFunction), from start to
-// stop.
+// stop, or until the listener does not listen. Once each, however often it starts or stops.
 void start_following_operations(OperationListener& listener);
 void stop_following_operations() noexcept;
 

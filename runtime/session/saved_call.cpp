@@ -30,7 +30,7 @@ class SavedActivation final : public SavedCall {
     result.text = bits_text(width) + (width == 1 ? " saves" : " save");
     result.element_bits = width;
     result.exact = table->data().error == 0.0;
-    if (needs_rule(call_.function)) {
+    if (reason_for_rule(call_.function) != nullptr) {
       result.request =
           "in a scope by rule(\"" + call_.function + "\", Bits{" + std::to_string(width) + "})";
     } else {

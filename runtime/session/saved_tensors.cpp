@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <mutex>
 #include <typeinfo>
 #include <utility>
@@ -17,6 +18,7 @@
 #include <torch/csrc/autograd/engine.h>
 
 #include "session/saved_bytes_text.hpp"
+#include "session/saved_tensor_users.hpp"
 
 namespace fewbit::session {
 namespace {
@@ -24,21 +26,10 @@ namespace {
 using torch::autograd::Engine;
 using torch::autograd::SavedVariableHooks;
 
-using Users = std::vector<std::shared_ptr<SavedTensorUser>>;
+using Users = UserStack::Users;
 
-// Oldest first; one that is open twice stands there twice.
-Users& users() {
-  static thread_local Users users;
-  return users;
-}
-
-// In the order of opening, each once.
-Users each_user() {
-  Users each;
-  for (const auto& user : users()) {
-    if (std::ranges::find(each, user) == each.end()) each.push_back(user);
-  }
-  return each;
+UserStack& users() {
+  return *UserStack::of_this_thread();
 }
 
 // While users are asked or told: what they run themselves is nobody's to hear of.
@@ -63,11 +54,13 @@ class Asking {
 class Listener final : public OperationListener {
  public:
   void name_node(NodeKey node, const std::string& name) override {
-    for (const auto& user : each_user()) user->name_node(node, name);
+    for (const auto& user : users().each()) user->name_node(node, name);
   }
+  bool listens() const override { return !users().is_empty(); }
   bool holds(std::string_view operation) const override {
     if (Asking::is_asking()) return false;
-    return std::ranges::any_of(users(), [&](const auto& user) { return user->holds(operation); });
+    return std::ranges::any_of(users().all(),
+                               [&](const auto& user) { return user->holds(operation); });
   }
   void start_call(const RecordedCall& call) override {
     for_each_holder(call, [&](SavedTensorUser& user) { user.start_call(call); });
@@ -77,12 +70,16 @@ class Listener final : public OperationListener {
   }
 
  private:
+  // libtorch swallows what a callback throws.
   template <class Visit>
-  static void for_each_holder(const RecordedCall& call, const Visit& visit) {
-    const Asking asking;
-    const Users all = users();
-    for (const auto& user : all) {
-      if (user->holds(call.operation)) visit(*user);
+  static void for_each_holder(const RecordedCall& call, const Visit& visit) noexcept {
+    try {
+      const Asking asking;
+      for (const auto& user : users().all()) {
+        if (user->holds(call.operation)) visit(*user);
+      }
+    } catch (...) {
+      users().keep_failure(std::current_exception());
     }
   }
 };
@@ -140,14 +137,16 @@ Saving outliving(Saving saving) {
 class Hooks final : public SavedVariableHooks {
  public:
   void call_pack_hook(const at::Tensor& tensor) override {
+    users().rethrow_failure();
     const Saving saving = describe_saving(tensor);
     kept_ = replacement(tensor, saving);
     const bool replaced = kept_ != nullptr;
     if (!replaced) kept_ = kept_unchanged(tensor);
-    const Users told = each_user();
-    if (kept_->is_settled()) return tell(saving, replaced, told);
+    const Users told = users().each();
+    if (kept_->is_settled()) tell(saving, replaced, told);
+    if (!replaced) return;
     alive_ = std::make_shared<Hooks*>(this);
-    kept_->when_settled([alive = std::weak_ptr(alive_), saving = outliving(saving), told] {
+    kept_->when_changed([alive = std::weak_ptr(alive_), saving = outliving(saving), told] {
       if (const auto hooks = alive.lock()) (*hooks)->tell(saving, true, told);
     });
   }
@@ -156,6 +155,7 @@ class Hooks final : public SavedVariableHooks {
 
  private:
   void tell(const Saving& saving, bool replaced, const Users& told) {
+    keepings_.clear();
     for (const at::Tensor& part : kept_->tensors()) {
       const Saving kept = replaced ? part_of(saving, part) : saving;
       for (const auto& user : told) keepings_.push_back(user->keep(kept));
@@ -164,7 +164,7 @@ class Hooks final : public SavedVariableHooks {
 
   static std::unique_ptr<const Kept> replacement(const at::Tensor& tensor, const Saving& saving) {
     const Asking asking;
-    const Users all = users();
+    const Users all = users().all();
     for (auto user = all.rbegin(); user != all.rend(); ++user) {
       if (auto kept = (*user)->replace(tensor, saving)) return kept;
     }
@@ -195,7 +195,7 @@ class SavedTensorEngine final : public Engine {
   }
 
   std::unique_ptr<SavedVariableHooks> get_default_saved_variable_hooks() override {
-    if (users().empty()) return nullptr;
+    if (users().is_empty()) return nullptr;
     return std::make_unique<Hooks>();
   }
 };
@@ -249,22 +249,20 @@ std::unique_ptr<const Kept> kept_unchanged(const at::Tensor& tensor) {
 }
 
 SavedTensorUse::SavedTensorUse(const char* who, std::shared_ptr<SavedTensorUser> user)
-    : user_(std::move(user)) {
+    : stack_(UserStack::of_this_thread()), user_(std::move(user)) {
+  stack_->rethrow_failure();
   TORCH_CHECK(at::SavedTensorDefaultHooks::is_enabled(), who,
               ": hooks on saved tensors are disabled here, and it works by them: ",
               at::SavedTensorDefaultHooks::get_disabled_error_message().value_or(""));
   engine_place().take(who);
-  if (users().empty()) start_following_operations(listener());
-  users().push_back(user_);
+  start_following_operations(listener());
+  stack_->open(user_);
 }
 
 SavedTensorUse::~SavedTensorUse() {
-  Users& open = users();
-  const auto last = std::find(open.rbegin(), open.rend(), user_);
-  if (last != open.rend()) {
-    open.erase(std::next(last).base());
-    if (open.empty()) stop_following_operations();
-  }
+  stack_->close(user_);
+  // A thread that was left so by another one stops by itself.
+  if (stack_->is_of_this_thread() && stack_->is_empty()) stop_following_operations();
   engine_place().leave();
 }
 

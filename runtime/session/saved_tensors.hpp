@@ -11,6 +11,8 @@
 
 namespace fewbit::session {
 
+class UserStack;
+
 // What is kept in the place of a saved tensor.
 class Kept {
  public:
@@ -19,9 +21,10 @@ class Kept {
   virtual at::Tensor restored() const = 0;
   // All that is held.
   virtual at::TensorList tensors() const = 0;
-  // Whether that stays so; else it changes once, and calls what it was told to.
+  // Whether users may be told of it yet.
   virtual bool is_settled() const { return true; }
-  virtual void when_settled(std::function<void()> /*tell*/) const {}
+  // To be called when something else is held, or when users may be told.
+  virtual void when_changed(std::function<void()> /*tell*/) const {}
 };
 
 // The tensor itself, without its graph: refused where it was changed in place meanwhile.
@@ -54,7 +57,9 @@ class SavedTensorUser {
   virtual void end_call(const RecordedCall& /*call*/) {}
 };
 
-// Open in the thread that makes it; a user that is open several times there counts once. Hooks of
+// Open in the thread that makes it, until it ends in whichever thread; a user that is open several
+// times there counts once. What users throw while libtorch would swallow it is thrown by the next
+// tensor that the thread saves, or its next use. Hooks of
 // libtorch's engine stand behind it, and hold that engine's place in all threads while there are
 // users. A tensor that is not replaced is unpacked as the same memory under another handle, and
 // refused where it was changed in place meanwhile; replaced ones are what they were when saved.
@@ -68,6 +73,7 @@ class SavedTensorUse {
   SavedTensorUse& operator=(const SavedTensorUse&) = delete;
 
  private:
+  std::shared_ptr<UserStack> stack_;  // of the thread that opened it
   std::shared_ptr<SavedTensorUser> user_;
 };
 

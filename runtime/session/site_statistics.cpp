@@ -10,8 +10,8 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "session/streams.hpp"
 #include "weights/moments.hpp"
 
 namespace fewbit::session {
@@ -107,7 +107,7 @@ bool is_wrapped(const at::Tensor& x) {
 }  // namespace
 
 SiteStatistics::Sums& SiteStatistics::sums_for(const at::Tensor& x, int64_t channels) {
-  const auto stream = c10::impl::VirtualGuardImpl(x.device().type()).getStream(x.device());
+  const auto stream = current_stream(x);
   auto found = std::ranges::find(sums_, stream, &Sums::stream);
   const auto options = at::TensorOptions().dtype(at::kDouble).device(x.device());
   if (found == sums_.end()) {

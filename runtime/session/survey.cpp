@@ -1,6 +1,7 @@
 #include "session/survey.hpp"
 
 #include <chrono>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -48,6 +49,10 @@ class Timed final : public Kept {
     return tensor;
   }
   at::TensorList tensors() const override { return kept_->tensors(); }
+  bool is_settled() const override { return kept_->is_settled(); }
+  void when_changed(std::function<void()> tell) const override {
+    kept_->when_changed(std::move(tell));
+  }
 
  private:
   std::shared_ptr<Survey> survey_;

@@ -53,6 +53,12 @@ FileStore::~FileStore() {
   thread_.join();
 }
 
+bool FileStore::takes() {
+  const Lock lock(mutex_);
+  report_failure();
+  return !has_failed_;
+}
+
 std::unique_ptr<Slot> FileStore::put(c10::DataPtr memory, size_t bytes) {
   auto record = std::make_shared<Record>();
   record->bytes = bytes;
@@ -161,7 +167,7 @@ void FileStore::write_next(Lock& lock) {
   lock.lock();
   unwritten_ -= record->bytes;
   record->is_written = error == 0;
-  if (error != 0 && !record->is_dropped) failure_ = error;
+  if (error != 0 && !record->is_dropped && !std::exchange(has_failed_, true)) failure_ = error;
   if (record->is_written) record->memory.reset();
   end_work(*record);
   lock.unlock();

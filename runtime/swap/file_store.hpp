@@ -16,7 +16,8 @@
 namespace fewbit::swap {
 
 /// The CPU's memory in a file: one thread writes what is put, and reads ahead what is fetched. What
-/// cannot be written stays in memory, and is reported once: by the next call of put or take.
+/// cannot be written stays in memory. The first such failure is reported once, by the next call of
+/// takes, put or take; from then on the store takes nothing more.
 class FileStore final : public Store, public std::enable_shared_from_this<FileStore> {
  public:
   /// Of which no more waits in memory to be written, or one slot's.
@@ -28,6 +29,7 @@ class FileStore final : public Store, public std::enable_shared_from_this<FileSt
   FileStore(const FileStore&) = delete;
   FileStore& operator=(const FileStore&) = delete;
 
+  bool takes() override;
   std::unique_ptr<Slot> put(c10::DataPtr memory, size_t bytes) override;
 
   /// Waits until all is written that can be.
@@ -73,6 +75,7 @@ class FileStore final : public Store, public std::enable_shared_from_this<FileSt
   std::deque<RecordPointer> writes_, reads_;
   size_t unwritten_ = 0;  ///< bytes
   int failure_ = 0;       ///< errno of a write, until it is reported
+  bool has_failed_ = false;
   bool is_over_ = false;
   std::thread thread_;  ///< the last, as it uses the others
 };

@@ -21,12 +21,11 @@ std::string temporary_folder() {
 
 std::shared_ptr<Store> Stores::of(c10::Device device) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Store>& store = stores_[device.str()];
-  if (store) return store;
-  if (device.is_cpu()) {
-    store = std::make_shared<FileStore>(temporary_folder());
-  } else {
-    store = pinned_store(device);
+  const auto [place, is_new] = stores_.try_emplace(device.str());
+  std::shared_ptr<Store>& store = place->second;
+  if (is_new) {
+    store =
+        device.is_cpu() ? std::make_shared<FileStore>(temporary_folder()) : pinned_store(device);
   }
   return store;
 }
@@ -39,6 +38,11 @@ c10::DataPtr HostSwap::Away::take() const {
   c10::DataPtr memory = swap_->start_taking(number_).take();
   swap_->fetch_before(number_);
   return memory;
+}
+
+bool HostSwap::takes(c10::Device device) const {
+  const std::shared_ptr<Store> store = store_of_(device);
+  return store && store->takes();
 }
 
 std::unique_ptr<HostSwap::Away> HostSwap::put(c10::DataPtr memory, size_t bytes) {

@@ -19,6 +19,7 @@ namespace fewbit::swap {
 class Stores {
  public:
   /// Of a CPU a file in the folder that TMPDIR names, else the system's; of others pinned memory.
+  /// Throws c10::Error where there can be none; null from then on.
   std::shared_ptr<Store> of(c10::Device device);
 
  private:
@@ -56,7 +57,10 @@ class HostSwap : public std::enable_shared_from_this<HostSwap> {
     int64_t number_;
   };
 
-  /// As Store::put.
+  /// Whether memory of the device can be put away. A failure is thrown once as c10::Error, naming
+  /// the place; from then on the answer is no, and what would leave stays where it is.
+  bool takes(c10::Device device) const;
+  /// As Store::put. Of a device that is taken.
   std::unique_ptr<Away> put(c10::DataPtr memory, size_t bytes);
 
  private:

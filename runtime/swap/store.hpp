@@ -24,6 +24,9 @@ class Slot {
 class Store {
  public:
   virtual ~Store() = default;
+  /// Whether more can be put away. Throws c10::Error where an earlier one could not be, once; it is
+  /// still there.
+  virtual bool takes() { return true; }
   /// Waits only while too much is under way. Throws c10::Error where an earlier one could not be
   /// put away, which is still there.
   virtual std::unique_ptr<Slot> put(c10::DataPtr memory, size_t bytes) = 0;

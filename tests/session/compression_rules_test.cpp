@@ -61,8 +61,8 @@ TEST(CompressionRules, RulesAreForOperations) {
   compressor.rule("aten::addmm", Bits{4});
   auto model = mlp();
   gradients(model, input(), &compressor);
-  ASSERT_EQ(compressor.sites().size(), 1U) << compressor.report();
-  EXPECT_EQ(compressor.sites()[0].codec, "rotated by class, 4 bits");
+  ASSERT_EQ(coded_sites(compressor).size(), 1U) << compressor.report();
+  EXPECT_EQ(coded_sites(compressor)[0].codec, "rotated by class, 4 bits");
 }
 
 TEST(CompressionRules, RulesAreForNamedParameters) {
@@ -88,12 +88,12 @@ TEST(CompressionRules, RulesMayComeLater) {
   compressor.rule("aten::addmm", Bits{6});
   for (int step = 0; step < 2; ++step) {
     gradients(model, input(), &compressor);
-    EXPECT_EQ(compressor.sites().at(1).codec, "rotated by class, 6 bits");
+    EXPECT_EQ(coded_sites(compressor).at(1).codec, "rotated by class, 6 bits");
   }
   compressor.rule("aten::addmm", Bits{4});
   for (int step = 0; step < 2; ++step) {
     gradients(model, input(), &compressor);
-    EXPECT_EQ(compressor.sites().at(1).codec, "rotated by class, 4 bits");
+    EXPECT_EQ(coded_sites(compressor).at(1).codec, "rotated by class, 4 bits");
   }
 }
 
@@ -111,18 +111,18 @@ TEST(CompressionRules, RulesMayCast) {
     compressor.rule("aten::addmm", type);
     for (int step = 0; step < 2; ++step) {
       gradients(model, input(), &compressor);
-      const Compressor::Site site = compressor.sites().at(1);
+      const Compressor::Site site = coded_sites(compressor).at(1);
       EXPECT_EQ(site.codec, codec);
       EXPECT_EQ(site.bytes_after, site.elements * (type == at::kBFloat16 ? 2 : 1));
       EXPECT_GT(site.error, 0.1 * error);
       EXPECT_LT(site.error, error);
-      EXPECT_EQ(compressor.sites().at(0).codec, "rotated by class, 2 bits");
+      EXPECT_EQ(coded_sites(compressor).at(0).codec, "rotated by class, 2 bits");
     }
   }
   compressor.rule("aten::addmm", Bits{3});
   gradients(model, input(), &compressor);
   gradients(model, input(), &compressor);
-  EXPECT_EQ(compressor.sites().at(1).codec, "rotated by class, 3 bits");
+  EXPECT_EQ(coded_sites(compressor).at(1).codec, "rotated by class, 3 bits");
   EXPECT_EQ(test::refusal([&] { compressor.rule("*", at::kHalf); }),
             "fewbit::Compressor: a rule's type is Half, accepted: BFloat16, Float8_e4m3fn, "
             "Float8_e5m2");
@@ -194,7 +194,7 @@ std::string codec_for(const at::Tensor& x, double bits) {
     const CompressionScope scope(compressor);
     const at::Tensor y = (x.detach().requires_grad_() * 1.0) * weight;
   }
-  return compressor.sites().at(0).codec;
+  return coded_sites(compressor).at(0).codec;
 }
 
 TEST(CompressionRules, TakesTheCodecThatErrsLess) {

@@ -75,7 +75,7 @@ TEST(Compression, TheMeterSeesTheBytesThatTheReportCounts) {
   }
   constexpr int64_t kMaps = 2 * 8 * 4;  // of the 8 classes that GELU's codes tell
   int64_t coded = 0, exact = 0;
-  for (const Compressor::Site& site : compressor.sites()) {
+  for (const Compressor::Site& site : coded_sites(compressor)) {
     coded += site.bytes_after;
     EXPECT_EQ(site.count, 1);
     EXPECT_EQ(site.elements, 100 * kWidth);
@@ -87,10 +87,12 @@ TEST(Compression, TheMeterSeesTheBytesThatTheReportCounts) {
     // What is left alone: the norm's means and deviations, the input without a node.
     if (!saved.parameter && saved.dtype == at::kFloat) exact += saved.bytes;
   }
-  ASSERT_EQ(compressor.sites().size(), 2U);  // the norm's input and the second layer's
+  ASSERT_EQ(coded_sites(compressor).size(), 2U);  // the norm's input and the second layer's
   const int64_t activation = 16 * ((100 * kWidth * 3 / 8 + 15) / 16);
   EXPECT_EQ(exact, 2 * 100 * 4 + 2 * kMaps);
   EXPECT_EQ(meter.unique_bytes(), coded - 8 + exact - 2 * kMaps + activation);
+  EXPECT_EQ(compressor.sites()[0].operation, "fewbit::activation");
+  EXPECT_EQ(compressor.sites()[0].bytes_after, activation);
 }
 
 TEST(Compression, WhatSeveralOperationsKeepIsCodedOnce) {
@@ -178,11 +180,14 @@ TEST(Compression, TheSameRandomStateGivesTheSameStep) {
   EXPECT_FALSE(at::equal(gradients(model, at::ones({100, kWidth}) + input(), nullptr), first));
   const at::Tensor x = at::ones({100, kWidth}) + input();
   at::manual_seed(5);
-  const at::Tensor second = gradients(model, x, &compressor);
-  const at::Tensor third = gradients(model, x, &compressor);
-  at::manual_seed(5);
+  Compressor one({.bits = 1});
+  const at::Tensor second = gradients(model, x, &one);
+  const at::Tensor third = gradients(model, x, &one);
   EXPECT_TRUE(at::equal(gradients(model, x, &other), second));
   EXPECT_FALSE(at::equal(third, second));
+  at::manual_seed(6);
+  Compressor another({.bits = 1});
+  EXPECT_FALSE(at::equal(gradients(model, x, &another), second));
 }
 
 TEST(Compression, AConvolutionalNetworkKeepsItsGradients) {
@@ -197,7 +202,7 @@ TEST(Compression, AConvolutionalNetworkKeepsItsGradients) {
   Compressor compressor({.bits = 4});
   EXPECT_LT(distance(gradients(model, x, &compressor), exact), 0.08);
   // Two norms' inputs, two convolutions'.
-  EXPECT_EQ(compressor.sites().size(), 4U) << compressor.report();
+  EXPECT_EQ(coded_sites(compressor).size(), 4U) << compressor.report();
 }
 
 TEST(Compression, ATransformerKeepsAnEighthAndItsGradients) {
@@ -239,7 +244,7 @@ TEST(Compression, RunsUnderAutocast) {
   at::autocast::set_autocast_enabled(at::kCPU, false);
   at::autocast::clear_cache();
   EXPECT_LT(distance(cast, exact), 0.1);
-  EXPECT_EQ(compressor.sites().size(), 2U) << compressor.report();
+  EXPECT_EQ(coded_sites(compressor).size(), 2U) << compressor.report();
   for (const Compressor::Site& site : compressor.sites()) EXPECT_EQ(site.elements, 100 * kWidth);
 }
 
@@ -261,7 +266,7 @@ TEST(Compression, SeveralModelsScopesAndThreads) {
     auto model = mlp();
     Compressor compressor({.bits = 2});
     for (int step = 0; step < 5; ++step) gradients(model, at::randn({100, kWidth}), &compressor);
-    return compressor.sites();
+    return coded_sites(compressor);
   };
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

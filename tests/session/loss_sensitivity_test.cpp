@@ -43,7 +43,7 @@ struct Classifier {
 
 /// The place of the loss among those that the compressor met.
 size_t loss_of(const Compressor& compressor) {
-  const std::vector<Compressor::Site> sites = compressor.sites();
+  const std::vector<Compressor::Site> sites = test::coded_sites(compressor);
   const auto found = std::ranges::find(sites, "fewbit::log_softmax", &Compressor::Site::operation);
   return static_cast<size_t>(found - sites.begin());
 }
@@ -63,7 +63,7 @@ TEST(LossSensitivity, IsThatOfTheGradientsOfAllLayers) {
   for (int draw = 0; draw < kDraws; ++draw) {
     error += (model.gradient(&probe) - exact).square().sum().item<double>() / kDraws;
   }
-  const Compressor::Site site = probe.sites().at(loss_of(probe));
+  const Compressor::Site site = test::coded_sites(probe).at(loss_of(probe));
   EXPECT_NEAR(error / (found * static_cast<double>(site.elements) * site.error), 1.0, 0.25);
 }
 
@@ -79,7 +79,7 @@ TEST(LossSensitivity, IsTheGreatestOfAClassifier) {
       EXPECT_GT(found.at(loss), found[place]) << compressor.report();
     }
   }
-  EXPECT_EQ(compressor.sites().at(loss).codec, "group, 8 bits") << compressor.report();
+  EXPECT_EQ(test::coded_sites(compressor).at(loss).codec, "group, 8 bits") << compressor.report();
 }
 
 }  // namespace fewbit::loss_sensitivity_test

@@ -4,6 +4,7 @@
 #include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/transformerlayer.h>
 
+#include "fewbit/activation_scope.hpp"
 #include "fewbit/randomized_linear.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "tests/session/checkpoint_model.hpp"
@@ -246,8 +247,8 @@ TEST(RandomizedLinearScope, NestsWithCompression) {
     const at::Tensor y = model->forward(x);
     ASSERT_EQ(linear->entries().size(), 2U);
     EXPECT_TRUE(linear->entries()[0].taken && linear->entries()[1].taken);
-    ASSERT_EQ(compressor.sites().size(), 1U);
-    EXPECT_EQ(compressor.sites()[0].operation, "aten::native_layer_norm");
+    ASSERT_EQ(coded_sites(compressor).size(), 1U);
+    EXPECT_EQ(coded_sites(compressor)[0].operation, "aten::native_layer_norm");
     linear.reset();
     compression.reset();
     EXPECT_TRUE(y.sum().grad_fn());

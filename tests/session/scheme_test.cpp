@@ -21,7 +21,7 @@ const std::string kPath = testing::TempDir() + "fewbit_scheme_places.txt";
 
 std::vector<std::string> codecs_of(const Compressor& compressor) {
   std::vector<std::string> codecs;
-  for (const Compressor::Site& site : compressor.sites()) codecs.push_back(site.codec);
+  for (const Compressor::Site& site : test::coded_sites(compressor)) codecs.push_back(site.codec);
   return codecs;
 }
 
@@ -170,7 +170,7 @@ TEST(Gact, SensitivitiesAreThoseThatProbesOfSinglePlacesFind) {
   Compressor compressor({.bits = 2, .scheme = Scheme::gact});
   chain.gradient(x, &compressor);
   const std::vector<double> found = sensitivities(compressor);
-  const std::vector<Compressor::Site> sites = compressor.sites();
+  const std::vector<Compressor::Site> sites = test::coded_sites(compressor);
   ASSERT_EQ(found.size(), chain.weights.size());
   for (size_t place = 0; place < found.size(); ++place) {
     torch::OrderedDict<std::string, at::Tensor> names;
@@ -184,8 +184,8 @@ TEST(Gact, SensitivitiesAreThoseThatProbesOfSinglePlacesFind) {
     for (int draw = 0; draw < kDraws; ++draw) {
       error += (chain.gradient(x, &probe) - exact).square().sum().item<double>() / kDraws;
     }
-    ASSERT_EQ(probe.sites().size(), 1U) << probe.report();
-    const Compressor::Site site = probe.sites()[0];
+    ASSERT_EQ(test::coded_sites(probe).size(), 1U) << probe.report();
+    const Compressor::Site site = test::coded_sites(probe)[0];
     const double expected = found[place] * static_cast<double>(site.elements) * site.error;
     EXPECT_NEAR(error / expected, 1.0, 0.15) << place;
   }

@@ -168,7 +168,9 @@ void run_steps(Outcome& outcome, const std::vector<Step>& steps, Run run) {
   std::optional<ActivationScope> scope;
   if (run == Run::scope) {
     scope.emplace(ActivationScopeOptions{.bits = kBits});
-    for (const char* function : {"relu", "sigmoid", "tanh"}) scope->rule(function, Bits{kBits});
+    for (const char* function : {"relu", "sigmoid", "tanh", "softplus", "logsigmoid"}) {
+      scope->rule(function, Bits{kBits});
+    }
   }
   for (const Step& step : steps) {
     std::string error = test::refusal([&] {

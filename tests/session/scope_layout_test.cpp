@@ -78,7 +78,10 @@ bool is_left_alone(std::string_view name, const at::Tensor& x) {
 }
 
 ActivationScope& with_rules(ActivationScope& scope) {
-  return scope.rule("relu", Bits{1}).rule("sigmoid", Bits{2}).rule("tanh", Bits{2});
+  for (const char* function : {"sigmoid", "tanh", "softplus", "logsigmoid"}) {
+    scope.rule(function, Bits{2});
+  }
+  return scope.rule("relu", Bits{1});
 }
 
 TEST(ScopeLayout, IsTorchsOwnForEveryFunction) {

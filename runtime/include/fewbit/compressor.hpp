@@ -10,7 +10,6 @@
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/api/include/torch/ordered_dict.h>
 
-#include "fewbit/activation_scope.hpp"
 #include "fewbit/bits.hpp"
 
 namespace fewbit {
@@ -67,8 +66,11 @@ struct CompressorOptions {
   ///        segments that grow (expandable_segments), unless PYTORCH_ALLOC_CONF names these
   /// gact   1: `bits`, whole ones. 2: `bits` on average, split over places by the same energies
   std::optional<int> level = {};
-  int64_t block = 8;        ///< of the scheme division: elements a side of a mean, above 0
-  int activation_bits = 3;  ///< of the scope for activations, 1 to 8
+  int64_t block = 8;  ///< of the scheme division: elements a side of a mean, above 0
+  /// Bits of the codes of an activation's derivative, 1 to 8. None: the least in which the squared
+  /// error of its table, for inputs from N(0, 1), is a sixteenth of that of the other codes: 3 for
+  /// GELU and SiLU beside 2 bits, 8 beside 8.
+  std::optional<int> activation_bits = {};
   /// Of all that is coded in a forward, instead of bits, which then hold for the first forward
   /// alone; 0: none. From the second one on no more is kept, or one bit of each element.
   int64_t bytes = 0;
@@ -78,8 +80,8 @@ struct CompressorOptions {
   /// What is coded leaves the device's memory until backward, but for tensors of less than 4 KiB: a
   /// GPU's to pinned memory of the host, by a stream of its own and back ahead of its use; a CPU's
   /// to a file in the folder that TMPDIR names, which is no larger than what is away at a time.
-  /// Gradients are the same. Where the file cannot be written, a later forward or backward throws
-  /// c10::Error once, naming the folder.
+  /// Gradients are the same. Where the file cannot be made or written, a forward or backward throws
+  /// c10::Error once, naming the folder; from then on what would leave stays.
   bool swap = false;
   /// What a backward pass decodes or computes again and comes back to may stay until then, the
   /// latest up to so many bytes of each model; 0: it is decoded for every use. Gradients are the
@@ -102,7 +104,9 @@ struct CompressorOptions {
 ///   probabilities of softmax, those of log_softmax like any input, where it errs less rounded at
 ///   random between levels at the squares of equal steps;
 /// - inputs of checkpoints (checkpoint.hpp), which run again too: with as many bits as queries;
-/// - activations by an ActivationScope, with relu in 1 bit, exact, and sigmoid and tanh too;
+/// - activations by few-bit derivatives, relu in 1 bit, exact. sigmoid, tanh, softplus and
+///   logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and a
+///   loss such as binary_cross_entropy(sigmoid(x)) divides by them;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///
@@ -125,7 +129,8 @@ struct CompressorOptions {
 /// measured at a place's first, second, third, fifth, ... and every 64th tensor. A tensor that can
 /// be computed again of what another one's codes hold is not coded where the gradient gains from
 /// its bits there (derive); it counts as an element that takes bits all the same. Random numbers
-/// come from torch's default generator, one draw a scope and device.
+/// are the compressor's own, by the seed of torch's default generator and the number of forwards:
+/// that generator is not advanced, so dropout draws what it draws without a scope.
 ///
 /// One of each model; its scopes may be open in several threads.
 class Compressor {
@@ -141,9 +146,15 @@ class Compressor {
   /// name(model->named_parameters()). Holds none of them.
   Compressor& name(const torch::OrderedDict<std::string, at::Tensor>& parameters);
 
-  /// For what an operation keeps, by its name ("aten::addmm") or by that of a parameter that it
-  /// takes ("encoder.layers.0.*"); * stands for any characters. The latest rule that fits counts.
-  /// A rule with bits or a type also holds for operations that would be left alone.
+  /// For what an operation keeps, by its name ("aten::addmm", "addmm") or by that of a parameter
+  /// that it takes ("encoder.layers.0.*"); * stands for any characters. The latest rule that fits
+  /// counts. A rule with bits or a type also holds for operations that would be left alone.
+  ///
+  /// An activation has the names of libtorch's operation ("aten::silu"), of its function and of
+  /// aliases ("silu", "swish"), "fewbit::activation", and "encoder.layers.0.silu" in the module of
+  /// the layer whose output it takes ("encoder.layers.0.linear1"). sigmoid, tanh, softplus and
+  /// logsigmoid have to be named in full for bits. With a type, or left alone, an activation runs
+  /// as libtorch's own, and what that keeps is meant.
   Compressor& rule(const std::string& pattern, Bits bits);
   /// Kept as torch::kBFloat16, kFloat8_e4m3fn or kFloat8_e5m2 instead, rounded to nearest, beside
   /// the budget. Doubles and what is that small already are left alone.
@@ -154,7 +165,7 @@ class Compressor {
   /// operations, too, that would be left alone. In forward the copy that leaves comes on top.
   Compressor& swap_exact(const std::string& pattern);
 
-  /// For a derivation, by its name: how tensors come of others.
+  /// For a derivation, by its name, or * for all: how tensors come of others.
   ///   copy        the same numbers, all times one number, or with a layer's bias
   ///   norm        a norm's output of its input
   ///   relu        its output of its input and of the signs that are kept; leaky_relu's too
@@ -198,12 +209,20 @@ class Compressor {
   };
   /// In the order in which they were met.
   std::vector<Site> sites() const;
-  /// The same as a table for a person, with totals, and how good the split of bits is at least.
+  /// What the latest forward kept as it is, parameters aside, in memories of 4 KiB and more.
+  struct LeftAlone {
+    std::string operation;  ///< "aten::mkldnn_rnn_layer"
+    std::string reason;     ///< "oneDNN's layer reads a layout of its own"
+    int64_t count = 0;      ///< of memories,
+    int64_t bytes = 0;      ///< together, each counted once
+  };
+  std::vector<LeftAlone> left_alone() const;
+  /// Both as tables for a person, with totals, and how good the split of bits is at least.
   std::string report() const;
 
-  /// Writes the places and their bits as text. After load, and with torch's generator in the state
-  /// of that moment, a run goes on bit for bit. Rules and options are the program's. Throws
-  /// c10::Error naming the file.
+  /// Writes the places, their bits and the number of forwards as text. After load, and with torch's
+  /// generator in the state of that moment, a run goes on bit for bit. Rules and options are the
+  /// program's. Throws c10::Error naming the file.
   void save(const std::string& path) const;
   void load(const std::string& path);
 
@@ -229,7 +248,6 @@ class CompressionScope {
   std::shared_ptr<session::PolicyStack> stack_;  ///< of the thread that opened it
   std::shared_ptr<session::CompressionUser> user_;
   std::unique_ptr<session::SavedTensorUse> use_;
-  ActivationScope activations_;
   std::unique_ptr<session::CompressionPolicy> policy_;
 };
 
@@ -247,8 +265,9 @@ struct CompressionPlan {
 };
 
 /// By running `forward` twice for every budget: the first time errors are measured, by which bits
-/// are split the second time. Nothing is trained, no gradient computed; torch's default generator
-/// and buffers such as running means move on as by any forward.
+/// are split the second time. Budgets that the scheme does not take are left out. Nothing is
+/// trained, no gradient computed; torch's default generator and buffers such as running means move
+/// on as by any forward.
 ///
 ///   std::cout << fewbit::plan([&] { return model->forward(x); }, {.bits = 2}).text();
 CompressionPlan plan(const std::function<at::Tensor()>& forward, CompressorOptions options = {});

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "session/running_operations.hpp"
+#include "session/site_key.hpp"
+#include "session/stored_run.hpp"
+
+namespace fewbit::session {
+
+/// What one forward keeps of each memory: the memory itself, or codes of what views of it show. Not
+/// both: codes beside the memory would be bytes for nothing.
+class MemoryUses {
+ public:
+  /// Whether somebody keeps the memory itself, with the elements that the tensor has now.
+  bool is_exact(const at::Tensor& tensor) const;
+
+  /// Notes that somebody does. What was coded of the memory is held as it is from now on; returns
+  /// the sites of that.
+  std::vector<SiteKey> keep_exact(const at::Tensor& tensor);
+
+  /// Notes codes of what a view shows.
+  void add(const at::Tensor& view, const std::shared_ptr<StoredRun>& run, const SiteKey& site);
+  /// Whether all codes of the view's memory take more bytes than the memory.
+  bool exceeds_exact(const at::Tensor& view) const;
+
+  /// The forward is over: runs tell nobody of changes from now on.
+  void end();
+
+ private:
+  struct Coded {
+    std::weak_ptr<StoredRun> run;
+    SiteKey site;
+    at::ScalarType type;
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> strides;
+    int64_t offset;
+  };
+  struct Use {
+    Memory memory;  ///< so that its address means it
+    int64_t version;
+    bool is_exact = false;
+    std::vector<Coded> coded = {};
+  };
+
+  /// Null where nothing is kept of these elements.
+  const Use* find(const at::Tensor& tensor) const;
+  Use& use_of(const at::Tensor& tensor);
+
+  std::map<const void*, Use> uses_;  ///< by memory
+};
+
+}  // namespace fewbit::session

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "codecs/codec.hpp"
+
+namespace fewbit::session {
+
+/// A run of elements in codes, or as it is: while it waits to be coded, and where others hold its
+/// memory anyway. Thread-safe.
+class StoredRun final : public codecs::Encoded {
+ public:
+  explicit StoredRun(std::shared_ptr<const codecs::Encoded> codes);
+  /// Waits to be coded. Holds what the view shows, which is not to be changed.
+  explicit StoredRun(const at::Tensor& view);
+
+  /// Throws c10::Error where what is held as it is was changed.
+  at::Tensor decoded() const override;
+  at::TensorList tensors() const override;
+
+  /// Whether it does not wait.
+  bool is_settled() const;
+  /// Whether what is held as it is was changed since, in place.
+  bool has_changed() const;
+  /// Ends the waiting: from now on these stand for the run. Null: it stays as it is.
+  void settle(std::shared_ptr<const codecs::Encoded> codes);
+  /// From now on what the view shows stands for the codes: the same elements.
+  void hold(const at::Tensor& view);
+
+  /// Is called when other tensors are held than before, until it is forgotten.
+  void when_changed(std::function<void()> tell);
+  void forget_listeners();
+
+ private:
+  void tell() const;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const codecs::Encoded> codes_;  ///< null: it is held as it is,
+  at::Tensor view_;                               ///< by this
+  int64_t version_ = 0;                           ///< of the view
+  bool is_settled_ = true;
+  std::vector<std::function<void()>> listeners_;
+};
+
+}  // namespace fewbit::session

@@ -1,0 +1,267 @@
+// Gradients where a coded tensor is divided by, changed, or shared with what nobody expects.
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "tests/session/derivation_network.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace fewbit::faithful_gradients_test {
+
+using namespace test;
+using torch::autograd::grad;
+
+using Loss = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& target)>;
+
+struct NamedLoss {
+  const char* name;
+  Loss loss;
+  double most = 0.6;  ///< relative error at 2 bits, of products with what is coded
+};
+
+/// As users write them of primitives, over every activation that a loss may contain.
+const std::vector<NamedLoss>& losses() {
+  static const std::vector<NamedLoss> all = {
+      {"bce(sigmoid)",
+       [](const auto& x, const auto& y) { return at::binary_cross_entropy(at::sigmoid(x), y); }},
+      {"bce with logits",
+       [](const auto& x, const auto& y) { return at::binary_cross_entropy_with_logits(x, y); }},
+      {"y log p + (1 - y) log(1 - p)",
+       [](const auto& x, const auto& y) {
+         const at::Tensor p = at::sigmoid(x);
+         return -(y * at::log(p + 1e-12) + (1.0 - y) * at::log(1.0 - p + 1e-12)).mean();
+       }},
+      {"-log sigmoid of a difference",
+       [](const auto& x, const auto& y) {
+         return -at::log(at::sigmoid((2.0 * y - 1.0) * x)).mean();
+       }},
+      {"-logsigmoid",
+       [](const auto& x, const auto& y) { return -at::log_sigmoid((2.0 * y - 1.0) * x).mean(); }},
+      {"softplus", [](const auto& x, const auto& y) { return (at::softplus(x) - y * x).mean(); }},
+      {"focal",
+       [](const auto& x, const auto& y) {
+         const at::Tensor p = at::sigmoid((2.0 * y - 1.0) * x);
+         return -((1.0 - p).pow(2.0) * at::log(p)).mean();
+       }},
+      {"dice",
+       [](const auto& x, const auto& y) {
+         const at::Tensor p = at::sigmoid(x);
+         return 1.0 - 2.0 * (p * y).sum() / (p.sum() + y.sum());
+       }},
+      {"jaccard",
+       [](const auto& x, const auto& y) {
+         const at::Tensor p = at::sigmoid(x), both = (p * y).sum();
+         return 1.0 - both / (p.sum() + y.sum() - both);
+       }},
+      {"squared error of sigmoid",
+       [](const auto& x, const auto& y) { return at::mse_loss(at::sigmoid(x), y); }},
+      {"squared error of tanh",
+       [](const auto& x, const auto& y) { return at::mse_loss(at::tanh(x), 2.0 * y - 1.0); }},
+      {"log(1 - tanh^2)",
+       [](const auto& x, const auto& /*y*/) {
+         return -at::log(1.0 - at::tanh(x).pow(2.0) + 1e-6).mean();
+       }},
+      {"atanh of tanh",
+       [](const auto& x, const auto& /*y*/) { return at::atanh(at::tanh(x) * 0.999).mean(); }},
+      {"log softplus",
+       [](const auto& x, const auto& /*y*/) { return at::log(at::softplus(x)).mean(); }},
+      {"Gaussian with softplus deviation",
+       [](const auto& x, const auto& y) {
+         const at::Tensor deviation = at::softplus(x) + 1e-3;
+         return ((y / deviation).pow(2.0) + 2.0 * at::log(deviation)).mean();
+       }},
+      {"entropy of a gate",
+       [](const auto& x, const auto& /*y*/) {
+         const at::Tensor p = at::sigmoid(x);
+         return -(p * at::log_sigmoid(x) + (1.0 - p) * at::log_sigmoid(-x)).mean();
+       },
+       3.0},  // two products that nearly cancel each other
+      {"Tversky",
+       [](const auto& x, const auto& y) {
+         const at::Tensor p = at::sigmoid(x), both = (p * y).sum();
+         return 1.0 - both / (both + 0.3 * (p * (1.0 - y)).sum() + 0.7 * ((1.0 - p) * y).sum());
+       }},
+      {"hinge",
+       [](const auto& x, const auto& y) { return at::relu(1.0 - (2.0 * y - 1.0) * x).mean(); }},
+      {"squared hinge",
+       [](const auto& x, const auto& y) {
+         return at::relu(1.0 - (2.0 * y - 1.0) * x).pow(2.0).mean();
+       }},
+      {"log cosh by softplus",
+       [](const auto& x, const auto& y) {
+         const at::Tensor d = x - y;
+         return (d + at::softplus(-2.0 * d)).mean();
+       }},
+  };
+  return all;
+}
+
+// Without a rule nothing that such losses divide by is coded, in however few bits.
+TEST(FaithfulGradients, OfLossesThatDivideByTheirActivations) {
+  for (const auto& [name, loss, most] : losses()) {
+    for (const double scale : {0.1, 1.0, 2.0, 4.0, 8.0}) {
+      at::manual_seed(31);
+      const at::Tensor x = (at::randn({64, 64}) * scale).requires_grad_();
+      const at::Tensor y = at::randint(2, {64, 64}).to(at::kFloat);
+      const at::Tensor exact = grad({loss(x * 1.0, y)}, {x})[0];
+      for (const double bits : {2.0, 8.0}) {
+        Compressor compressor({.bits = bits});
+        at::Tensor value;
+        {
+          const CompressionScope scope(compressor);
+          value = loss(x * 1.0, y);
+        }
+        const double error = distance(grad({value}, {x})[0], exact);
+        // Products alone are coded: as well as their bits allow.
+        EXPECT_LT(error, bits == 2.0 ? most : most / 30.0)
+            << name << ", logits of deviation " << scale << ", " << bits << " bits\n"
+            << compressor.report();
+      }
+    }
+  }
+}
+
+TEST(FaithfulGradients, OfAParameterThroughSoftplusFarOut) {
+  const at::Tensor rho = at::full({64, 64}, -5.0).requires_grad_();
+  for (const double bits : {2.0, 8.0}) {
+    Compressor compressor({.bits = bits});
+    at::Tensor y;
+    {
+      const CompressionScope scope(compressor);
+      y = at::softplus(rho * 1.0).sum();
+    }
+    const at::Tensor exact = at::sigmoid(rho.detach());
+    EXPECT_LT(distance(grad({y}, {rho})[0], exact), 1e-6) << bits;
+  }
+}
+
+// Optimisers change parameters through data(), which no version tells.
+TEST(FaithfulGradients, WhateverAnOptimiserChangesBeforeBackward) {
+  at::manual_seed(33);
+  const at::Tensor first = parameter({64, 64}), second = parameter({64, 64}),
+                   gamma = parameter({64}), beta = parameter({64});
+  const at::Tensor x = at::randn({200, 64}).requires_grad_();
+  const auto forward = [&] {
+    const at::Tensor y = at::layer_norm(at::linear(x * 1.0, first), {64}, gamma, beta);
+    return at::linear(at::linear(y, second), first).sum();
+  };
+  const auto behind_the_norm = [&](const at::Tensor& loss) { return grad({loss}, {second})[0]; };
+  const at::Tensor exact = behind_the_norm(forward());
+  Compressor compressor({.bits = 8});
+  for (int step = 0; step < 3; ++step) {
+    at::Tensor loss;
+    {
+      const CompressionScope scope(compressor);
+      loss = forward();
+    }
+    gamma.data().mul_(3.0);
+    beta.data().add_(1.0);
+    EXPECT_LT(distance(behind_the_norm(loss), exact), 0.02) << step << '\n' << compressor.report();
+    gamma.data().div_(3.0);
+    beta.data().sub_(1.0);
+  }
+}
+
+TEST(FaithfulGradients, RefuseALayersWeightThatChangedBeforeItsOutputIsComputedAgain) {
+  at::manual_seed(34);
+  const at::Tensor first = parameter({64, 64}), second = parameter({64, 64});
+  const at::Tensor x = at::randn({200, 64}).requires_grad_();
+  Compressor compressor({.bits = 2});
+  compressor.derive("linear", Derive::always);
+  at::Tensor loss;
+  {
+    const CompressionScope scope(compressor);
+    loss = at::mm(at::mm(x * 1.0, first), second).sum();
+  }
+  first.data()[3][5] += 1e-3;
+  EXPECT_THAT(refusal([&] { grad({loss}, {second}); }),
+              testing::HasSubstr("derivation 'linear' computes by it again"));
+}
+
+/// Negates its argument in place, by an operation or behind libtorch's back.
+struct Negate : torch::autograd::Function<Negate> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor x,
+                            bool by_pointer) {
+    if (by_pointer) {
+      auto* elements = x.data_ptr<float>();
+      for (int64_t i = 0; i < x.numel(); ++i) elements[i] = -elements[i];
+    } else {
+      x.neg_();
+    }
+    context->mark_dirty({x});
+    return x;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* /*context*/,
+                                                 torch::autograd::variable_list dy) {
+    return {-dy[0], at::Tensor()};
+  }
+};
+
+TEST(FaithfulGradients, WhereACustomFunctionChangesTheInputOfANorm) {
+  for (const bool by_pointer : {false, true}) {
+    at::manual_seed(35);
+    const at::Tensor weight = parameter({16, 3, 3, 3}), gamma = parameter({16}),
+                     beta = parameter({16});
+    const at::Tensor pictures = at::randn({8, 3, 12, 12}).requires_grad_();
+    const auto forward = [&](bool changes) {
+      const at::Tensor x = at::conv2d(pictures, weight, {}, 1, 1);
+      const at::Tensor y =
+          at::batch_norm(x, gamma, beta, at::zeros({16}), at::ones({16}), true, 0.1, 1e-5, false);
+      if (changes) Negate::apply(x, by_pointer);
+      return at::relu(y).sum();
+    };
+    const at::Tensor exact = grad({forward(false)}, {gamma})[0];
+    Compressor compressor({.bits = 8});
+    at::Tensor loss;
+    {
+      const CompressionScope scope(compressor);
+      loss = forward(true);
+    }
+    if (by_pointer) {  // as libtorch does
+      EXPECT_THAT(refusal([&] { grad({loss}, {gamma}); }),
+                  testing::HasSubstr("modified by an inplace operation"));
+    } else {
+      EXPECT_LT(distance(grad({loss}, {gamma})[0], exact), 0.02);
+    }
+  }
+}
+
+TEST(FaithfulGradients, AScopeThatEndsInAnotherThreadCodesNothingMore) {
+  Compressor compressor({.bits = 2});
+  auto scope = std::make_unique<CompressionScope>(compressor);
+  auto model = mlp();
+  const at::Tensor x = input();
+  loss_of(model, x);
+  const size_t sites = compressor.sites().size();
+  EXPECT_GT(sites, 0U);
+  std::thread([&] { scope.reset(); }).join();
+  const std::string report = compressor.report();
+  const at::Tensor inside = gradients(model, x, nullptr);
+  EXPECT_EQ(compressor.report(), report);
+  std::thread([&] {
+    auto fresh = mlp();
+    EXPECT_TRUE(at::equal(inside, gradients(fresh, x, nullptr)));
+  }).join();
+  gradients(model, x, &compressor);  // and it goes on in a scope of its own
+  EXPECT_EQ(compressor.sites().front().count, 2);
+}
+
+TEST(FaithfulGradients, DropoutDrawsWhatItDrawsWithoutAScope) {
+  const at::Tensor x = at::randn({100, 64}).requires_grad_();
+  const auto forward = [&] { return at::dropout(at::gelu(x * 1.0), 0.5, true); };
+  at::manual_seed(36);
+  const at::Tensor first = forward(), second = forward();
+  at::manual_seed(36);
+  Compressor compressor({.bits = 2});
+  for (const at::Tensor& exact : {first, second}) {
+    const CompressionScope scope(compressor);
+    EXPECT_TRUE(at::equal(forward().ne(0.0), exact.ne(0.0)));
+  }
+}
+
+}  // namespace fewbit::faithful_gradients_test

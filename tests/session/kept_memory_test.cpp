@@ -1,0 +1,233 @@
+// What the allocator holds after a forward in a scope, against what it holds without one.
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/session/derivation_network.hpp"
+#include "tests/support/peak_bytes.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace fewbit::kept_memory_test {
+
+using namespace test;
+using testing::HasSubstr;
+
+/// Bytes that are alive behind a forward and were not before, the result's own among them.
+int64_t allocated(const std::function<at::Tensor()>& forward, Compressor* compressor) {
+  int64_t bytes = 0;
+  at::Tensor y;
+  {
+    const LiveBytes live;
+    {
+      std::optional<CompressionScope> scope;
+      if (compressor != nullptr) scope.emplace(*compressor);
+      y = forward();
+    }
+    bytes = live.bytes();
+  }
+  return bytes;
+}
+
+struct Case {
+  const char* name;
+  std::function<at::Tensor(const at::Tensor&)> forward;
+};
+
+TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
+  at::manual_seed(51);
+  const at::Tensor x = at::randn({256, 256}).requires_grad_();
+  const at::Tensor weight = parameter({256, 256}), narrow = parameter({8, 16});
+  const Case cases[] = {
+      {"exact first, coded then", [&](const at::Tensor& h) { return at::mm(at::exp(h), weight); }},
+      {"coded first, exact then",
+       [&](const at::Tensor& h) { return at::mm(h, weight) + at::pow(h, 3.0); }},
+      {"overlapping windows",
+       [&](const at::Tensor& h) { return at::matmul(h.unfold(1, 8, 1), narrow); }},
+      {"views that overlap",
+       [&](const at::Tensor& h) {
+         at::Tensor sum = at::mm(h.narrow(0, 0, 128), weight);
+         for (int64_t i = 1; i < 16; ++i) sum = sum + at::mm(h.narrow(0, 8 * i, 128), weight);
+         return sum;
+       }},
+      {"a small part of much",
+       [&](const at::Tensor& h) { return at::mul(h, 2.0).select(0, 3) * weight.select(0, 0); }},
+      {"an activation that is left alone, and a layer",
+       [&](const at::Tensor& h) { return at::mm(at::sigmoid(h), weight); }},
+      {"a norm's input that others keep while it waits",
+       [&](const at::Tensor& h) { return at::relu(at::layer_norm(h, {256})) + at::pow(h, 3.0); }},
+  };
+  for (const auto& [name, body] : cases) {
+    const auto forward = [&] { return body(x * 1.0); };
+    const int64_t exact = allocated(forward, nullptr);
+    for (const double bits : {1.0, 2.0, 8.0}) {
+      Compressor compressor({.bits = bits});
+      for (int step = 0; step < 3; ++step) {
+        EXPECT_LE(allocated(forward, &compressor), exact + exact / 100)
+            << name << ", " << bits << " bits, step " << step << '\n'
+            << compressor.report();
+      }
+    }
+  }
+}
+
+// A graph of operations that fewbit codes and of some that it does not know.
+at::Tensor drawn(const std::vector<at::Tensor>& all, std::mt19937& random,
+                 const at::Tensor& weight) {
+  const at::Tensor& x = all[random() % all.size()];
+  const at::Tensor& other = all[random() % all.size()];
+  switch (random() % 14) {
+    case 0:
+      return at::mm(x, weight);
+    case 1:
+      return x * other;
+    case 2:
+      return x + other;
+    case 3:
+      return at::exp(x * 0.01);
+    case 4:
+      return at::layer_norm(x, {x.size(1)});
+    case 5:
+      return at::relu(x);
+    case 6:
+      return at::pow(x, 3.0) * 0.01;
+    case 7:
+      return at::tanh(x);
+    case 8:
+      return at::dropout(x, 0.1, true);
+    case 9:
+      return at::softmax(x, 1);
+    case 10:
+      return at::cat({x.narrow(0, 0, 64), other.narrow(0, 64, 64)});
+    case 11:
+      return at::mm(x.t(), other);
+    case 12:
+      return at::sin(x);
+    default:
+      return x.narrow(1, 3, 1) * other;
+  }
+}
+
+TEST(KeptMemory, IsNoMoreThanWithoutAScopeOnRandomGraphs) {
+  const at::Tensor weight = parameter({128, 128});
+  const at::Tensor x = at::randn({128, 128}).requires_grad_();
+  for (int round = 0; round < 150; ++round) {
+    const auto forward = [&] {
+      std::mt19937 random(static_cast<unsigned>(round));
+      at::manual_seed(round);
+      std::vector<at::Tensor> all = {x * 1.0};
+      for (int i = 0; i < 10; ++i) all.push_back(drawn(all, random, weight));
+      at::Tensor sum = at::zeros({});
+      for (const at::Tensor& one : all) sum = sum + one.sum();
+      return sum;
+    };
+    const int64_t exact = allocated(forward, nullptr);
+    Compressor compressor({.bits = round % 2 == 0 ? 2.0 : 8.0});
+    for (int step = 0; step < 2; ++step) {
+      EXPECT_LE(allocated(forward, &compressor), exact + exact / 100)
+          << "round " << round << ", step " << step << '\n'
+          << compressor.report();
+    }
+  }
+}
+
+TEST(KeptMemory, CopiesOfParametersAreCountedAndShared) {
+  at::manual_seed(52);
+  const at::Tensor position = parameter({16, 512});
+  const at::Tensor x = at::randn({16, 16, 512}).requires_grad_();
+  const at::Tensor weight = parameter({512, 512});
+  Compressor compressor({.bits = 2});
+  const auto forward = [&] {
+    at::Tensor h = x * 1.0;
+    at::Tensor sum = at::zeros({});
+    for (int i = 0; i < 6; ++i) {
+      h = at::matmul(h + position, weight) * 0.03;
+      sum = sum + h.sum();
+    }
+    return sum;
+  };
+  int64_t held = 0;
+  for (int step = 0; step < 4; ++step) held = allocated(forward, &compressor);
+  int64_t counted = 0;
+  for (const Compressor::Site& site : compressor.sites()) counted += site.bytes_after;
+  EXPECT_NEAR(static_cast<double>(held), static_cast<double>(counted),
+              0.01 * static_cast<double>(counted))
+      << compressor.report();
+}
+
+class Folder {
+ public:
+  explicit Folder(const char* path) {
+    if (const char* now = std::getenv("TMPDIR")) before_ = now;
+    setenv("TMPDIR", path, 1);
+  }
+  ~Folder() {
+    if (before_.empty()) {
+      unsetenv("TMPDIR");
+    } else {
+      setenv("TMPDIR", before_.c_str(), 1);
+    }
+  }
+
+ private:
+  std::string before_;
+};
+
+// Wherever it arises: at a saved tensor, in a call, at the end of the scope.
+TEST(KeptMemory, AFolderThatIsNotThereIsToldOnceWhereTheCallerSeesIt) {
+  const Folder folder("/nowhere");
+  at::manual_seed(53);
+  const at::Tensor x = at::randn({64, 512}).requires_grad_();
+  const at::Tensor weight = parameter({512, 512});
+  const Case cases[] = {
+      {"five norms",
+       [](at::Tensor h) {
+         for (int i = 0; i < 5; ++i) h = at::layer_norm(h, {512});
+         return h;
+       }},
+      {"one norm", [](const at::Tensor& h) { return at::layer_norm(h, {512}); }},
+      {"a norm and an activation",
+       [](const at::Tensor& h) { return at::relu(at::layer_norm(h, {512})); }},
+      {"a layer", [&](const at::Tensor& h) { return at::mm(h, weight); }},
+  };
+  const at::Tensor dy = at::randn({64, 512});
+  for (const auto& [name, body] : cases) {
+    const at::Tensor exact = torch::autograd::grad({body(x * 1.0)}, {x}, {dy})[0];
+    Compressor compressor({.bits = 8, .swap = true});
+    int thrown = 0;
+    for (int step = 0; step < 6; ++step) {
+      try {
+        at::Tensor y;
+        {
+          const CompressionScope scope(compressor);
+          y = body(x * 1.0);
+        }
+        EXPECT_LT(distance(torch::autograd::grad({y}, {x}, {dy})[0], exact), 0.05) << name;
+      } catch (const c10::Error& error) {
+        ++thrown;
+        EXPECT_THAT(error.what_without_backtrace(), HasSubstr("/nowhere")) << name;
+      }
+    }
+    EXPECT_EQ(thrown, 1) << name;
+    for (const Compressor::Site& site : compressor.sites()) EXPECT_EQ(site.bytes_away, 0) << name;
+  }
+}
+
+TEST(KeptMemory, WhatIsLeftAloneIsListedWithTheReason) {
+  const at::Tensor x = at::randn({64, 512}).requires_grad_();
+  Compressor compressor({.bits = 2});
+  {
+    const CompressionScope scope(compressor);
+    at::sin(at::sigmoid(x * 1.0)).sum();
+  }
+  const auto left = compressor.left_alone();
+  ASSERT_EQ(left.size(), 1U) << compressor.report();
+  EXPECT_EQ(left[0].operation, "aten::sigmoid");
+  EXPECT_EQ(left[0].bytes, 64 * 512 * 4);
+  EXPECT_THAT(compressor.report(), HasSubstr("a rule replaces it"));
+}
+
+}  // namespace fewbit::kept_memory_test
