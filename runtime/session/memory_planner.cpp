@@ -249,10 +249,11 @@ bool MemoryPlanner::correct_rebuilt(const Survey::Times& times) {
 }
 
 /// Places may share what they need, and memory: so a step that follows is looked at, and what is
-/// found there chosen by.
+/// found there chosen by. Where none fits, of all that were looked at the one of fewest bytes.
 double MemoryPlanner::choose_followed() {
   constexpr int kMost = 8;
   double price = 0.0;
+  std::optional<MemoryPlan> least;
   for (int i = 0; i < kMost; ++i) {
     price = choose(plan_.places, roots_, plan_.budget - plan_.other_bytes);
     const bool seemed_to_fit = plan_.fits();
@@ -260,9 +261,11 @@ double MemoryPlanner::choose_followed() {
     trial.compressor.follow(plan_);
     run(trial);
     plan_.other_bytes += trial.bytes - plan_.bytes();
+    if (!least || plan_.bytes() < least->bytes()) least = plan_;
     const bool is_right = correct_rebuilt(trial.times);
     if (is_right && (plan_.fits() || !seemed_to_fit)) break;
   }
+  if (!plan_.fits() && least->bytes() < plan_.bytes()) plan_ = std::move(*least);
   return price;
 }
 

@@ -137,6 +137,30 @@ TEST(MemoryPlan, EveryWayIsKeptToAtEveryPlace) {
   }
 }
 
+// Where nothing fits, no choice at any place takes fewer bytes, with the option `swap` too.
+TEST(MemoryPlan, NoBytesAreTheFewestThatThereAre) {
+  Blocks model(2);
+  const auto forward = [&] { return model.loss(); };
+  for (const bool swap : {false, true}) {
+    const MemoryPlan plan = plan_memory(forward, 1, {.bits = 2, .swap = swap}, model.parameters);
+    EXPECT_FALSE(plan.fits());
+    for (size_t i = 0; i < plan.places.size(); ++i) {
+      MemoryPlan other = plan;
+      for (size_t choice = 0; choice < plan.places[i].choices.size(); ++choice) {
+        other.places[i].chosen = choice;
+        EXPECT_GE(other.bytes(), plan.bytes()) << other.places[i].site.name() << plan.text();
+      }
+    }
+    Compressor compressor({.bits = 2, .swap = swap});
+    compressor.follow(plan);
+    for (int step = 0; step < 2; ++step) {
+      EXPECT_NEAR(static_cast<double>(forward_of(forward, &compressor).bytes),
+                  static_cast<double>(plan.bytes()), 0.01 * static_cast<double>(plan.bytes()))
+          << swap << plan.text() << compressor.report();
+    }
+  }
+}
+
 TEST(MemoryPlan, PlentyOfBytesKeepsAllExact) {
   Blocks model(1);
   const MemoryPlan plan = plan_memory([&] { return model.loss(); }, kPlenty);
