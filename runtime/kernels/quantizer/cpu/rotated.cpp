@@ -8,6 +8,7 @@
 
 #include "kernels/floating_point_mode.hpp"
 #include "kernels/quantizer/cpu/rotated_groups.hpp"
+#include "kernels/quantizer/group_factor.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/quantizer/cpu/rotated.cpp"
@@ -40,6 +41,7 @@ class Pass {
         element(element_stages(run.type)),
         code(code_stages(run.bits, run.states)),
         tables(run.bits, run.states),
+        expected(expected_factor(run)),
         batch(std::min(kBatchGroups, kBatchElements / run.group)) {
     if (run.classes != nullptr) map.emplace(*run.classes, run);
   }
@@ -65,7 +67,8 @@ class Pass {
   CodeStages code;
   CodeTables tables;
   std::optional<GroupMap> map;
-  int64_t batch;  ///< groups of one
+  float expected;  ///< expected_factor
+  int64_t batch;   ///< groups of one
 
  private:
   int64_t drawn_ = -1;  ///< number of the first of words_
@@ -89,7 +92,7 @@ class Encoder {
       quantize(codes + i * format.code_bytes_of_group());
       for (int64_t j = 0; j < groups_; ++j) {
         put_constants(
-            format.type, {mean_[j], factor_[j], exponent_[j]},
+            format.type, {mean_[j], factor_[j], exponent_[j]}, pass_.signs_of(i + j),
             static_cast<uint8_t*>(constants) + (i + j) * format.constant_bytes_of_group());
       }
     }
@@ -174,13 +177,15 @@ class Encoder {
     const auto elements = static_cast<float>(group);
     for (int64_t j = 0; j < groups_; ++j) {
       root_[j] = std::sqrt(energy_[j]) * std::sqrt(elements);
-      factor_[j] = energy_[j] == 0.0f ? 0.0f : 1.0f / root_[j];
+      stretch_[j] = factor_stretch(root_[j] * pass_.expected);
+      factor_[j] = energy_[j] == 0.0f ? 0.0f : 1.0f / root_[j] * stretch_[j];
     }
     pass_.code.encode(pass_.tables, {y_, group, groups_, factor_}, bytes_);
     pack(bytes_, groups_ * group, pass_.format.bits, packed_);
     std::memcpy(codes, packed_, static_cast<size_t>(groups_ * bytes));
     for (int64_t j = 0; j < groups_; ++j) {
-      factor_[j] = energy_[j] == 0.0f ? 0.0f : root_[j] / pass_.group.sum_half(place(y_, j));
+      const float sum = pass_.group.sum_half(place(y_, j));
+      factor_[j] = energy_[j] == 0.0f ? 0.0f : root_[j] * stretch_[j] / sum;
     }
   }
 
@@ -193,6 +198,7 @@ class Encoder {
   float mean_[kBatchGroups] = {};
   float energy_[kBatchGroups] = {};
   float root_[kBatchGroups] = {};
+  float stretch_[kBatchGroups] = {};
   float factor_[kBatchGroups] = {};
   int exponent_[kBatchGroups] = {};
   alignas(64) float floats_[kBatchElements];

@@ -8,6 +8,7 @@
 #include "generated/normal_quantizer.hpp"
 #include "generated/trellis_quantizer.hpp"
 #include "kernels/half.hpp"
+#include "kernels/quantizer/group_factor.hpp"
 
 namespace fewbit::kernels {
 
@@ -42,7 +43,8 @@ double wide_element(ElementType type, const void* from, int64_t i) {
 
 }  // namespace
 
-void put_constants(ElementType type, const RotatedConstants& constants, void* to) {
+void put_constants(ElementType type, const RotatedConstants& constants, const uint32_t* signs,
+                   void* to) {
   double mean = constants.mean;
   double factor = constants.factor;
   if (constants.exponent != 0) {
@@ -53,7 +55,8 @@ void put_constants(ElementType type, const RotatedConstants& constants, void* to
     const double both[2] = {mean, factor};
     std::memcpy(to, both, sizeof both);
   } else {
-    const uint16_t both[2] = {finite_bf16(mean), finite_bf16(factor)};
+    const uint16_t both[2] = {finite_bf16(mean), bf16_at_random(static_cast<float>(factor),
+                                                                word_of_signs(signs[0], signs[1]))};
     std::memcpy(to, both, sizeof both);
   }
 }
@@ -103,6 +106,12 @@ double rotated_error(int bits, int states) {
   const double error = states == 0 ? generated::normal_quantizer(bits).error
                                    : generated::trellis_quantizer(bits, states).error;
   return error / (1.0 - error);
+}
+
+float expected_factor(const RotatedFormat& format) {
+  // Doubles are not rounded; of a trellis the factor scatters by more than the rounding's steps.
+  if (format.type == ElementType::f64 || format.states != 0) return 0.0f;
+  return static_cast<float>((1.0 + rotated_error(format.bits)) / static_cast<double>(format.group));
 }
 
 }  // namespace fewbit::kernels

@@ -15,7 +15,9 @@ struct RotatedConstants {
   int exponent;
 };
 
-void put_constants(ElementType type, const RotatedConstants& constants, void* to);
+/// `signs`: of the group, which say how the factor is rounded.
+void put_constants(ElementType type, const RotatedConstants& constants, const uint32_t* signs,
+                   void* to);
 RotatedConstants constants_of(ElementType type, const void* from);
 
 /// The elements times a power of two that brings the greatest between 1 and 2, then zeros up to

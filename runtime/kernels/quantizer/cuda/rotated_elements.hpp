@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/quantizer/cuda/decoded.hpp"
+#include "kernels/quantizer/group_factor.hpp"
 
 /// Single elements and constants of rotated groups, and what is scaled by powers of two.
 namespace fewbit::kernels::cuda {
@@ -80,8 +81,10 @@ struct KeptGroup {
   int exponent;
 };
 
+/// `word`: the random one by which the factor is rounded.
 template <ElementType kType>
-FEWBIT_HD inline void store_kept(const KeptGroup& kept, void* constants, int64_t group) {
+FEWBIT_HD inline void store_kept(const KeptGroup& kept, uint32_t word, void* constants,
+                                 int64_t group) {
   const bool is_plain = kept.exponent == 0;
   const double wide_mean = static_cast<double>(kept.mean);
   const double wide_factor = static_cast<double>(kept.factor);
@@ -94,7 +97,7 @@ FEWBIT_HD inline void store_kept(const KeptGroup& kept, void* constants, int64_t
   } else {
     auto* const to = static_cast<uint16_t*>(constants) + 2 * group;
     to[0] = finite_bf16(static_cast<float>(mean));
-    to[1] = finite_bf16(static_cast<float>(factor));
+    to[1] = bf16_at_random(static_cast<float>(factor), word);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "kernels/philox.hpp"
 #include "kernels/quantizer/cuda/group_lanes.cuh"
+#include "kernels/quantizer/group_factor.hpp"
 #include "kernels/stream/cuda/tile.cuh"
 
 /// The sign stream of rotated.hpp, of the tiles of a block.
@@ -21,6 +22,14 @@ __device__ inline void draw_signs(const DevicePhilox& random, BlockSigns& signs)
       philox(first + static_cast<uint64_t>(draw), random.offset, *random.seed);
   FEWBIT_UNROLL
   for (int i = 0; i < 4; ++i) signs.word[4 * draw + i] = words.word[i];
+}
+
+/// The random word of a lane's group.
+template <int kGroup>
+__device__ uint32_t word_of_group(const BlockSigns& signs, const GroupLanes<kGroup>& at) {
+  const int first =
+      static_cast<int>(threadIdx.x) / kLanes * (kTile / 32) + at.group * (kGroup / 32);
+  return word_of_signs(signs.word[first], signs.word[first + 1]);
 }
 
 /// Those of a lane's elements.

@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   const uint32_t subsets = pass.states == 4 ? subsets_of_windows(4) : subsets_of_windows(8);
   put_trellis_codes(at.anew(), tree, pass.bits, subsets, LaneWindows<kGroup>(paths, at),
                     at.group * kGroup < tile.count, words, x);
-  store_encoded<kType>(at, tile, pass, of, root, words, x);
+  store_encoded<kType>(at, tile, pass, block_signs, of, root, words, x);
 }
 
 }  // namespace fewbit::kernels::cuda
