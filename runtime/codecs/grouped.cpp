@@ -7,6 +7,7 @@
 #include <ATen/ops/amax.h>
 #include <ATen/ops/amin.h>
 #include <ATen/ops/bincount.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/clone.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/mean.h>
@@ -15,9 +16,8 @@
 #include <ATen/ops/outer.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/sub.h>
-#include <ATen/ops/sum.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/where.h>
 #include <c10/util/Exception.h>
 #include <c10/util/accumulate.h>
 
@@ -138,31 +138,40 @@ class GroupedSamples final : public Codec {
   int64_t group_;
 };
 
-/// Squares of the ranges of a sample's groups, summed: float [samples].
-at::Tensor squared_ranges(const at::Tensor& x, int64_t group) {
+/// Halves of the ranges of a sample's groups: double [samples, groups].
+at::Tensor half_ranges(const at::Tensor& x, int64_t group) {
   const int64_t samples = x.size(0), count = SampledRun::elements_of_one(x);
-  const at::Tensor rows = x.as_strided({samples, count}, {count, 1}).to(at::kFloat);
+  const at::Tensor rows = x.as_strided({samples, count}, {count, 1});
   const int64_t whole = count / group * group;
-  at::Tensor sum = at::zeros({samples}, rows.options());
+  std::vector<at::Tensor> halves;
   const auto add = [&](const at::Tensor& groups) {
-    const at::Tensor range = at::sub(at::amax(groups, -1), at::amin(groups, -1));
-    sum.add_(at::sum(at::mul(range, range), -1));
+    const auto half = [](const at::Tensor& extreme) { return extreme.to(at::kDouble).mul_(0.5); };
+    halves.push_back(at::sub(half(at::amax(groups, -1)), half(at::amin(groups, -1))));
   };
   if (whole > 0) add(rows.slice(1, 0, whole).unflatten(1, {-1, group}));
   if (whole < count) add(rows.slice(1, whole).unsqueeze(1));
-  return sum;
+  return at::cat(halves, 1);
+}
+
+/// Squares of the ranges of a sample's groups, summed, over that of the greatest range, so that
+/// they stay in the range of doubles; none of groups without a range. double [samples].
+at::Tensor squared_ranges(const at::Tensor& x, int64_t group) {
+  at::Tensor halves = at::nan_to_num(half_ranges(x, group), 0.0, 0.0, 0.0);
+  const at::Tensor greatest = halves.amax();
+  halves.div_(at::where(greatest.gt(0.0), greatest, 1.0));
+  return at::mul(halves, halves).sum(-1);
 }
 
 /// Of all bits beyond the first of every sample those that take most off the sum: for each sample
 /// every one takes less off than the one before it.
 at::Tensor bits_by_sample(const at::Tensor& x, double bits, int64_t group) {
   constexpr int kMostBits = 8;
-  std::vector<float> gains;
+  std::vector<double> gains;
   for (int b = 1; b < kMostBits; ++b) {
-    gains.push_back(static_cast<float>(std::pow((1 << b) - 1, -2) - std::pow((2 << b) - 1, -2)));
+    gains.push_back(std::pow((1 << b) - 1, -2) - std::pow((2 << b) - 1, -2));
   }
-  const at::Tensor of_samples = at::nan_to_num(squared_ranges(x, group));
-  const at::Tensor all = at::outer(of_samples, at::tensor(gains).to(x.device())).flatten();
+  const at::Tensor of_samples = squared_ranges(x, group);
+  const at::Tensor all = at::outer(of_samples, at::tensor(gains, at::kDouble)).flatten();
   const auto samples = static_cast<double>(x.size(0));
   const auto taken = static_cast<int64_t>(std::floor((bits - 1) * samples * (1 + 1e-12)));
   const at::Tensor order = std::get<1>(at::sort(all, /*stable=*/true, -1, /*descending=*/true));

@@ -122,6 +122,27 @@ TEST(GroupedBySample, NeverSpendsMoreThanItsAverage) {
   }
 }
 
+/// The bits that samples get whose ranges are 1 to 64 times `scale`.
+at::Tensor bits_at(double scale, at::ScalarType type) {
+  at::manual_seed(6);
+  const at::Tensor sizes = at::arange(7, at::kDouble).exp2().unsqueeze(1);
+  const at::Tensor x = at::randn({7, 256}, at::kDouble).mul(sizes).mul(scale).to(type);
+  return grouped_by_sample(4.0, 64)->encode(x, random_of(1))->tensors()[2];
+}
+
+// Squares of all of these leave the range of floats, of the last two that of doubles.
+TEST(GroupedBySample, SpendTheSameBitsAtEveryScale) {
+  const at::Tensor bits = bits_at(1.0, at::kDouble);
+  EXPECT_LT(bits[0].item<uint8_t>(), bits[6].item<uint8_t>());
+  for (const double scale : {1e-40, 1e-25, 1e-20, 1.0, 1e25, 1e35}) {
+    EXPECT_TRUE(at::equal(bits_at(scale, at::kFloat), bits)) << scale;
+    EXPECT_TRUE(at::equal(bits_at(scale, at::kDouble), bits)) << scale;
+  }
+  EXPECT_TRUE(at::equal(bits_at(1e-36, at::kBFloat16), bits_at(1.0, at::kBFloat16)));
+  EXPECT_TRUE(at::equal(bits_at(1e-310, at::kDouble), bits));
+  EXPECT_TRUE(at::equal(bits_at(1e305, at::kDouble), bits));
+}
+
 TEST(GroupedBySample, TakesSamplesWithoutNumbersToo) {
   at::Tensor x = at::randn({4, 300});
   x[1].fill_(std::numeric_limits<float>::quiet_NaN());
