@@ -137,6 +137,21 @@ TEST(MemoryPlan, EveryWayIsKeptToAtEveryPlace) {
   }
 }
 
+TEST(MemoryPlan, WhatIsNeverToBeDerivedIsNot) {
+  Blocks model(2);
+  const auto forward = [&] { return model.loss(); };
+  MemoryPlan plan = plan_memory(forward, kPlenty, {.bits = 2}, model.parameters);
+  choose_where_possible(plan, Keep::coded);
+  choose_where_possible(plan, Keep::rebuilt);
+  ASSERT_GT(count_of(plan, Keep::rebuilt), 0) << plan.text();
+  Compressor compressor({.bits = 2});
+  compressor.derive("*", Derive::never).follow(plan);
+  forward_of(forward, &compressor);
+  for (const Compressor::Site& site : compressor.sites()) {
+    EXPECT_FALSE(site.codec.starts_with("derived")) << compressor.report();
+  }
+}
+
 // Where nothing fits, no choice at any place takes fewer bytes, with the option `swap` too.
 TEST(MemoryPlan, NoBytesAreTheFewestThatThereAre) {
   Blocks model(2);

@@ -195,15 +195,17 @@ class Compressor {
     int argument = 0;       ///< of it; -1: a result
     int64_t call = 0;       ///< the how many-th of a forward, from 0
     std::string module;     ///< "encoder.layers.0", whose parameters it takes; empty: not known
-    /// "rotated, 2 bits"; "rotated by class, 2 bits", beside the codes of an activation; "derived:
-    /// linear of norm" has no codes.
+    /// "rotated, 2 bits"; "rotated by class, 2 bits", beside the codes of an activation; "few-bit
+    /// table", those codes; "derived: linear of norm" has no codes; "exact, kept anyway" by others.
     std::string codec;
     int64_t count = 0;         ///< how often it was coded so far
     int64_t elements = 0;      ///< of the latest
     int64_t bytes_before = 0;  ///< of the latest
     int64_t bytes_after = 0;   ///< of the latest, in the device's memory,
     int64_t bytes_away = 0;    ///< and where swap puts them
-    double error = 0.0;        ///< squared, over the tensor's energy, when last measured; 0: exact
+    /// Squared, over the tensor's energy, when last measured; 0: exact. Of an activation's table
+    /// over the energy of the derivative, for inputs from N(0, 1).
+    double error = 0.0;
     /// "aten::addmm of encoder.layers.0.linear1, argument 1, call 4".
     std::string name() const;
   };
