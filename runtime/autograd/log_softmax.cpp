@@ -1,5 +1,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_log_softmax.h>
+#include <ATen/ops/max.h>
 #include <torch/library.h>
 
 #include "autograd/once_differentiable.hpp"
@@ -14,6 +15,28 @@ using torch::autograd::variable_list;
 
 constexpr const char* kName = "fewbit::log_softmax";
 
+/// Integers of as many bytes, which nobody takes for numbers that stand an error.
+at::ScalarType integer_like(at::ScalarType type) {
+  const auto bytes = c10::elementSize(type);
+  return bytes == 8 ? at::kLong : bytes == 4 ? at::kInt : at::kShort;
+}
+
+/// The least that hold places in a row.
+at::ScalarType place_type(int64_t row) {
+  if (row <= 256) return at::kByte;
+  return row <= 32768 ? at::kShort : at::kInt;
+}
+
+/// Probabilities, the greatest of each row apart. Of a confident row the gradient is as small as
+/// all the others together, so that an error that is small beside the greatest may drown it.
+variable_list greatest_apart(at::Tensor p, int64_t dim) {
+  if (p.numel() == 0) return {p};
+  const auto [greatest, places] = at::max(p, dim, /*keepdim=*/true);
+  p.scatter_(dim, places, 0.0);
+  const int64_t row = p.dim() == 0 ? 1 : p.size(dim);
+  return {p, greatest.view(integer_like(p.scalar_type())), places.to(place_type(row))};
+}
+
 class LogSoftmax : public torch::autograd::Function<LogSoftmax> {
  public:
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -24,8 +47,15 @@ class LogSoftmax : public torch::autograd::Function<LogSoftmax> {
     at::Tensor dx;
     {
       const at::AutoDispatchBelowADInplaceOrView guard;
-      const at::Tensor sum = dy.sum(context->saved_data["dim"].toInt(), /*keepdim=*/true);
-      dx = dy.sub(saved[0].mul(sum)).to(context->saved_data["type"].toScalarType());
+      const int64_t dim = context->saved_data["dim"].toInt();
+      const at::Tensor sum = dy.sum(dim, /*keepdim=*/true);
+      dx = dy.sub(saved[0].mul(sum));
+      if (saved.size() > 1) {
+        const at::Tensor greatest = saved[1].view(saved[0].scalar_type());
+        const at::Tensor places = saved[2].to(at::kLong);
+        dx.scatter_(dim, places, dy.gather(dim, places).sub_(greatest.mul(sum)));
+      }
+      dx = dx.to(context->saved_data["type"].toScalarType());
     }
     if (differentiated_again) {
       refuse_double_backward(
@@ -43,7 +73,7 @@ at::Tensor log_softmax(const at::Tensor& x, int64_t dim, bool half_to_float) {
   }
   return recorded<LogSoftmax>(x, [&](AutogradContext& context) {
     at::Tensor y = at::_log_softmax(x, dim, half_to_float);
-    context.save_for_backward({y.exp()});
+    context.save_for_backward(greatest_apart(y.exp(), dim));
     context.saved_data["dim"] = dim;
     context.saved_data["type"] = x.scalar_type();
     return y;

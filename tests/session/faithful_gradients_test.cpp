@@ -126,6 +126,32 @@ TEST(FaithfulGradients, OfLossesThatDivideByTheirActivations) {
   }
 }
 
+// Relative to itself, however small it is beside the probability of the true class.
+TEST(FaithfulGradients, OfConfidentCrossEntropy) {
+  for (const int64_t classes : {10, 64, 1000}) {
+    for (const double confidence : {0.0, 4.0, 8.0, 12.0, 16.0}) {
+      at::manual_seed(32);
+      const at::Tensor labels = at::randint(classes, {256}, at::kLong);
+      const at::Tensor logits =
+          at::randn({256, classes})
+              .scatter_add_(1, labels.unsqueeze(1), at::full({256, 1}, confidence))
+              .requires_grad_();
+      const at::Tensor exact = grad({at::cross_entropy_loss(logits * 1.0, labels)}, {logits})[0];
+      for (const int bits : {2, 4}) {
+        Compressor compressor({.bits = static_cast<double>(bits)});
+        at::Tensor loss;
+        {
+          const CompressionScope scope(compressor);
+          loss = at::cross_entropy_loss(logits * 1.0, labels);
+        }
+        EXPECT_LT(distance(grad({loss}, {logits})[0], exact), bits == 2 ? 0.45 : 0.15)
+            << classes << " classes, " << confidence << ", " << bits << " bits\n"
+            << compressor.report();
+      }
+    }
+  }
+}
+
 TEST(FaithfulGradients, OfAParameterThroughSoftplusFarOut) {
   const at::Tensor rho = at::full({64, 64}, -5.0).requires_grad_();
   for (const double bits : {2.0, 8.0}) {

@@ -67,7 +67,8 @@ TEST(LossSensitivity, IsThatOfTheGradientsOfAllLayers) {
   EXPECT_NEAR(error / (found * static_cast<double>(site.elements) * site.error), 1.0, 0.25);
 }
 
-// Of all that a random classifier keeps, an element of it matters most: it keeps at least 8 bits.
+// Of all that a random classifier keeps, an element of it matters most; without the greatest of
+// each row, which are exact, the average bits are enough.
 TEST(LossSensitivity, IsTheGreatestOfAClassifier) {
   const Classifier model(16);
   Compressor compressor({.bits = 4, .scheme = Scheme::gact});
@@ -79,7 +80,8 @@ TEST(LossSensitivity, IsTheGreatestOfAClassifier) {
       EXPECT_GT(found.at(loss), found[place]) << compressor.report();
     }
   }
-  EXPECT_EQ(test::coded_sites(compressor).at(loss).codec, "group, 8 bits") << compressor.report();
+  const Compressor::Site site = test::coded_sites(compressor).at(loss);
+  EXPECT_GE(8 * site.bytes_after, 4 * site.elements) << compressor.report();
 }
 
 }  // namespace fewbit::loss_sensitivity_test

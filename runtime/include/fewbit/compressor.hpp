@@ -101,8 +101,8 @@ struct CompressorOptions {
 /// - inputs of linear layers, convolutions, products, squares and norms: out of the budget, by the
 ///   codec that errs least there;
 /// - queries, keys and values of attention, which runs again in backward: with more bits; so
-///   probabilities of softmax, those of log_softmax like any input, where it errs less rounded at
-///   random between levels at the squares of equal steps;
+///   probabilities of softmax, those of log_softmax like any input but exact the greatest of each
+///   row, where it errs less rounded at random between levels at the squares of equal steps;
 /// - inputs of checkpoints (checkpoint.hpp), which run again too: with as many bits as queries;
 /// - activations by few-bit derivatives, relu in 1 bit, exact. sigmoid, tanh, softplus and
 ///   logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and a
