@@ -43,10 +43,11 @@ const char* const kWeightsText =
   laplace:MEAN,SCALE       sharper at the mean, with longer tails: exp(-|x - MEAN| / SCALE).
   student-t:MEAN,SCALE,DEGREES   tails that fall like a power; 1 degree is Cauchy's.
   histogram:FILE           counts of your own, one bin a line.
-  samples:FILE             inputs of your own; the table is fitted to them. What the
-                           default table does on the same inputs is printed too, and
-                           what the error is on the samples themselves. Once more for
-                           each further file; FILE.npz:KEY; - is standard input.
+  samples:FILE             inputs of your own; the table is fitted to them: exactly
+                           where at most 1024 values differ, else to a histogram. The
+                           error on the samples is printed first, and what the default
+                           table does on the same inputs too. Once more for each
+                           further file; FILE.npz:KEY; - is standard input.
 
 --clip 0.999 counts samples beyond that quantile as the quantile, on both sides.
 --sample-format says what a file's name does not: npy, npy:bf16, csv, raw, raw:f16,
@@ -68,6 +69,8 @@ const char* const kResultsText =
 
 squared error     The integral of w (f' - q)^2 over the domain, the error of the very
 (error)           table that is printed. With the form unbiased: the expected error.
+on the samples    Data only: the error's mean over the very samples. Where they are a
+                  histogram, "squared error" is the one on the histogram.
 rms               The root of the error's mean over the weight: the typical size of
                   q - f', in units of f'.
 lower bound       Proven: no table of this form and size has a smaller error. For

@@ -125,7 +125,12 @@ Study study_of(const Options& options) {
   for (const auto& text : options.objectives) study.objectives.push_back(parse_objective(text));
   if (!options.domain.empty()) study.domain = parse_domain(options.domain);
   if (!options.weights.empty()) study.weights.clear();
-  for (const auto& text : options.weights) study.weights.push_back(parse_weight(text));
+  // All objectives of a report are for the same weight.
+  Objective any;
+  for (const Objective& objective : study.objectives) any.smoothed |= objective.smoothed;
+  for (const auto& text : options.weights) {
+    study.weights.push_back(parse_weight(WeightArguments{{text}, {}, {}}).weight_for(any));
+  }
   return study;
 }
 

@@ -68,7 +68,7 @@ std::vector<int> sizes_of(const Options& options) {
   return options.bits.empty() ? parse_levels_list(options.levels) : parse_bits_list(options.bits);
 }
 
-/// All but the size; what the weight was made from, if it was samples, goes to `samples`.
+/// All but the size; samples that the weight is a histogram of go to `samples`.
 Problem problem_of(const Options& options, std::shared_ptr<Samples>& samples) {
   Problem problem;
   problem.function = function_of(options);
@@ -81,8 +81,8 @@ Problem problem_of(const Options& options, std::shared_ptr<Samples>& samples) {
   for (const auto& line : sample_warnings(weight.summary)) {
     if (!is_quiet()) fmt::print(stderr, "fewbit-solve: warning: {}\n", line);
   }
-  problem.weight = weight.spec;
-  samples = weight.samples;
+  problem.weight = weight.weight_for(problem.objective);
+  if (!problem.weight.is_discrete()) samples = weight.samples;
   check_objective(options.objective, problem.weight);
   if (options.domain.empty()) problem.domain = default_domain(problem.weight);
   return problem;

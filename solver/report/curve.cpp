@@ -6,6 +6,7 @@
 
 #include "expression/derivative.hpp"
 #include "functions/registry.hpp"
+#include "weights/discrete.hpp"
 #include "weights/weight.hpp"
 
 namespace fewbit::solver {
@@ -19,6 +20,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kQuiet = 0.004;
 
 Domain finite_domain(const Problem& problem) {
+  if (problem.weight.is_discrete()) return discrete_weight(problem.weight, problem.domain).domain;
   Domain domain = problem.domain;
   if (std::isinf(domain.lo) || std::isinf(domain.hi)) {
     const Domain support = make_weight(problem.weight)->support();
@@ -102,23 +104,46 @@ std::vector<std::vector<Point>> sample(const Derivative& derivative, const Domai
   return pieces;
 }
 
-/// Means over as many columns as a picture can show; zero outside of the domain's weight.
-std::vector<Point> sample_density(const Weight& weight, const Domain& view) {
-  constexpr int kColumns = 180;
+constexpr int kColumns = 180;
+
+/// Of every column that a picture can show the mean density.
+std::vector<double> column_densities(const Weight& weight, const Domain& view) {
   constexpr int kPerColumn = 8;
   const double width = (view.hi - view.lo) / kColumns;
-  std::vector<Point> points;
-  double most = 0.0;
+  std::vector<double> sums(kColumns, 0.0);
   for (int i = 0; i < kColumns; ++i) {
-    double sum = 0.0;
     for (int j = 0; j < kPerColumn; ++j) {
-      sum += weight.density(view.lo + width * (i + (j + 0.5) / kPerColumn));
+      sums[static_cast<size_t>(i)] +=
+          weight.density(view.lo + width * (i + (j + 0.5) / kPerColumn));
     }
-    points.push_back({view.lo + width * (i + 0.5), sum});
-    most = std::max(most, sum);
   }
+  return sums;
+}
+
+/// The same of single values.
+std::vector<double> column_densities(const WeightSpec& weight, const Domain& view) {
+  std::vector<double> sums(kColumns, 0.0);
+  for (size_t i = 0; i < weight.values.size(); ++i) {
+    const double place = (weight.values[i] - view.lo) / (view.hi - view.lo);
+    if (!(place >= 0.0 && place <= 1.0)) continue;
+    const auto column = static_cast<size_t>(place * kColumns);
+    sums[std::min<size_t>(column, kColumns - 1)] += weight.masses[i];
+  }
+  return sums;
+}
+
+/// Relative to the largest; zero outside of the domain's weight.
+std::vector<Point> sample_density(const WeightSpec& weight, const Domain& view) {
+  const std::vector<double> sums = weight.is_discrete()
+                                       ? column_densities(weight, view)
+                                       : column_densities(*make_weight(weight), view);
+  const double most = *std::max_element(sums.begin(), sums.end());
   if (!(most > 0.0)) return {};
-  for (auto& point : points) point.y /= most;
+  const double width = (view.hi - view.lo) / kColumns;
+  std::vector<Point> points;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    points.push_back({view.lo + width * (static_cast<double>(i) + 0.5), sums[i] / most});
+  }
   points.front().x = view.lo;
   points.back().x = view.hi;
   return points;
@@ -156,7 +181,7 @@ Curve sample_curve(const Table& table, size_t points) {
               -kInfinity,
               sample(derivative, view, points),
               {},
-              sample_density(*make_weight(table.problem.weight), view)};
+              sample_density(table.problem.weight, view)};
   for (const auto& run : curve.pieces) {
     for (const auto& point : run) {
       curve.y_min = std::min(curve.y_min, point.y);

@@ -81,12 +81,23 @@ std::string body(const Table& table) {
   return text + rows(table.codes.size(), [&](size_t i) { return interval_row(table, i); });
 }
 
-std::string proof(const Table& table) {
+/// What the error is called: of single values it is the one on the samples themselves.
+const char* error_name(const Problem& problem) {
+  if (problem.weight.is_discrete()) return "on the samples";
+  return problem.form == Form::unbiased ? "expected error" : "squared error";
+}
+
+/// Before the figures of the histogram that stands for the samples.
+std::string on_samples(const SampleError& samples) {
+  return fmt::format("{:<18}{} (no table of this form and size is below {})\n", "on the samples",
+                     shortest(samples.error), shortest(samples.lower_bound));
+}
+
+std::string proof(const Table& table, const std::optional<SampleError>& samples) {
   const bool smoothed = table.problem.objective.smoothed;
-  std::string text =
-      fmt::format("{:<18}{} (rms {})\n",
-                  table.problem.form == Form::unbiased ? "expected error" : "squared error",
-                  shortest(table.error), short_number(rms_error(table)));
+  std::string text = samples ? on_samples(*samples) : "";
+  text += fmt::format("{:<18}{}{} (rms {})\n", error_name(table.problem), shortest(table.error),
+                      samples ? " on their histogram" : "", short_number(rms_error(table)));
   if (smoothed) {
     text += fmt::format("{:<18}{}\n", "squared optimum", shortest(table.lower_bound));
     const double price = table.error == 0.0 ? 0.0 : table.error / table.lower_bound - 1.0;
@@ -109,16 +120,10 @@ std::string proof(const Table& table) {
   return text;
 }
 
-/// The figures above are the histogram's.
-std::string on_samples(const SampleError& samples) {
-  return fmt::format("{:<18}{} (no table of this form and size is below {})\n", "on the samples",
-                     shortest(samples.error), shortest(samples.lower_bound));
-}
-
 /// For a table fitted to data: what the table for no particular data does on the same inputs.
 std::string beside_default(const Table& table) {
   Problem problem = table.problem;
-  if (problem.weight.kind != "histogram") return {};
+  if (problem.weight.kind != "histogram" && !problem.weight.is_discrete()) return {};
   problem.weight = {};
   problem.domain = {};
   problem.objective = {};
@@ -141,9 +146,8 @@ double rms_error(const Table& table) {
 std::string describe(const Table& table, bool colour, int width,
                      const std::optional<SampleError>& samples) {
   const char* legend = table.codes.empty() ? "f'(x)" : "f'(x) thin, the table bold";
-  return header(table) + "\n" + body(table) + "\n" + proof(table) +
-         (samples ? on_samples(*samples) : "") + beside_default(table) + "\n" + legend + "\n" +
-         terminal_plot(sample_curve(table, 480), colour, width);
+  return header(table) + "\n" + body(table) + "\n" + proof(table, samples) + beside_default(table) +
+         "\n" + legend + "\n" + terminal_plot(sample_curve(table, 480), colour, width);
 }
 
 std::string compare(const std::vector<Table>& tables) {

@@ -21,7 +21,8 @@ std::string function_name(const FunctionSpec& function) {
 
 std::string weight_name(const WeightSpec& weight) {
   if (!weight.masses.empty()) {
-    std::string text = weight.kind + " of " + counted(weight.masses.size(), "bin");
+    const char* parts = weight.is_discrete() ? "value" : "bin";
+    std::string text = weight.kind + " of " + counted(weight.masses.size(), parts);
     if (!weight.units.empty()) text += ", " + counted(weight.units.size(), "unit");
     return text;
   }

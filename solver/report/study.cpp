@@ -9,6 +9,9 @@ namespace fewbit::solver {
 inline namespace reporting {
 
 Domain default_domain(const WeightSpec& weight) {
+  if (weight.is_discrete() && weight.values.size() > 1) {
+    return {weight.values.front(), weight.values.back()};
+  }
   if (weight.edges.empty()) return {};
   return {weight.edges.front(), weight.edges.back()};
 }

@@ -82,25 +82,6 @@ std::vector<Pool> pools_of(const Setting& setting, const StepLayout& layout, siz
   return pools;
 }
 
-/// Numbers levels in ascending order, drops unused ones and joins equal neighbours.
-StepLayout normalise(const StepLayout& raw) {
-  std::vector<double> used;
-  for (const int code : raw.codes) used.push_back(raw.levels[static_cast<size_t>(code)]);
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
-  StepLayout layout;
-  layout.levels = used;
-  for (size_t i = 0; i < raw.codes.size(); ++i) {
-    const double level = raw.levels[static_cast<size_t>(raw.codes[i])];
-    const auto rank = std::lower_bound(used.begin(), used.end(), level) - used.begin();
-    const int code = static_cast<int>(rank);
-    if (i > 0 && code == layout.codes.back()) continue;
-    if (i > 0) layout.thresholds.push_back(raw.thresholds[i - 1]);
-    layout.codes.push_back(code);
-  }
-  return layout;
-}
-
 /// Follows f' from left to right and notes where it passes a cut.
 class Walk {
  public:
@@ -156,10 +137,28 @@ StepLayout with_means(const Setting& setting, StepLayout layout, size_t count) {
     // A level without any x keeps no code, so its value does not matter.
     layout.levels.push_back(pool.largest < pool.smallest ? 0.0 : pool.mean());
   }
-  return normalise(layout);
+  return normalised(layout);
 }
 
 }  // namespace
+
+StepLayout normalised(const StepLayout& raw) {
+  std::vector<double> used;
+  for (const int code : raw.codes) used.push_back(raw.levels[static_cast<size_t>(code)]);
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  StepLayout layout;
+  layout.levels = used;
+  for (size_t i = 0; i < raw.codes.size(); ++i) {
+    const double level = raw.levels[static_cast<size_t>(raw.codes[i])];
+    const auto rank = std::lower_bound(used.begin(), used.end(), level) - used.begin();
+    const int code = static_cast<int>(rank);
+    if (i > 0 && code == layout.codes.back()) continue;
+    if (i > 0) layout.thresholds.push_back(raw.thresholds[i - 1]);
+    layout.codes.push_back(code);
+  }
+  return layout;
+}
 
 StepLayout layout_of_intervals(const Setting& setting, const std::vector<double>& cuts) {
   StepLayout layout;

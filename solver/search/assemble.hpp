@@ -21,6 +21,9 @@ StepLayout layout_of_intervals(const Setting& setting, const std::vector<double>
 /// values.
 StepLayout layout_of_values(const Setting& setting, const std::vector<double>& cuts);
 
+/// Numbers levels in ascending order, drops unused ones and joins neighbours of equal levels.
+StepLayout normalised(const StepLayout& raw);
+
 /// Largest violation of the optimality conditions over the range of f': |f'(threshold) - midpoint|
 /// except at jumps of f', and |level - weighted mean|.
 double layout_residual(const Setting& setting, const StepLayout& layout);

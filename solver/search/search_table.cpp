@@ -6,11 +6,13 @@
 #include "base/text.hpp"
 #include "functions/registry.hpp"
 #include "search/assemble.hpp"
+#include "search/discrete.hpp"
 #include "search/setting.hpp"
 #include "search/smoothed.hpp"
 #include "search/snap.hpp"
 #include "search/squared.hpp"
 #include "table/rounding.hpp"
+#include "weights/discrete.hpp"
 
 #ifndef FEWBIT_VERSION
 #error "the build sets FEWBIT_VERSION"
@@ -29,11 +31,16 @@ Setting setting_of(const Table& table) {
   return {problem.function, problem.weight, problem.domain, table.symmetry == Symmetry::even};
 }
 
+Domain finite_domain_of(const Problem& problem) {
+  if (problem.weight.is_discrete()) return discrete_weight(problem.weight, problem.domain).domain;
+  return effective_domain(problem.domain, *make_weight(problem.weight));
+}
+
 /// f for integrals over the whole axis: where f does not exist beyond the domain (log on [1, 10])
 /// it goes on as a straight line there.
 Expression extended_expression(const Problem& problem, const Domain& reach) {
   Expression f = expression_of(problem.function);
-  const Domain domain = effective_domain(problem.domain, *make_weight(problem.weight));
+  const Domain domain = finite_domain_of(problem);
   try {
     const Derivative whole(f, std::min(reach.lo, domain.lo), std::max(reach.hi, domain.hi));
     return f;
@@ -95,17 +102,22 @@ void check_problem(const Problem& problem) {
     throw Error(std::string("objective: smoothed goes with form levels, not ") +
                 to_string(problem.form));
   }
+  if (problem.objective.smoothed && problem.weight.is_discrete()) {
+    throw Error("objective: smoothed needs a density of the inputs, not single values");
+  }
 }
 
 }  // namespace
 
 double table_error(const Table& table) {
+  if (table.problem.weight.is_discrete()) return discrete_error(table);
   const Setting setting = setting_of(table);
   if (table.problem.form == Form::unbiased) return rounding_error_above(setting, table.levels);
   return layout_error_above(setting, {table.thresholds, table.codes, table.levels});
 }
 
 double weight_mass(const Problem& problem) {
+  if (problem.weight.is_discrete()) return discrete_weight(problem.weight, problem.domain).mass();
   const Setting setting(problem.function, problem.weight, problem.domain, false);
   return setting.integral().total().mass;
 }
@@ -123,11 +135,17 @@ Table search_table(const Problem& problem, const SearchOptions& options) {
   Table table;
   table.problem = problem;
   table.solver = "fewbit " FEWBIT_VERSION;
-  solve_squared(table, options);
+  const bool discrete = problem.weight.is_discrete();
+  if (discrete) {
+    solve_discrete(table);
+  } else {
+    solve_squared(table, options);
+  }
   if (problem.objective.smoothed && table.error > 0.0) smooth(table, options);
   if (problem.dtype != DataType::exact && problem.form != Form::unbiased) {
     table = round_thresholds(table, problem.dtype);
     table.error = table_error(table);
+    if (discrete) table.residual = discrete_residual(table);
   }
   table.lower_bound = std::min(table.lower_bound, table.error);
   table.relative_gap = table.error > 0.0 ? (table.error - table.lower_bound) / table.error : 0.0;

@@ -167,6 +167,28 @@ std::vector<SmoothingNode> histogram_nodes(const WeightSpec& weight, double tau)
   return nodes;
 }
 
+/// One node for each value; of `weight` it is known that two of them differ.
+std::vector<SmoothingNode> value_nodes(const WeightSpec& weight, double tau) {
+  double mass = 0.0;
+  double mean = 0.0;
+  double squares = 0.0;
+  for (size_t i = 0; i < weight.values.size(); ++i) {
+    if (!(weight.masses[i] > 0.0)) continue;
+    mass += weight.masses[i];
+    const double apart = weight.values[i] - mean;
+    mean += apart * weight.masses[i] / mass;
+    squares += apart * (weight.values[i] - mean) * weight.masses[i];
+  }
+  const double spread = tau * std::sqrt(squares / mass);
+  const double shrink = std::sqrt((1.0 - tau) * (1.0 + tau));
+  std::vector<SmoothingNode> nodes;
+  for (size_t i = 0; i < weight.values.size(); ++i) {
+    if (weight.masses[i] < kLeastBinOfUnits * mass) continue;
+    nodes.push_back({mean + shrink * (weight.values[i] - mean), spread, weight.masses[i] / mass});
+  }
+  return nodes;
+}
+
 std::vector<SmoothingNode> unit_nodes(const WeightSpec& weight) {
   std::vector<SmoothingNode> nodes;
   double mass = 0.0;
@@ -186,11 +208,15 @@ std::vector<SmoothingNode> unit_nodes(const WeightSpec& weight) {
 /// Whether inputs have a second moment: what a unit's scatter is measured by.
 bool has_spread(const WeightSpec& weight) {
   if (weight.kind == "student-t") return parameter(weight, "degrees") > 2.0;
+  if (weight.is_discrete()) return weight.values.size() > 1 || !weight.units.empty();
   return weight.kind != "uniform";
 }
 
 std::vector<SmoothingNode> nodes_by_kind(const WeightSpec& weight, double tau, double tail) {
   if (weight.kind == "mixture") return mixture_nodes(weight, tau, tail);
+  if (weight.is_discrete()) {
+    return weight.units.empty() ? value_nodes(weight, tau) : unit_nodes(weight);
+  }
   if (weight.kind == "histogram") {
     return weight.units.empty() ? histogram_nodes(weight, tau) : unit_nodes(weight);
   }

@@ -34,6 +34,7 @@ struct StepFunction {
 ///   histogram  with units: one node per unit (tau is not used)
 ///              without: the histogram shrunk about its mean by sqrt(1 - tau^2), spread tau times
 ///              its standard deviation
+///   samples    likewise, with single values in the place of bins
 /// Sums over the nodes equal the integrals to 1e-11 of b^2 even where smoothing leaves a thousandth
 /// of e; exp(-tail) is what the rules for normal inputs leave out. Throws Error for tau outside
 /// [0.01, 1], and for a weight without units (uniform, student-t with at most 2 degrees), unless

@@ -32,6 +32,10 @@ bool ascends(const std::vector<double>& values) {
 
 }  // namespace
 
+double round_to_decimals(double threshold) {
+  return round_to(threshold, kDecimals);
+}
+
 std::optional<StepLayout> snap_to_decimals(const StepLayout& layout, bool keep_ends, bool folded) {
   StepLayout snapped = layout;
   const int decimals = decimals_for(layout.levels.back() - layout.levels.front());
@@ -39,7 +43,7 @@ std::optional<StepLayout> snap_to_decimals(const StepLayout& layout, bool keep_e
     const bool end = i == 0 || i + 1 == snapped.levels.size();
     if (!(keep_ends && end)) snapped.levels[i] = round_to(snapped.levels[i], decimals);
   }
-  for (double& threshold : snapped.thresholds) threshold = round_to(threshold, kDecimals);
+  for (double& threshold : snapped.thresholds) threshold = round_to_decimals(threshold);
   if (!ascends(snapped.levels) || !ascends(snapped.thresholds)) return std::nullopt;
   if (folded && !snapped.thresholds.empty() && snapped.thresholds.front() <= 0.0) {
     return std::nullopt;

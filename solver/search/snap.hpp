@@ -6,6 +6,9 @@
 
 namespace fewbit::solver {
 
+/// A threshold rounded to 12 decimals.
+double round_to_decimals(double threshold);
+
 /// Thresholds and levels rounded to 12 decimals (levels: 12 below the unit of their range). Digits
 /// behind these depend on the machine's mathematical library, and at an optimum they change the
 /// error by their square, that is not at all. `keep_ends` leaves the first and last level alone.

@@ -74,17 +74,17 @@ class Checker {
     for (const auto& [name, value] : weight.parameters) {
       if (!std::isfinite(value)) fail("weight." + name, "is not finite");
     }
-    if (weight.kind != "histogram") {
-      if (!weight.edges.empty()) fail("weight.edges", "only a histogram has edges");
-      if (!weight.masses.empty()) fail("weight.masses", "only a histogram has masses");
-      if (!weight.units.empty()) fail("weight.units", "only a histogram has units");
+    const bool histogram = weight.kind == "histogram";
+    if (!histogram && !weight.edges.empty()) fail("weight.edges", "only a histogram has edges");
+    if (!weight.is_discrete() && !weight.values.empty()) {
+      fail("weight.values", "only samples have values");
+    }
+    if (!histogram && !weight.is_discrete()) {
+      if (!weight.masses.empty()) fail("weight.masses", "only data have masses");
+      if (!weight.units.empty()) fail("weight.units", "only data have units");
       return;
     }
-    ascending(weight.edges, "weight.edges");
-    if (weight.masses.empty() || weight.edges.size() != weight.masses.size() + 1) {
-      fail("weight.edges", std::to_string(weight.edges.size()) + " edges for " +
-                               std::to_string(weight.masses.size()) + " masses: one more needed");
-    }
+    places(weight);
     for (size_t i = 0; i < weight.masses.size(); ++i) {
       non_negative(weight.masses[i], indexed("weight.masses", i));
     }
@@ -96,6 +96,18 @@ class Checker {
       }
       fail(indexed("weight.units", i), "needs a finite mean, a positive spread and a mass");
     }
+  }
+
+  void places(const WeightSpec& weight) const {
+    const bool discrete = weight.is_discrete();
+    const std::vector<double>& places = discrete ? weight.values : weight.edges;
+    const std::string field = discrete ? "weight.values" : "weight.edges";
+    const char* needed = discrete ? ": as many needed" : ": one more needed";
+    ascending(places, field);
+    if (!weight.masses.empty() && places.size() == weight.masses.size() + (discrete ? 0 : 1))
+      return;
+    fail(field, std::to_string(places.size()) + (discrete ? " values for " : " edges for ") +
+                    std::to_string(weight.masses.size()) + " masses" + needed);
   }
 
   void non_negative(double value, const std::string& field) const {

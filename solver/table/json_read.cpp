@@ -166,6 +166,8 @@ WeightSpec read_weight(const Reader& reader) {
     if (name == "kind") continue;
     if (name == "edges") {
       weight.edges = value.numbers();
+    } else if (name == "values") {
+      weight.values = value.numbers();
     } else if (name == "masses") {
       weight.masses = value.numbers();
     } else if (name == "units") {

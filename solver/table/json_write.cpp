@@ -102,6 +102,7 @@ std::string weight_text(const WeightSpec& weight) {
   out.add("kind", quoted(weight.kind));
   for (const auto& [name, value] : weight.parameters) out.add(name, number(value));
   if (!weight.edges.empty()) out.add("edges", weight.edges);
+  if (!weight.values.empty()) out.add("values", weight.values);
   if (!weight.masses.empty()) out.add("masses", weight.masses);
   if (!weight.units.empty()) out.add("units", weight.units);
   return out.close();

@@ -33,12 +33,18 @@ struct UnitSpec {
 ///   exist histogram                     piecewise constant probability density: `masses[i]` (sum
 ///   1) over
 ///                                 [edges[i], edges[i+1]]; `units` where the data told them apart
+///   samples                       no density: `masses[i]` (sum 1) at the one point `values[i]`;
+///                                 `units` likewise
 struct WeightSpec {
   std::string kind = "uniform";
   std::vector<NamedValue> parameters;
   std::vector<double> edges;
   std::vector<double> masses;
   std::vector<UnitSpec> units;
+  std::vector<double> values{};  ///< ascending
+
+  /// The inputs are single values: integrals of w are sums over them.
+  bool is_discrete() const { return kind == "samples"; }
   bool operator==(const WeightSpec&) const = default;
 };
 

@@ -139,12 +139,37 @@ Units units_of_bins(const WeightSpec& weight, double tau) {
   return units;
 }
 
+/// The same of single values.
+Units units_of_values(const WeightSpec& weight, double tau) {
+  double mass = 0.0;
+  double mean = 0.0;
+  for (size_t i = 0; i < weight.values.size(); ++i) mass += weight.masses[i];
+  for (size_t i = 0; i < weight.values.size(); ++i) {
+    mean += weight.masses[i] / mass * weight.values[i];
+  }
+  double variance = 0.0;
+  for (size_t i = 0; i < weight.values.size(); ++i) {
+    const double apart = weight.values[i] - mean;
+    variance += weight.masses[i] / mass * apart * apart;
+  }
+  const double together = std::sqrt(1.0 - tau * tau);
+  Units units;
+  for (size_t i = 0; i < weight.values.size(); ++i) {
+    if (!(weight.masses[i] > kLeastBin * mass)) continue;
+    units.push_back(
+        {mean + together * (weight.values[i] - mean), tau * std::sqrt(variance), weight.masses[i]});
+  }
+  return units;
+}
+
 }  // namespace
 
 Units units_of(const WeightSpec& weight, double tau) {
   Units units = weight.units;
   if (weight.kind == "histogram") {
     if (units.empty()) units = units_of_bins(weight, tau);
+  } else if (weight.is_discrete() && (weight.values.size() > 1 || !units.empty())) {
+    if (units.empty()) units = units_of_values(weight, tau);
   } else if (weight.kind == "mixture") {
     units = units_of_mixture(named(weight, "sigma_min"), named(weight, "sigma_max"), tau);
   } else if (weight.kind == "laplace") {

@@ -12,13 +12,33 @@
 #include "verify/bias.hpp"
 #include "verify/bound.hpp"
 #include "verify/conditions.hpp"
+#include "verify/discrete.hpp"
 
 namespace fewbit::solver {
 inline namespace verification {
 
 namespace {
 
-/// Verifies one table whose parts fit together.
+void check_gap(const Table& table, Findings& findings) {
+  const double gap = table.error > 0.0 ? (table.error - table.lower_bound) / table.error : 0.0;
+  findings.compare("relative_gap", table.relative_gap, gap, 3e-16 + 1e-9 * gap);
+}
+
+/// `noise`: the root of the mean square of what rounding does to f'.
+void check_bias(const Table& table, double noise, Findings& findings) {
+  try {
+    const double seen = recompute_bias(table);
+    const double size = size_seen_by_units(table);
+    // The mean over all sigma of a mixture is a third integral, known to fewer digits.
+    const double exact = table.problem.weight.kind == "mixture" ? 1e-11 : 1e-13;
+    findings.compare("smoothed_bias", table.smoothed_bias, seen,
+                     2e-10 * seen + exact * size + 4.0 * noise);
+  } catch (const Error& error) {
+    findings.add("smoothed_bias", true, std::string("not checked: ") + error.what());
+  }
+}
+
+/// Verifies one table under a density, whose parts fit together.
 class Verifier {
  public:
   Verifier(const Table& table, Findings& findings)
@@ -42,9 +62,9 @@ class Verifier {
                                         measured.residual + measured.rounding);
       findings_.compare("residual", table_.residual, nearest, 1e-12 + 0.01 * measured.residual);
     }
-    gap();
+    check_gap(table_, findings_);
     bound(measured.error);
-    bias();
+    check_bias(table_, axis_.noise() / std::sqrt(axis_.total().mass), findings_);
   }
 
  private:
@@ -71,12 +91,6 @@ class Verifier {
   double on_top(double measured) const {
     const double most = kCruder * (1e-15 + axis_.displacement()) * axis_.largest();
     return axis_.is_far() ? std::min(most, 9.0 * measured) : most;
-  }
-
-  void gap() {
-    const double gap =
-        table_.error > 0.0 ? (table_.error - table_.lower_bound) / table_.error : 0.0;
-    findings_.compare("relative_gap", table_.relative_gap, gap, 3e-16 + 1e-9 * gap);
   }
 
   /// Lower bound over the tables that cut `line`, as far as the printed one asks for it.
@@ -133,20 +147,6 @@ class Verifier {
     return confirm(XLine(other), HUGE_VAL);
   }
 
-  void bias() {
-    try {
-      const double seen = recompute_bias(table_);
-      const double size = size_seen_by_units(table_);
-      // The mean over all sigma of a mixture is a third integral, known to fewer digits.
-      const double exact = table_.problem.weight.kind == "mixture" ? 1e-11 : 1e-13;
-      const double noise = axis_.noise() / std::sqrt(axis_.total().mass);
-      findings_.compare("smoothed_bias", table_.smoothed_bias, seen,
-                        2e-10 * seen + exact * size + 4.0 * noise);
-    } catch (const Error& error) {
-      findings_.add("smoothed_bias", true, std::string("not checked: ") + error.what());
-    }
-  }
-
   const Table& table_;
   Findings& findings_;
   const Axis axis_;
@@ -173,7 +173,13 @@ std::vector<Finding> verify_table(const Table& table) {
   Findings findings;
   try {
     check_table(table);
-    Verifier(table, findings).run();
+    if (table.problem.weight.is_discrete()) {
+      const double noise = check_discrete(table, findings);
+      check_gap(table, findings);
+      check_bias(table, noise, findings);
+    } else {
+      Verifier(table, findings).run();
+    }
   } catch (const Error& error) {
     findings.add("table", false, error.what());
   }

@@ -139,6 +139,7 @@ ParsedWeight parse_weight(const WeightArguments& arguments) {
     weight.samples = std::make_shared<Samples>(files, format);
     FittedSamples fitted = fit_samples(*weight.samples, clip);
     weight.spec = std::move(fitted.weight);
+    weight.values = std::move(fitted.values);
     weight.summary = fitted.summary;
     return weight;
   }

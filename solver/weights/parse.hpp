@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,14 @@ struct WeightArguments {
 
 struct ParsedWeight {
   WeightSpec spec;
+  std::optional<WeightSpec> values;  ///< of samples, where few of them differ (FittedSamples)
   std::shared_ptr<Samples> samples;  ///< what it was made from, to be gone over again; or nothing
   SampleSummary summary;             ///< of them
+
+  /// The values where there are few. The smoothed objective needs a density.
+  const WeightSpec& weight_for(const Objective& objective) const {
+    return values && !objective.smoothed ? *values : spec;
+  }
 };
 
 /// Reads the `--weight` argument:

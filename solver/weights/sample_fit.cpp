@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "weights/sample_bins.hpp"
 #include "weights/sample_cells.hpp"
 #include "weights/samples.hpp"
+#include "weights/value_counts.hpp"
 
 namespace fewbit::solver {
 
@@ -26,10 +28,13 @@ constexpr double kTooMuchForFew = 0.5;
 using Cells = std::vector<SampleCell>;
 
 /// Goes over the samples until the cells are as fine as they have to be.
-SampleCells sort_samples(const Samples& samples, double clip) {
+SampleCells sort_samples(const Samples& samples, double clip, ValueCounts& values) {
   SampleCells cells(clip);
   for (size_t total = 0;; total = cells.total()) {
-    samples.for_each_block([&](std::span<const double> block) { cells.add(block); });
+    samples.for_each_block([&](std::span<const double> block) {
+      cells.add(block);
+      if (total == 0) values.add(block);
+    });
     const bool again = cells.needs_another_pass();
     if (total != 0 && cells.total() != total)
       throw Error("was changed while it was read", samples.name());
@@ -130,10 +135,25 @@ SampleSummary summary_of(const Cells& cells, size_t total) {
   return summary;
 }
 
+/// None where there are no shares.
+std::optional<WeightSpec> weight_of_values(const std::vector<ValueMass>& shares,
+                                           const std::vector<UnitSpec>& units) {
+  if (shares.empty()) return std::nullopt;
+  WeightSpec weight;
+  weight.kind = "samples";
+  for (const auto& [value, share] : shares) {
+    weight.values.push_back(value);
+    weight.masses.push_back(share);
+  }
+  weight.units = units;
+  return weight;
+}
+
 }  // namespace
 
 FittedSamples fit_samples(Samples& samples, double clip) {
-  const SampleCells sorted = sort_samples(samples, clip);
+  ValueCounts values;
+  const SampleCells sorted = sort_samples(samples, clip, values);
   const size_t total = sorted.total();
   const Domain ends = sorted.clipped_ends();
   if (clip < 1.0) samples.clip(ends);
@@ -150,6 +170,7 @@ FittedSamples fit_samples(Samples& samples, double clip) {
   add_units(samples, bulk_of(cells).width, result);
   check_histogram(weight.edges, weight.masses, samples.name());
   tidy_histogram(weight.edges, weight.masses);
+  result.values = weight_of_values(values.shares(ends), weight.units);
   return result;
 }
 

@@ -105,7 +105,9 @@ struct SampleSummary {
 };
 
 struct FittedSamples {
-  WeightSpec weight;
+  WeightSpec weight;  ///< a histogram
+  /// Of kind `samples`: the same numbers as they are, where at most kMostValues of them differ.
+  std::optional<WeightSpec> values;
   SampleSummary summary;
 };
 

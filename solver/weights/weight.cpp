@@ -51,6 +51,7 @@ void check_names(const WeightSpec& spec, std::initializer_list<std::string_view>
     throw Error("weight " + spec.kind + ": unknown parameter " + entry.first +
                 ", accepted: " + (names.empty() ? "none" : names));
   }
+  if (!spec.values.empty()) throw Error("weight " + spec.kind + ": takes no values");
   if (spec.kind != "histogram" &&
       !(spec.edges.empty() && spec.masses.empty() && spec.units.empty())) {
     throw Error("weight " + spec.kind + ": takes neither edges nor masses nor units");
@@ -132,6 +133,7 @@ std::unique_ptr<Weight> make_weight(const WeightSpec& spec) {
   if (spec.kind == "laplace") return checked_laplace(spec);
   if (spec.kind == "student-t") return checked_student_t(spec);
   if (spec.kind == "histogram") return checked_histogram(spec);
+  if (spec.is_discrete()) throw Error("weight samples: single values have no density");
   if (spec.kind != "uniform") throw Error(unknown_weight(spec.kind));
   check_names(spec, {});
   return make_uniform();

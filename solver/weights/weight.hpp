@@ -52,7 +52,8 @@ double least_half_square(double least, double radius);
 
 /// The density that `spec` describes; throws Error where parameters are missing, unknown or out of
 /// range, edges do not ascend, or masses are negative, not finite or sum to nothing. Masses are
-/// scaled to sum 1, so counts will do. Sigmas and scales reach from 1e-12 to 1e12, degrees from
+/// scaled to sum 1, so counts will do. Throws for the kind `samples` too, which has no density (see
+/// discrete.hpp). Sigmas and scales reach from 1e-12 to 1e12, degrees from
 /// 1e-3 to 1e9, edges to 1e100.
 std::unique_ptr<Weight> make_weight(const WeightSpec& spec);
 

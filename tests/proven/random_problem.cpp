@@ -40,25 +40,12 @@ Domain any_domain() {
   return {middle - scale, middle + lean * scale};
 }
 
-/// A registered function; its features are about as wide as its parameters, or their inverses.
+/// Features are about as wide as the parameters, or their inverses.
 void draw_registered(RandomProblem& drawn) {
-  const FunctionInfo& info = *rc::gen::elementOf(registry());
-  std::string text = info.name;
-  for (const ParameterInfo& parameter : info.parameters) {
-    if (*rc::gen::inRange(0, 3) == 0) continue;  // the default
-    const double any = parameter.lo < 0.0 ? signed_magnitude(-6, 6) : magnitude_between(-6, 6);
-    const double value = std::clamp(any, parameter.lo_open ? 1e-6 : parameter.lo, parameter.hi);
-    text += (text == info.name ? ":" : ",") + parameter.name + "=" + shortest(value);
-  }
-  FunctionSpec& function = drawn.problem.function;
-  try {
-    function = parse_function(text);
-  } catch (const Error&) {
-    function = parse_function(info.name);  // min above max and the like
-  }
+  drawn.problem.function = any_registered();
   drawn.features.centers = {0.0};
   drawn.features.finest = 1e-4;
-  for (const auto& [name, value] : function.parameters) {
+  for (const auto& [name, value] : drawn.problem.function.parameters) {
     if (value == 0.0) continue;
     drawn.features.centers.insert(drawn.features.centers.end(), {value, -value});
     const double width = std::min(std::abs(value), 1.0 / std::abs(value));
@@ -146,6 +133,22 @@ void draw_weight(RandomProblem& drawn) {
 }
 
 }  // namespace
+
+FunctionSpec any_registered() {
+  const FunctionInfo& info = *rc::gen::elementOf(registry());
+  std::string text = info.name;
+  for (const ParameterInfo& parameter : info.parameters) {
+    if (*rc::gen::inRange(0, 3) == 0) continue;  // the default
+    const double any = parameter.lo < 0.0 ? signed_magnitude(-6, 6) : magnitude_between(-6, 6);
+    const double value = std::clamp(any, parameter.lo_open ? 1e-6 : parameter.lo, parameter.hi);
+    text += (text == info.name ? ":" : ",") + parameter.name + "=" + shortest(value);
+  }
+  try {
+    return parse_function(text);
+  } catch (const Error&) {
+    return parse_function(info.name);  // min above max and the like
+  }
+}
 
 RandomProblem any_problem() {
   RandomProblem drawn;

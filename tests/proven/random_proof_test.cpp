@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,35 +15,11 @@
 #include "proven/solve.hpp"
 #include "search/setting.hpp"
 #include "tests/proven/random_problem.hpp"
+#include "tests/proven/tally.hpp"
 
 namespace fewbit::test::random_proof_test {
 
 using namespace fewbit::solver;
-
-/// What came of all problems drawn, by the first words of what was said.
-class Tally {
- public:
-  void count(const std::string& outcome) { ++counts_[outcome]; }
-  int of(const std::string& outcome) { return counts_[outcome]; }
-  int all() const {
-    int sum = 0;
-    for (const auto& [outcome, count] : counts_) sum += count;
-    return sum;
-  }
-  void print() const {
-    for (const auto& [outcome, count] : counts_) fmt::print("{:6} {}\n", count, outcome);
-  }
-
- private:
-  std::map<std::string, int> counts_;
-};
-
-std::string kind_of(const std::string& message) {
-  if (message.find("do not agree") != std::string::npos) return "refused: search and verifier";
-  if (message.find("is constant") != std::string::npos) return "refused: constant";
-  if (message.find("has no mass") != std::string::npos) return "refused: no mass";
-  return "refused: " + message.substr(0, 45);
-}
 
 std::vector<double> cuts_of(const Table& table, const Domain& domain) {
   const Derivative derivative(expression_of(table.problem.function), domain.lo, domain.hi);

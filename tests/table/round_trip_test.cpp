@@ -33,7 +33,13 @@ WeightSpec any_weight() {
   if (*rc::gen::arbitrary<bool>())
     return {"normal", {{"mean", any_finite()}, {"s", 1}}, {}, {}, {}};
   const auto bins = *rc::gen::inRange<size_t>(1, 40);
-  WeightSpec weight{"histogram", {}, any_ascending(bins + 1, false), {}, {}};
+  WeightSpec weight;
+  weight.kind = *rc::gen::element<std::string>("histogram", "samples");
+  if (weight.is_discrete()) {
+    weight.values = any_ascending(bins, false);
+  } else {
+    weight.edges = any_ascending(bins + 1, false);
+  }
   for (size_t i = 0; i < bins; ++i) weight.masses.push_back(any_positive());
   const auto units = *rc::gen::inRange<size_t>(0, 5);
   for (size_t i = 0; i < units; ++i) {

@@ -25,6 +25,8 @@ FRESH = [
     "--fn silu --bits 2 --weight laplace --objective smoothed:tau=0.5,lambda=1e-4",
     "--expr x*sigmoid(2*x) --name mine --bits 1 --weight samples:flat.csv",
     "--fn gelu --bits 2 --weight samples:units.npy",
+    "--fn gelu --bits 2 --weight samples:many.csv",
+    "--fn gelu --bits 2 --weight samples:units.npy --objective smoothed",
     "--fn gelu --bits 2 --weight histogram:bins.csv --objective smoothed",
 ]
 
@@ -32,6 +34,7 @@ FRESH = [
 def write_data(folder):
     numbers = [((i * 37) % 101 - 50) / 20 for i in range(200)]
     (folder / "flat.csv").write_text("\n".join(map(str, numbers)))
+    (folder / "many.csv").write_text("\n".join(str(i * i * 1e-6 - 2) for i in range(2000)))
     (folder / "bins.csv").write_text("-2,1\n-0.5,3\n0.5,2\n3\n")
     header = b"{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }\n"
     halves = b"\x00\x3c\x00\x40\x00\xbc\x00\x38\x00\x00\x00\x44"

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "tests/weights/support.hpp"
+#include "weights/discrete.hpp"
 #include "weights/sample_cells.hpp"
 
 namespace fewbit::solver::samples_test {
@@ -108,6 +109,39 @@ TEST(Samples, OfFewValuesAreTheseValues) {
   EXPECT_EQ(spec.masses[4], 1.0 / 6);
   EXPECT_EQ(spec.edges.front(), -1e-80);
   EXPECT_EQ(spec.edges.back(), 3.0);
+}
+
+FittedSamples fit(const Numbers& samples, double clip = 1.0) {
+  return fit_text({SampleFormat::Kind::raw, ItemType::Kind::f64}, little_endian_bytes(samples),
+                  clip);
+}
+
+TEST(Samples, OfFewValuesAreKeptAsTheyAre) {
+  const auto values = fit({3.0, 0.0, 1.0, -0.0, 1.0, 1e-90, 1.0, 0.0}).values;
+  ASSERT_TRUE(values.has_value());
+  EXPECT_EQ(values->kind, "samples");
+  EXPECT_EQ(values->values, (Numbers{0.0, 1.0, 3.0}));
+  EXPECT_EQ(values->masses, (Numbers{0.5, 0.375, 0.125}));
+}
+
+TEST(Samples, OfMoreThan1024ValuesAreNot) {
+  Numbers samples;
+  for (int i = 0; i < 3000; ++i) samples.push_back(i % 1024);
+  ASSERT_TRUE(fit(samples).values.has_value());
+  EXPECT_EQ(fit(samples).values->values.size(), kMostValues);
+  samples.push_back(0.5);
+  EXPECT_FALSE(fit(samples).values.has_value());
+}
+
+TEST(Samples, ThatAreClippedCountAtTheEnds) {
+  Numbers samples;
+  for (int i = 0; i < 100; ++i) samples.push_back(i);
+  const auto values = fit(samples, 0.95).values;
+  ASSERT_TRUE(values.has_value());
+  EXPECT_EQ(values->values.front(), 5.0);
+  EXPECT_EQ(values->values.back(), 94.0);
+  EXPECT_NEAR(values->masses.front(), 0.06, 1e-15);
+  EXPECT_NEAR(total(values->masses), 1.0, 1e-14);
 }
 
 TEST(Samples, ThatAreNeighbouringDoublesCountAsOneNumber) {
