@@ -260,7 +260,7 @@ class Mesh {
       for (;; ++cut) {
         panel.hi = cut != cuts_.end() && *cut < end ? *cut : end;
         const double width = panel.hi - panel.lo;
-        panel.error = per_length * width * weight_.density(panel.lo + 0.5 * width);
+        panel.error = per_length * width * weight_.density_between(panel.lo, panel.hi);
         panel.coding = panel.error;
         parts.push_back(panel);
         if (panel.hi == end) break;

@@ -34,7 +34,7 @@ PanelNodes panel_nodes(const Derivative& derivative, const Weight& weight, doubl
                        size_t piece) {
   // One look at a weight that does not change within a panel.
   if (weight.is_piecewise_constant()) {
-    const double constant = weight.density(0.5 * (a + b));
+    const double constant = weight.density_between(a, b);
     return nodes_with(derivative, a, b, piece, [constant](double) { return constant; });
   }
   return nodes_with(derivative, a, b, piece, [&weight](double x) { return weight.density(x); });

@@ -21,6 +21,9 @@ class ClippedWeight : public Weight {
   double density(double x) const override {
     return x < domain_.lo || x > domain_.hi ? 0.0 : weight_->density(x);
   }
+  double density_between(double lo, double hi) const override {
+    return hi <= domain_.lo || lo >= domain_.hi ? 0.0 : weight_->density_between(lo, hi);
+  }
   double largest_within(double lo, double hi, double radius) const override {
     const double middle = 0.5 * (lo + hi);
     const bool outside = middle < domain_.lo || middle > domain_.hi;

@@ -60,6 +60,14 @@ double Axis::density(double x) const {
   return density;
 }
 
+double Axis::density_between(double a, double b) const {
+  const auto one_side = [this](double lo, double hi) {
+    const bool outside = hi <= domain_.lo || lo >= domain_.hi;
+    return outside ? 0.0 : weight_->density_between(lo, hi);
+  };
+  return one_side(a, b) + (folded_ ? one_side(-b, -a) : 0.0);
+}
+
 Moments Axis::panel_integral(double a, double b, size_t piece, double center) const {
   const GaussRule& rule = gauss_rule();
   std::array<double, GaussRule::kNodes> x;
@@ -68,9 +76,12 @@ Moments Axis::panel_integral(double a, double b, size_t piece, double center) co
   const double half = (b - a) / 2;
   for (size_t i = 0; i < x.size(); ++i) x[i] = middle + half * rule.nodes[i];
   derivative_->evaluate(x, piece, value);
+  // Of a bin that holds few doubles the nodes may be the neighbours' as well as its own.
+  const bool plain = weight_->is_piecewise_constant();
+  const double constant = plain ? density_between(a, b) : 0.0;
   Moments sum;
   for (size_t i = 0; i < x.size(); ++i) {
-    const double mass = half * rule.weights[i] * density(x[i]);
+    const double mass = half * rule.weights[i] * (plain ? constant : density(x[i]));
     const double v = value[i] - center;
     sum.mass += mass;
     sum.first += mass * v;
@@ -254,11 +265,15 @@ double Axis::integrate_between(double a, double b, double left, double right) co
                                 [](double at, const Panel& p) { return at < p.hi; });
   for (; panel != panels_.end() && panel->lo < b; ++panel) {
     const double from = std::max(a, panel->lo);
-    const double half = (std::min(b, panel->hi) - from) / 2;
+    const double to = std::min(b, panel->hi);
+    const double half = (to - from) / 2;
+    const bool plain = weight_->is_piecewise_constant() && half > 0.0;
+    const double constant = plain ? density_between(from, to) : 0.0;
     for (size_t i = 0; half > 0.0 && i < GaussRule::kNodes; ++i) {
       const double x = from + half * (1.0 + rule.nodes[i]);
       const double v = derivative_->value(x, panel->piece);
-      sum += half * rule.weights[i] * density(x) * std::max(0.0, (v - left) * (right - v));
+      const double mass = half * rule.weights[i] * (plain ? constant : density(x));
+      sum += mass * std::max(0.0, (v - left) * (right - v));
     }
   }
   return sum;

@@ -35,6 +35,9 @@ class Axis {
 
   double density(double x) const;
 
+  /// The density on (a, b), which holds no break, where it is constant between breaks.
+  double density_between(double a, double b) const;
+
   /// f' is even as far as the domain reaches to either side.
   bool has_even_derivative() const;
 

@@ -18,6 +18,11 @@ class Folded final : public Weight {
     return weight_->density(x) + weight_->density(-x);
   }
 
+  double density_between(double lo, double hi) const override {
+    if (hi <= 0.0) return 0.0;
+    return weight_->density_between(lo, hi) + weight_->density_between(-hi, -lo);
+  }
+
   double largest_within(double lo, double hi, double radius) const override {
     return weight_->largest_within(lo, hi, radius) + weight_->largest_within(-hi, -lo, radius);
   }

@@ -37,8 +37,14 @@ class Histogram final : public Weight {
     return x >= ends.lo && x <= ends.hi ? densities_[index_.bin_of(x)] : 0.0;
   }
 
+  double density_between(double lo, double hi) const override {
+    const Domain ends = support();
+    if (hi <= ends.lo || lo >= ends.hi) return 0.0;
+    return densities_[index_.bin_of(std::min(hi, ends.hi))];
+  }
+
   double largest_within(double lo, double hi, double) const override {
-    return density(0.5 * (lo + hi));
+    return density_between(lo, hi);
   }
 
   Domain support() const override { return {index_.edges().front(), index_.edges().back()}; }

@@ -15,6 +15,12 @@ class Weight {
 
   virtual double density(double x) const = 0;
 
+  /// The density on (lo, hi), where it is constant there. However few doubles lie between, none of
+  /// the neighbouring bins is asked.
+  virtual double density_between(double lo, double hi) const {
+    return density(lo + 0.5 * (hi - lo));
+  }
+
   /// At least |w(z)| for every complex z within `radius` of a point of [lo, hi], where w is
   /// continued from there; infinite where it cannot be. [lo, hi] lies between neighbouring breaks.
   virtual double largest_within(double lo, double hi, double radius) const = 0;

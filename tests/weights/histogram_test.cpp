@@ -84,4 +84,18 @@ TEST(EdgeIndex, AgreesWithALinearSearch) {
     }
   }));
 }
+TEST(Histogram, HasOneDensityBetweenNeighbouringDoubles) {
+  const double below = std::nextafter(1.0, 0.0);
+  const double above = std::nextafter(1.0, 2.0);
+  const std::shared_ptr<const Weight> weight =
+      make_weight(histogram_spec({-1, 0, 1, 2}, {1, 2, 3}));
+  EXPECT_EQ(weight->density_between(below, 1.0), weight->density(0.5));
+  EXPECT_EQ(weight->density_between(1.0, above), weight->density(1.5));
+  EXPECT_EQ(weight->density_between(2.0, 3.0), 0.0);
+  EXPECT_EQ(weight->density_between(-3.0, -1.0), 0.0);
+  const auto folded = fold_weight(weight);
+  EXPECT_EQ(folded->density_between(below, 1.0), weight->density(0.5) + weight->density(-0.5));
+  EXPECT_EQ(folded->density_between(1.0, above), weight->density(1.5));
+}
+
 }  // namespace fewbit::solver::histogram_test
