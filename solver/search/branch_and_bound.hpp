@@ -7,10 +7,13 @@
 
 namespace fewbit::solver {
 
+/// About a second's work: the same everywhere, unlike a second.
+inline constexpr double kUsualWork = 8e8;
+
 struct BoundOptions {
   size_t first_cells = 1024;
-  double target_gap = 8e-10;  ///< 1: no bound is asked for
-  double time_limit = 1.0;    ///< seconds
+  double target_gap = 8e-10;       ///< 1: no bound is asked for
+  double work_limit = kUsualWork;  ///< evaluations of a segment's cost
 };
 
 struct BoundResult {

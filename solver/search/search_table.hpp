@@ -8,9 +8,10 @@ namespace fewbit::solver {
 
 struct SearchOptions {
   double target_gap = 8e-10;  ///< stop refining once relative_gap is at most this
-  double time_limit = 1.0;    ///< seconds for one table's refinement; the gap says what was reached
+  double patience = 1.0;      ///< how much work goes into one table's refinement, in units of what
+                              ///< takes about a second; the gap says what was reached
   bool quick = false;  ///< few cells, few starts and no proof: near the best table in a fraction of
-                       ///< the time, the same whatever the machine is busy with
+                       ///< the work
 };
 
 /// The best table for `problem`, with its proof as the search sees it: solve() has it verified.

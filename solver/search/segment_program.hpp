@@ -37,7 +37,8 @@ class SegmentProgram {
     forward_.resize(last + 1);
     forward_[0] = {0.0};
     for (size_t k = 1; k <= last; ++k) {
-      forward_[k] = Row<true>{borders_, sets_[k - 1], sets_[k], forward_[k - 1]}.search(monotone);
+      forward_[k] =
+          Row<true>{borders_, sets_[k - 1], sets_[k], forward_[k - 1], work_}.search(monotone);
     }
   }
 
@@ -48,9 +49,12 @@ class SegmentProgram {
     backward_[last] = {0.0};
     for (size_t k = last; k-- > 1;) {
       backward_[k] =
-          Row<false>{borders_, sets_[k + 1], sets_[k], backward_[k + 1]}.search(monotone_);
+          Row<false>{borders_, sets_[k + 1], sets_[k], backward_[k + 1], work_}.search(monotone_);
     }
   }
+
+  /// Evaluations of the cost so far.
+  double work() const { return work_; }
 
   size_t segments() const { return sets_.size() - 1; }
   double best() const { return forward_.back().front(); }
@@ -92,6 +96,7 @@ class SegmentProgram {
     const IndexSet& from;
     const IndexSet& to;
     const std::vector<double>& known;
+    double& work;
     std::vector<double> totals = {};
 
     std::vector<double> search(const Monotone& monotone) {
@@ -110,12 +115,14 @@ class SegmentProgram {
       return forward ? Cost::cost(borders[a], borders[b]) : Cost::cost(borders[b], borders[a]);
     }
 
-    double nearest_first(uint32_t end) const {
+    double nearest_first(uint32_t end) {
       double best = kInfinity;
+      size_t steps = 0;
       if constexpr (forward) {
         const auto stop = std::upper_bound(from.begin(), from.end(), end) - from.begin();
         for (auto j = static_cast<size_t>(stop); j-- > 0;) {
           const double segment = cost(from[j], end);
+          ++steps;
           if (segment >= best) break;
           best = std::min(best, known[j] + segment);
         }
@@ -123,10 +130,12 @@ class SegmentProgram {
         const auto start = std::lower_bound(from.begin(), from.end(), end) - from.begin();
         for (auto j = static_cast<size_t>(start); j < from.size(); ++j) {
           const double segment = cost(from[j], end);
+          ++steps;
           if (segment >= best) break;
           best = std::min(best, known[j] + segment);
         }
       }
+      work += static_cast<double>(steps);
       return best;
     }
 
@@ -134,6 +143,7 @@ class SegmentProgram {
       if (row_begin >= row_end) return;
       const size_t row = row_begin + (row_end - row_begin) / 2;
       size_t best = forward ? column_begin : column_end - 1;
+      work += static_cast<double>(column_end - column_begin);
       for (size_t j = column_begin; j < column_end; ++j) {
         if (forward ? from[j] > to[row] : from[j] < to[row]) continue;
         const double total = known[j] + cost(from[j], to[row]);
@@ -150,6 +160,7 @@ class SegmentProgram {
   const BorderSet& borders_;
   std::vector<IndexSet> sets_;
   Monotone monotone_;
+  double work_ = 0.0;
   std::vector<std::vector<double>> forward_;   ///< [k][i]: best total of what lies before
   std::vector<std::vector<double>> backward_;  ///< [k][i]: best total of what lies behind
 };

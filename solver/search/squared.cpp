@@ -37,7 +37,7 @@ BoundOptions bound_options(int levels, const SearchOptions& options) {
   bound.first_cells =
       options.quick ? std::max<size_t>(192, parts * 4) : std::max<size_t>(768, parts * 16);
   bound.target_gap = options.quick ? 1.0 : options.target_gap;
-  bound.time_limit = options.time_limit;
+  bound.work_limit = options.patience * kUsualWork;
   return bound;
 }
 

@@ -24,10 +24,10 @@ FunctionSpec function_of(const std::string& text) {
   }
 }
 
-/// With time for its gap on a busy machine.
+/// With more work for its gap.
 Table patiently_solved(const Problem& problem) {
   SolveOptions options;
-  options.search.time_limit = 20.0;
+  options.search.patience = 20.0;
   return solve(problem, options);
 }
 
