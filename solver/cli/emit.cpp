@@ -46,6 +46,7 @@ void check(const Options& options, Language language) {
 int run(const Options& options) {
   const Language language = language_of(options.language);
   check(options, language);
+  check_not_input("-o", options.output, {options.file});
   write_output(options.output,
                codegen::emit_code(read_table(options.file), language, options.name_space));
   return 0;

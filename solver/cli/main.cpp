@@ -33,13 +33,14 @@ constexpr const char* kExamples = R"(Examples:
   fewbit-solve COMMAND --help                     more about a command
   fewbit-solve help expressions                   what --expr understands)";
 
-/// Options that the installed manual and the completions are made with; --help leaves them out.
+/// What the installed manual and the completions are made with.
 struct Manual {
   std::string shell;
   bool page = false;
 
   void add_to(CLI::App& app) {
-    app.add_option("--completion", shell, "Print the completion for bash, zsh or fish")->group("");
+    app.add_option("--completion", shell, "Print the completion for bash, zsh or fish")
+        ->type_name("SHELL");
     app.add_flag("--man", page, "Print the manual page")->group("");
   }
   bool asked() const { return page || !shell.empty(); }
@@ -54,6 +55,21 @@ void add_quiet(CLI::App& app, bool& quiet) {
   const char* help = "No progress, no notes: only what was asked for, and errors";
   app.add_flag("-q,--quiet", quiet, help);
   for (CLI::App* command : app.get_subcommands({})) command->add_flag("-q,--quiet", quiet, help);
+}
+
+/// No option means anything without a value, and no flag with one.
+void check_values(CLI::App& app) {
+  const auto given = [](const std::string& value) {
+    return value.empty() ? std::string("no value given, expected one") : std::string();
+  };
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) {
+      option->disable_flag_override();
+    } else {
+      option->check(CLI::Validator(given, ""));
+    }
+  }
+  for (CLI::App* command : app.get_subcommands({})) check_values(*command);
 }
 
 /// Other options of the default command in front of a command would be ignored.
@@ -96,6 +112,7 @@ int run(int argc, char** argv) {
   Manual manual;
   add_quiet(app, quiet);
   manual.add_to(app);
+  check_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

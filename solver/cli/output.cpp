@@ -73,6 +73,32 @@ void check_output(const std::string& path) {
   throw Error(std::string("cannot write: ") + std::strerror(errno), path);
 }
 
+std::vector<std::string> files_of(const std::vector<std::string>& weights) {
+  std::vector<std::string> files;
+  for (const std::string& weight : weights) {
+    for (const std::string kind : {"samples:", "histogram:"}) {
+      if (weight.starts_with(kind)) files.push_back(weight.substr(kind.size()));
+    }
+  }
+  return files;
+}
+
+void check_not_input(const std::string& option, const std::string& path,
+                     const std::vector<std::string>& inputs) {
+  if (is_standard_output(path)) return;
+  namespace fs = std::filesystem;
+  for (const std::string& input : inputs) {
+    const size_t key = input.rfind(".npz:");
+    std::error_code status;
+    const bool whole = fs::equivalent(path, input, status);
+    const bool archive =
+        key != std::string::npos && fs::equivalent(path, input.substr(0, key + 4), status);
+    if (whole || archive) {
+      throw UsageError(option + ": '" + path + "' is read by this call; expected another file");
+    }
+  }
+}
+
 void write_output(const std::string& path, const std::string& content) {
   if (is_standard_output(path)) {
     print(content);

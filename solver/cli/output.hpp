@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace fewbit::solver {
 
@@ -14,6 +15,14 @@ bool is_standard_output(const std::string& path);
 /// Throws Error (`path`, reason) unless a file can be written there: for use before long work. The
 /// folder must exist; a file in it need not.
 void check_output(const std::string& path);
+
+/// Throws UsageError where a file that is read would be written to: `inputs` are names of files,
+/// also FILE.npz:KEY.
+void check_not_input(const std::string& option, const std::string& path,
+                     const std::vector<std::string>& inputs);
+
+/// The files that `--weight` names.
+std::vector<std::string> files_of(const std::vector<std::string>& weights);
 
 /// To `path` (atomically), or to standard output; makes no folder. Throws as check_output does.
 void write_output(const std::string& path, const std::string& content);

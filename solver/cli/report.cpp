@@ -197,6 +197,9 @@ int run(const Options& options, const std::string& command_line) {
   const Format format = format_of(options);
   const Order order = order_of(options);
   const Study study = options.files.empty() ? study_of(options) : Study{};
+  std::vector<std::string> inputs = options.files;
+  for (const std::string& file : files_of(options.weights)) inputs.push_back(file);
+  check_not_input("-o", options.output, inputs);
   check_output(options.output);
   Document document{"Few-bit derivative tables",
                     "Step functions for the derivatives of activation functions: attained error, "

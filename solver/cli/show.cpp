@@ -20,6 +20,7 @@ struct Options {
 };
 
 int run(const Options& options) {
+  check_not_input("-o", options.output, {options.file});
   check_output(options.output);
   const Table table = read_table(options.file);
   if (options.picture) {

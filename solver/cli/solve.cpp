@@ -46,10 +46,14 @@ FunctionSpec usage(const Read& read) {
 
 FunctionSpec function_of(const Options& options) {
   const bool custom = !options.expression.empty() || !options.name.empty();
-  if (custom == !options.function.empty()) {
-    throw UsageError(custom ? "--fn and --expr exclude each other"
-                            : "nothing to solve: give --fn FUNCTION, or --expr E with --name N "
-                              "(see --help)");
+  if (custom && !options.function.empty()) {
+    throw UsageError(options.expression.empty() ? "--name goes with --expr, not with --fn"
+                                                : "--fn and --expr exclude each other");
+  }
+  if (!custom && options.function.empty()) {
+    throw UsageError(
+        "nothing to solve: give --fn FUNCTION, or --expr E with --name N (see fewbit-solve "
+        "--help)");
   }
   if (!custom) return usage([&] { return parse_function(options.function); });
   if (options.expression.empty() || options.name.empty()) {
@@ -69,11 +73,15 @@ std::vector<int> sizes_of(const Options& options) {
 }
 
 /// All but the size; samples that the weight is a histogram of go to `samples`.
-Problem problem_of(const Options& options, std::shared_ptr<Samples>& samples) {
+Problem problem_of(const Options& options, FunctionSpec function,
+                   std::shared_ptr<Samples>& samples) {
   Problem problem;
-  problem.function = function_of(options);
+  problem.function = std::move(function);
   problem.form = parse_form(options.form);
   problem.objective = parse_objective(options.objective);
+  if (problem.objective.smoothed && problem.form != Form::levels) {
+    throw UsageError("--objective smoothed goes with --form levels, not with " + options.form);
+  }
   problem.dtype = parse_dtype(options.dtype);
   if (!options.domain.empty()) problem.domain = parse_domain(options.domain);
   // Last, because it may read large files.
@@ -100,13 +108,28 @@ std::vector<Solved> solve_all_sizes(const Problem& problem, const std::vector<in
   return solved;
 }
 
+/// No bound worth the name was found: the error is rounding, or the work ended early.
+void warn_of_gap(const Table& table) {
+  constexpr double kWide = 0.5;
+  if (is_quiet() || table.problem.objective.smoothed || table.relative_gap < kWide) return;
+  fmt::print(
+      stderr,
+      "fewbit-solve: warning: {} levels: the relative gap is {:.2g}; that this table is near "
+      "the best one is not proven\n",
+      table.problem.levels, table.relative_gap);
+}
+
 int run(const Options& options) {
+  FunctionSpec function = function_of(options);
   const std::vector<int> levels = sizes_of(options);
   SolveOutput output = options.output;
   output.list = is_list_of_sizes(options.bits + options.levels);
+  output.inputs = files_of(options.weight.weights);
   check_solve_output(output, levels);
   std::shared_ptr<Samples> samples;
-  std::vector<Solved> solved = solve_all_sizes(problem_of(options, samples), levels);
+  std::vector<Solved> solved =
+      solve_all_sizes(problem_of(options, std::move(function), samples), levels);
+  for (const Solved& each : solved) warn_of_gap(each.table);
   // A --domain of one's own leaves some of them out.
   for (Solved& each : solved) {
     if (samples && options.domain.empty()) each.samples = error_on_samples(each.table, *samples);

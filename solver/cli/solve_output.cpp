@@ -104,6 +104,10 @@ void check_solve_output(const SolveOutput& output, const std::vector<int>& level
     throw UsageError(std::string("--svg -: standard output is taken by ") +
                      (json ? "--json" : "-o -") + "; write one of the two to a file");
   }
+  for (const int count : levels) {
+    check_not_input("-o", place_of(output.table, count), output.inputs);
+    check_not_input("--svg", place_of(output.picture, count), output.inputs);
+  }
   std::set<std::string> taken;
   // On standard output several tables are one array; several pictures would be no picture.
   if (output.table != "-") check_places("-o", output.table, levels, taken);

@@ -17,13 +17,15 @@ struct Solved {
 /// Where the tables of one call go. A path may hold {bits} and {levels}: what was asked for, bits
 /// of a code and number of levels.
 struct SolveOutput {
-  std::string table;    ///< -o
-  std::string picture;  ///< --svg
+  std::string table;                ///< -o
+  std::string picture;              ///< --svg
+  std::vector<std::string> inputs;  ///< files that are read: none of them is written to
   bool json = false;
   bool list = false;  ///< a list of sizes was asked for: JSON on standard output is an array
 };
 
-/// For use before solving: throws UsageError where several outputs meet in one place, Error where a
+/// For use before solving: throws UsageError where several outputs meet in one place or one would
+/// replace an input, Error where a
 /// file cannot be written.
 void check_solve_output(const SolveOutput& output, const std::vector<int>& levels);
 

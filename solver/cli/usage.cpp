@@ -26,9 +26,10 @@ std::string unknown_option(const CommandModel& command, const std::string& seen)
     if (!option.positional) names.insert(names.end(), option.names.begin(), option.names.end());
   }
   const std::string word = seen.substr(0, seen.find('='));
-  auto nearest = nearest_names(word, names);
-  if (nearest.empty()) nearest = std::move(names);
-  return fmt::format("unknown option '{}'; nearest: {}", word, fmt::join(nearest, ", "));
+  const auto nearest = nearest_names(word, names);
+  std::string message = fmt::format("unknown option '{}'", word);
+  if (!nearest.empty()) message += fmt::format("; nearest: {}", fmt::join(nearest, ", "));
+  return message;
 }
 
 /// A word that no option takes.
@@ -47,6 +48,11 @@ std::string message_of(const CLI::ParseError& error) {
   text = text.substr(0, text.find('\n'));  // an error is one line
   const std::string option = text.substr(0, text.find(':'));
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return text;
+  // "json was given a disallowed flag override"
+  if (text.find("flag override") != std::string::npos) {
+    const std::string name = text.substr(0, text.find(' '));
+    return (name.size() > 1 ? "--" : "-") + name + ": takes no value";
+  }
   return option + (text.ends_with("missing") ? ": no value given, expected one"
                                              : ": given more than once, accepted once");
 }

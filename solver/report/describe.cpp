@@ -37,6 +37,20 @@ std::string header(const Table& table) {
   return text;
 }
 
+/// Columns that a row of the table takes; on fewer it goes without bits and with fewer digits.
+constexpr int kRowWidth = 68;
+
+std::string narrow_row(const Table& table, size_t i) {
+  const size_t last = table.thresholds.size();
+  const bool even = table.symmetry == Symmetry::even;
+  const std::string lo =
+      i > 0 ? fmt::format("{:.5g}", table.thresholds[i - 1]) : std::string(even ? "0" : "-inf");
+  const std::string hi = i < last ? fmt::format("{:.5g}", table.thresholds[i]) : "inf";
+  const int code = table.codes[i];
+  return fmt::format("{:>10}, {:<10} {:>3} {:>11.5g}\n", (i == 0 && even ? "[" : "(") + lo,
+                     hi + (i < last ? "]" : ")"), code, table.levels[static_cast<size_t>(code)]);
+}
+
 std::string interval_row(const Table& table, size_t i) {
   const size_t last = table.thresholds.size();
   const bool even = table.symmetry == Symmetry::even;
@@ -68,7 +82,7 @@ std::string rows(size_t count, const Row& row) {
   return text;
 }
 
-std::string body(const Table& table) {
+std::string body(const Table& table, int width) {
   if (table.codes.empty()) {
     std::string text = fmt::format("  {:>5} {:>8} {:>15}\n", "code", "bits", "level");
     text += rows(table.levels.size(), [&](size_t i) { return level_row(table, i); });
@@ -76,6 +90,10 @@ std::string body(const Table& table) {
            "Each x takes one of the two levels around f'(x) at random; the expectation is f'(x).\n";
   }
   const char* of = table.symmetry == Symmetry::even ? "|x| in" : "x in";
+  if (width < kRowWidth) {
+    const std::string head = fmt::format("{:>10}  {:<8} {:>5} {:>11}\n", of, "", "code", "level");
+    return head + rows(table.codes.size(), [&](size_t i) { return narrow_row(table, i); });
+  }
   std::string text =
       fmt::format("  {:>15}  {:<15} {:>5} {:>8} {:>15}\n", of, "", "code", "bits", "level");
   return text + rows(table.codes.size(), [&](size_t i) { return interval_row(table, i); });
@@ -146,8 +164,9 @@ double rms_error(const Table& table) {
 std::string describe(const Table& table, bool colour, int width,
                      const std::optional<SampleError>& samples) {
   const char* legend = table.codes.empty() ? "f'(x)" : "f'(x) thin, the table bold";
-  return header(table) + "\n" + body(table) + "\n" + proof(table, samples) + beside_default(table) +
-         "\n" + legend + "\n" + terminal_plot(sample_curve(table, 480), colour, width);
+  return header(table) + "\n" + body(table, width) + "\n" + proof(table, samples) +
+         beside_default(table) + "\n" + legend + "\n" +
+         terminal_plot(sample_curve(table, 480), colour, width);
 }
 
 std::string compare(const std::vector<Table>& tables) {

@@ -96,6 +96,13 @@ TEST_F(BadInput, UnknownOptionsAndCommandsAreUsage) {
   expect_refused(
       "report --bitz=3", 2,
       "report: unknown option '--bitz'; nearest: --bits (see fewbit-solve report --help)");
+  expect_refused("--nonsense", 2, "unknown option '--nonsense' (see fewbit-solve --help)");
+  expect_refused("--fn gelu --bits 2 -o ''", 2, "--output: no value given, expected one");
+  expect_refused("--fn gelu --bits 2 --json=1", 2, "--json: takes no value");
+  expect_refused("--fn gelu --name n --bits 2", 2, "--name goes with --expr, not with --fn");
+  expect_refused("--fn gelu --bits 2 --form intervals --objective smoothed", 2,
+                 "--objective smoothed goes with --form levels, not with intervals");
+  expect_refused("", 2, "(see fewbit-solve --help)");
   expect_refused("solve", 2, "unknown command 'solve'; accepted: list, show, verify, report, emit");
   expect_refused("show a b", 2, "show: 'b' is one word too many");
   expect_refused("--bits 2 --fn", 2, "--fn: no value given, expected one");

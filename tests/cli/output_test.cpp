@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <sstream>
 
 #include <unistd.h>
 
@@ -54,6 +55,46 @@ TEST_F(Output, DashIsStandardOutputAndNothingElseIsOnIt) {
   EXPECT_FALSE(exists("-"));
   expect_refused("--fn gelu --bits 3 -o - --svg -", 2, "standard output is taken by -o -");
   expect_refused("--fn gelu --bits 3 --json --svg -", 2, "standard output is taken by --json");
+}
+
+TEST_F(Output, NoInputIsWrittenTo) {
+  write("a.csv", "1\n2\n3\n4\n");
+  write("bins.csv", "-2,1\n-0.5,3\n0.5,2\n3\n");
+  const std::string solve = "--fn gelu --bits 1 --weight ";
+  ASSERT_EQ(run(solve + "samples:a.csv -o table.json").code, 0);
+  const std::string table = read("table.json");
+  for (const std::string& command :
+       {solve + "samples:a.csv -o a.csv", solve + "samples:a.csv -o ./a.csv",
+        solve + "samples:a.csv --svg a.csv", solve + "histogram:bins.csv -o bins.csv",
+        std::string("emit table.json -o table.json"), std::string("show table.json -o table.json"),
+        std::string("show table.json --svg -o table.json"),
+        std::string("report table.json --format md -o table.json"),
+        std::string("report --fn gelu --format md --weight samples:a.csv -o a.csv")}) {
+    expect_refused(command, 2, "is read by this call; expected another file");
+  }
+  EXPECT_EQ(read("a.csv"), "1\n2\n3\n4\n");
+  EXPECT_EQ(read("table.json"), table);
+}
+
+TEST_F(Output, ANarrowTableDoesNotWrap) {
+  setenv("COLUMNS", "40", 1);
+  const std::string text = run("--fn gelu --bits 3").out;
+  unsetenv("COLUMNS");
+  std::istringstream lines(text.substr(text.find("      x in")));
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line) && !line.empty(); ++count) {
+    EXPECT_LE(line.size(), 40u) << line;
+  }
+  EXPECT_EQ(count, 11u) << "a head and ten intervals";
+}
+
+TEST_F(Output, AGapThatProvesNothingIsWarnedOf) {
+  write("near.csv", "-1 1 1.0000000000000002 3");
+  const Outcome outcome =
+      run("--expr 'x*tanh(x) + x^2' --name n --levels 3 --weight samples:near.csv -o a.json");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("warning: 3 levels: the relative gap is 1;"));
+  EXPECT_EQ(run("--fn gelu --bits 3 -o a.json").err, "");
 }
 
 TEST_F(Output, TwoOutputsInOnePlaceAreRefused) {
