@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "session/saved_tensors.hpp"
+
 namespace fewbit::session {
 
 namespace {
@@ -44,6 +46,11 @@ void UserStack::close(const std::shared_ptr<SavedTensorUser>& user) noexcept {
 bool UserStack::is_empty() const {
   const std::lock_guard lock(mutex_);
   return open_.empty();
+}
+
+bool UserStack::any_holds(std::string_view operation) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(open_, [&](const auto& user) { return user->holds(operation); });
 }
 
 UserStack::Users UserStack::all() const {

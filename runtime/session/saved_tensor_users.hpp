@@ -3,6 +3,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 namespace fewbit::session {
@@ -23,6 +24,8 @@ class UserStack {
   /// Removes the latest use of that user.
   void close(const std::shared_ptr<SavedTensorUser>& user) noexcept;
   bool is_empty() const;
+  /// Whether one of them is to hear of calls of the operation.
+  bool any_holds(std::string_view operation) const;
   /// Oldest first. One that is open twice stands there twice.
   Users all() const;
   /// In the order of opening, each once.

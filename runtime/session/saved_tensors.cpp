@@ -3,7 +3,6 @@
 // engine, so that worker threads and queues stay where they are.
 #include "session/saved_tensors.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -58,9 +57,7 @@ class Listener final : public OperationListener {
   }
   bool listens() const override { return !users().is_empty(); }
   bool holds(std::string_view operation) const override {
-    if (Asking::is_asking()) return false;
-    return std::ranges::any_of(users().all(),
-                               [&](const auto& user) { return user->holds(operation); });
+    return !Asking::is_asking() && users().any_holds(operation);
   }
   void start_call(const RecordedCall& call) override {
     for_each_holder(call, [&](SavedTensorUser& user) { user.start_call(call); });

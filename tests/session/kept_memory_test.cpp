@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/nn/modules/rnn.h>
 
 #include "tests/session/derivation_network.hpp"
 #include "tests/support/peak_bytes.hpp"
@@ -228,6 +229,12 @@ TEST(KeptMemory, WhatIsLeftAloneIsListedWithTheReason) {
   EXPECT_EQ(left[0].operation, "aten::sigmoid");
   EXPECT_EQ(left[0].bytes, 64 * 512 * 4);
   EXPECT_THAT(compressor.report(), HasSubstr("a rule replaces it"));
+  torch::nn::LSTM recurrent(torch::nn::LSTMOptions(64, 64));
+  {
+    const CompressionScope scope(compressor);
+    recurrent->forward(at::randn({32, 16, 64}).requires_grad_() * 1.0);
+  }
+  EXPECT_THAT(compressor.report(), HasSubstr("oneDNN's layer reads a layout of its own"));
 }
 
 }  // namespace fewbit::kept_memory_test
