@@ -27,6 +27,14 @@ class Encoded {
   virtual at::Tensor decoded() const = 0;
   /// All that is held.
   virtual at::TensorList tensors() const = 0;
+  /// How many times it holds each of them.
+  virtual uint32_t references() const { return 1; }
+};
+
+/// What coding found out besides.
+struct Watched {
+  std::shared_ptr<const Encoded> run;  ///< null where only a look at the elements finds out
+  bool has_suspects;  ///< whether one may hold more than an eighth of its neighbours' energy
 };
 
 class Codec {
@@ -42,12 +50,17 @@ class Codec {
   /// that the codec holds.
   virtual std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                                 const RandomStream& random) const = 0;
+  /// The same of a run on a CPU, where that finds suspects at little cost (codecs/extremes.hpp).
+  virtual Watched encode_watched(const at::Tensor& /*x*/, const RandomStream& /*random*/) const {
+    return {nullptr, true};
+  }
 };
 
 using CodecPointer = std::shared_ptr<const Codec>;
 
 /// Bytes of all that a codec will hold of x, which it takes, found without a look at x's elements:
-/// by encoding on the Meta device. None where they depend on these.
+/// by encoding on the Meta device. None where they depend on these. Without what extremes_apart
+/// (codecs/extremes.hpp), which stands around every codec that rounds at random, keeps besides.
 std::optional<int64_t> bytes_ahead(const Codec& codec, const at::Tensor& x);
 
 /// Elements that share constants: 64, 128, 256, 512 or 1024.

@@ -16,6 +16,7 @@
 
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
+#include "codecs/extremes.hpp"
 #include "ops/group.hpp"
 #include "ops/integers.hpp"
 
@@ -180,7 +181,7 @@ class FrequencySplit final : public Codec {
 CodecPointer frequency_split(int bits, int64_t block) {
   TORCH_CHECK(block > 0, "fewbit::codecs::frequency_split: block is ", block,
               ", accepted: above 0");
-  return std::make_shared<FrequencySplit>(Split{bits, block});
+  return extremes_apart(std::make_shared<FrequencySplit>(Split{bits, block}));
 }
 
 }  // namespace fewbit::codecs

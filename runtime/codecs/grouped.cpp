@@ -23,6 +23,7 @@
 
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
+#include "codecs/extremes.hpp"
 #include "ops/group.hpp"
 #include "ops/group_samples.hpp"
 
@@ -198,7 +199,8 @@ class GroupedBySample final : public Codec {
                                         const RandomStream& random) const override {
     if (x.is_meta()) return nullptr;  // bytes depend on the elements
     if (!x.is_cpu() || x.dim() == 0 || x.numel() == 0 || !ops::has_samples_in_order(x)) {
-      return grouped(static_cast<int>(bits_), group_)->encode(x, random);
+      return std::make_shared<GroupedRun>(Format{static_cast<int>(bits_), group_, kEven}, x,
+                                          random);
     }
     const at::Tensor bits = bits_by_sample(x, bits_, group_);
     return GroupedSamples(bits, group_).encode(x, random);
@@ -212,19 +214,19 @@ class GroupedBySample final : public Codec {
 }  // namespace
 
 CodecPointer grouped(int bits, int64_t group) {
-  return std::make_shared<Grouped>(Format{bits, group, kEven});
+  return extremes_apart(std::make_shared<Grouped>(Format{bits, group, kEven}));
 }
 
 CodecPointer squares(int bits, int64_t group) {
-  return std::make_shared<Grouped>(Format{bits, group, kSquares});
+  return extremes_apart(std::make_shared<Grouped>(Format{bits, group, kSquares}));
 }
 
 CodecPointer grouped(const at::Tensor& bits, int64_t group) {
-  return std::make_shared<GroupedSamples>(bits, group);
+  return extremes_apart(std::make_shared<GroupedSamples>(bits, group));
 }
 
 CodecPointer grouped_by_sample(double bits, int64_t group) {
-  return std::make_shared<GroupedBySample>(bits, group);
+  return extremes_apart(std::make_shared<GroupedBySample>(bits, group));
 }
 
 }  // namespace fewbit::codecs

@@ -1,8 +1,11 @@
 #include <array>
 #include <tuple>
+#include <utility>
 
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
+#include "codecs/extremes.hpp"
+#include "ops/extremes.hpp"
 
 namespace fewbit::codecs {
 
@@ -10,9 +13,13 @@ namespace {
 
 class RotatedRun final : public Encoded {
  public:
-  RotatedRun(const ops::RotatedCodes& form, const at::Tensor& x, const RandomStream& random)
+  /// has_suspects: asked for where it is not null.
+  RotatedRun(const ops::RotatedCodes& form, const at::Tensor& x, const RandomStream& random,
+             bool* has_suspects = nullptr)
       : form_(form), count_(x.numel()), dtype_(x.scalar_type()), offset_(random.offset) {
-    auto [codes, constants] = ops::rotated_encode(x, form, random);
+    auto [codes, constants] = has_suspects == nullptr
+                                  ? ops::rotated_encode(x, form, random)
+                                  : ops::rotated_encode(x, form, random, *has_suspects);
     parts_ = {codes, constants, random.seed};
   }
 
@@ -45,6 +52,14 @@ class Rotated final : public Codec {
     return std::make_shared<RotatedRun>(form_, x, random);
   }
 
+  Watched encode_watched(const at::Tensor& x, const RandomStream& random) const override {
+    // Of a larger group an extreme may be less, and of a smaller one any element more.
+    if (form_.group != ops::kNeighbours) return {nullptr, true};
+    bool has_suspects = true;
+    auto run = std::make_shared<RotatedRun>(form_, x, random, &has_suspects);
+    return {std::move(run), has_suspects};
+  }
+
  private:
   ops::RotatedCodes form_;
 };
@@ -52,7 +67,7 @@ class Rotated final : public Codec {
 }  // namespace
 
 CodecPointer rotated(const RotatedCodes& form) {
-  return std::make_shared<Rotated>(form);
+  return extremes_apart(std::make_shared<Rotated>(form));
 }
 
 }  // namespace fewbit::codecs

@@ -13,6 +13,7 @@
 
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
+#include "codecs/extremes.hpp"
 
 namespace fewbit::codecs {
 
@@ -120,7 +121,7 @@ CodecPointer rotated_by_class(const RotatedCodes& form, Classes classes) {
   TORCH_CHECK(classes.count <= ops::kMostClasses,
               "fewbit::codecs::rotated_by_class: ", classes.count, " classes, accepted: at most ",
               ops::kMostClasses);
-  return std::make_shared<RotatedByClass>(form, std::move(classes));
+  return extremes_apart(std::make_shared<RotatedByClass>(form, std::move(classes)));
 }
 
 }  // namespace fewbit::codecs

@@ -14,10 +14,11 @@ namespace {
 /// Below this, what is known of its place is as much.
 constexpr size_t kFewBytes = 4096;
 
-/// Whether it is what its storage is for, and nobody else's.
-bool leaves(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.has_storage() && !tensor.is_meta() && tensor.use_count() == 1 &&
-         tensor.storage().use_count() == 1 && tensor.storage().nbytes() >= kFewBytes;
+/// Whether it is what its storage is for, and only `encoded`, which holds it, knows it.
+bool leaves(const at::Tensor& tensor, const Encoded& encoded) {
+  return tensor.defined() && tensor.has_storage() && !tensor.is_meta() &&
+         tensor.use_count() == encoded.references() && tensor.storage().use_count() == 1 &&
+         tensor.storage().nbytes() >= kFewBytes;
 }
 
 /// A storage whose memory is away.
@@ -50,7 +51,7 @@ class SwappedRun final : public Encoded {
   SwappedRun(std::shared_ptr<const Encoded> inner, swap::HostSwap& swap)
       : inner_(std::move(inner)) {
     for (const at::Tensor& tensor : inner_->tensors()) {
-      if (leaves(tensor)) {
+      if (leaves(tensor, *inner_)) {
         parts_.emplace_back(tensor.storage(), swap);
       } else {
         held_.push_back(tensor);
@@ -96,7 +97,7 @@ class SwappedRun final : public Encoded {
 int64_t bytes_to_swap(const Encoded& encoded) {
   int64_t bytes = 0;
   for (const at::Tensor& tensor : encoded.tensors()) {
-    if (leaves(tensor)) bytes += static_cast<int64_t>(tensor.nbytes());
+    if (leaves(tensor, encoded)) bytes += static_cast<int64_t>(tensor.nbytes());
   }
   return bytes;
 }

@@ -1,5 +1,6 @@
 #include "ops/rotated.hpp"
 
+#include <atomic>
 #include <utility>
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -34,10 +35,22 @@ struct RotatedCpu {
 
   static void encode(const char*, kernels::RotatedFormat format, const int64_t* seed,
                      const RotatedEncodeMemory& at) {
+    has_suspects(format, seed, at);
+  }
+
+  /// The same, and whether there are suspects among the elements.
+  static bool has_suspects(kernels::RotatedFormat format, const int64_t* seed,
+                           const RotatedEncodeMemory& at) {
     format.signs.seed = static_cast<uint64_t>(*seed);
+    std::atomic<bool> any = false;
     for_parts(format.groups(), kGrainElements / format.group, [&](int64_t begin, int64_t end) {
-      kernels::rotated_encode(format, at.elements, at.codes, at.constants, {begin, end});
+      kernels::RotatedFormat part = format;
+      bool found = false;
+      part.has_suspects = &found;
+      kernels::rotated_encode(part, at.elements, at.codes, at.constants, {begin, end});
+      if (found) any.store(true, std::memory_order_relaxed);
     });
+    return any.load();
   }
 
   static void decode(const char*, kernels::RotatedFormat format, const int64_t* seed,
@@ -84,6 +97,19 @@ std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const Rot
   static const auto operation =
       c10::Dispatcher::singleton().findSchemaOrThrow(kRotatedEncode, "").typed<Encode>();
   return operation.call(x, form.bits, form.group, form.states, random.seed, random.offset);
+}
+
+std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const RotatedCodes& form,
+                                                  const RandomStream& random, bool& has_suspects) {
+  check_device(kRotatedEncode, "x", x, at::kCPU);
+  const kernels::ElementType type = check_rotated_encoding(x, form, random.seed);
+  const at::Tensor in = dense(x);
+  auto [codes, constants] = empty_rotated(in.numel(), form, type, in.options());
+  has_suspects = RotatedCpu::has_suspects(rotated_format(type, form, in.numel(), random.offset),
+                                          random.seed.const_data_ptr<int64_t>(),
+                                          {in.const_data_ptr(), codes.mutable_data_ptr<uint8_t>(),
+                                           static_cast<uint8_t*>(constants.mutable_data_ptr())});
+  return {codes, constants};
 }
 
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,

@@ -42,6 +42,11 @@ struct RotatedCodes {
 std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const RotatedCodes& form,
                                                   const RandomStream& random);
 
+/// The same on a CPU; has_suspects: whether an element may hold more than an eighth of the energy
+/// of its group about the mean (kernels/quantizer/extremes.hpp).
+std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const RotatedCodes& form,
+                                                  const RandomStream& random, bool& has_suspects);
+
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                           const RotatedCodes& form, at::ScalarType dtype,
                           const RandomStream& random);

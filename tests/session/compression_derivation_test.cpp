@@ -270,12 +270,13 @@ TEST(CompressionDerivation, AttentionComesOfTheNormsInputOnceThatIsMeasured) {
 
 TEST(CompressionDerivation, IsLeftOutWhereItErrsMore) {
   at::manual_seed(37);
-  // One feature is all of the input, and the norm's weight takes it away.
+  // Features that are too many to be kept apart are all of the input, and the norm's weight takes
+  // them away.
   at::Tensor x = at::randn({128, 64});
-  x.select(1, 5).mul_(300.0);
+  x.narrow(1, 5, 8).mul_(300.0);
   x = x.requires_grad_();
   at::Tensor gamma = at::ones({64});
-  gamma[5] = 0.0;
+  gamma.narrow(0, 5, 8).zero_();
   gamma.requires_grad_();
   const at::Tensor weight = at::randn({64, 64}).requires_grad_();
   const Network network{x, {weight, gamma}, [&](const at::Tensor& h) {

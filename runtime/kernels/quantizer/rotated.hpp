@@ -54,6 +54,8 @@ struct RotatedFormat {
   PhiloxState signs;
   int states = 0;  ///< of the trellis that picks codes of up to 4 bits: 4, 8; 0: none
   const ElementClasses* classes = nullptr;  ///< none: elements as they are
+  /// On a CPU set where an element may hold more than an eighth of its group's energy.
+  bool* has_suspects = nullptr;
 
   int64_t groups() const { return count / group + (count % group != 0); }
   /// The codes are one stream (code_stream.hpp), that of whole groups.

@@ -96,6 +96,7 @@ class Encoder {
             static_cast<uint8_t*>(constants) + (i + j) * format.constant_bytes_of_group());
       }
     }
+    if (has_suspects_ && format.has_suspects != nullptr) *format.has_suspects = true;
   }
 
  private:
@@ -124,12 +125,20 @@ class Encoder {
     }
   }
 
+  /// As extremes.hpp says, of what a group's codes are for; where that is not known too.
+  static bool may_have_extremes(const Squares& of, float mean) {
+    const bool is_usual = of.sum >= kLeastEnergy && of.sum <= kMostEnergy;
+    // Below, the mean's rounding may be most of the energy.
+    const bool is_of_elements = of.sum > 0x1p-7f * mean * mean;
+    return of.sum != 0.0f && !(is_usual && is_of_elements && 8.01f * of.greatest <= of.sum);
+  }
+
   float mean_of(int64_t j) const {
     const float mean = pass_.group.sum(x_[j]) / static_cast<float>(pass_.elements_of(first_ + j));
     return pass_.format.type == ElementType::f64 ? mean : float_from_bf16(bf16_from_float(mean));
   }
 
-  float energy_of(int64_t j) {
+  Squares squares_of(int64_t j) {
     const int64_t count = pass_.elements_of(first_ + j);
     if (count < pass_.format.group) {
       std::fill(place(floats_, j) + count, place(floats_, j) + pass_.format.group, mean_[j]);
@@ -141,7 +150,9 @@ class Encoder {
     const int64_t group_bytes = pass_.format.group * element_bytes(pass_.format.type);
     for (int64_t j = 0; j < groups_; ++j) mean_[j] = mean_of(j);
     for (int64_t j = 0; j < groups_; ++j) {
-      energy_[j] = energy_of(j);
+      const Squares squares = squares_of(j);
+      energy_[j] = squares.sum;
+      if (may_have_extremes(squares, mean_[j])) has_suspects_ = true;
       if (first_ + j + pass_.batch < end_) prefetch(bytes_of(j + pass_.batch), group_bytes);
     }
     for (int64_t j = 0; j < groups_; ++j) {
@@ -163,7 +174,7 @@ class Encoder {
     if (exponent) {
       exponent_[j] = *exponent;
       mean_[j] = mean_of(j);
-      energy_[j] = energy_of(j);
+      energy_[j] = squares_of(j).sum;
     } else {
       std::fill_n(place(y_, j), format.group, 0.0f);
       mean_[j] = std::numeric_limits<float>::quiet_NaN();
@@ -193,6 +204,7 @@ class Encoder {
   int64_t end_ = 0;     ///< of the range
   int64_t first_ = 0;   ///< of the batch
   int64_t groups_ = 0;  ///< in it
+  bool has_suspects_ = false;
   const uint8_t* from_ = nullptr;
   const float* x_[kBatchGroups] = {};
   float mean_[kBatchGroups] = {};

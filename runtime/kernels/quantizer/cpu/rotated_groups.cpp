@@ -8,6 +8,7 @@
 #include "generated/normal_quantizer.hpp"
 #include "generated/trellis_quantizer.hpp"
 #include "kernels/half.hpp"
+#include "kernels/quantizer/cpu/wide_element.hpp"
 #include "kernels/quantizer/group_factor.hpp"
 
 namespace fewbit::kernels {
@@ -22,23 +23,6 @@ uint16_t finite_bf16(double value) {
   const bool is_infinite = (rounded & 0x7FFF) == 0x7F80;
   if (!is_infinite) return rounded;
   return static_cast<uint16_t>(kGreatestBf16 | (rounded & 0x8000));
-}
-
-double wide_element(ElementType type, const void* from, int64_t i) {
-  const auto* bytes = static_cast<const uint8_t*>(from) + i * element_bytes(type);
-  if (type == ElementType::f64) {
-    double value = 0.0;
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  }
-  if (type == ElementType::f32) {
-    float value = 0.0f;
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  }
-  uint16_t half = 0;
-  std::memcpy(&half, bytes, sizeof half);
-  return float_from_half(type, half);
 }
 
 }  // namespace

@@ -72,19 +72,29 @@ HWY_INLINE FloatVec turned(FloatVec v, const uint32_t* signs, int first) {
 #endif
 }
 
-/// y = H S H S (x - mean); the sum of the squares of x - mean.
+/// Of the squares of x - mean.
+struct Squares {
+  float sum;
+  float greatest;
+};
+
+/// y = H S H S (x - mean).
 template <int kGroup>
-float rotate_group(const float* x, float mean, const uint32_t* signs, float* y) {
+Squares rotate_group(const float* x, float mean, const uint32_t* signs, float* y) {
   const FloatTag d;
   const FloatVec center = hn::Set(d, mean);
   const auto at = [&](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, x + i * kLanes), center); };
   hadamard<kGroup>([&](int i) HWY_ATTR { return turned(at(i), signs, i * kLanes); }, y);
   hadamard<kGroup>(
       [&](int i) HWY_ATTR { return turned(hn::Load(d, y + i * kLanes), signs, i * kLanes); }, y);
-  return hn::GetLane(sum_of_lanes(sum_of_vectors<kGroup / kLanes>([&](int i) HWY_ATTR {
+  FloatVec greatest = hn::Zero(d);
+  const FloatVec sum = sum_of_vectors<kGroup / kLanes>([&](int i) HWY_ATTR {
     const FloatVec v = at(i);
-    return hn::Mul(v, v);
-  })));
+    const FloatVec square = hn::Mul(v, v);
+    greatest = hn::Max(greatest, square);
+    return square;
+  });
+  return {hn::GetLane(sum_of_lanes(sum)), hn::GetLane(hn::MaxOfLanes(d, greatest))};
 }
 
 /// x = mean + factor S H S H q / kGroup, at most `limit` in size. q is worked on in place.
@@ -112,7 +122,7 @@ void rotate_group_back(float* q, float mean, float factor, float limit, const ui
 struct GroupStages {
   float (*sum)(const float* x);
   float (*sum_half)(const float* x);
-  float (*rotate)(const float* x, float mean, const uint32_t* signs, float* y);
+  Squares (*rotate)(const float* x, float mean, const uint32_t* signs, float* y);
   void (*rotate_back)(float* q, float mean, float factor, float limit, const uint32_t* signs,
                       float* x);
 };
