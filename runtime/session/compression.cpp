@@ -316,21 +316,24 @@ bool Compression::is_due(const SiteKey& key) const {
   return number == numbers_.end() || measures(places_[number->second].site.count);
 }
 
-/// The codec that errs least there in so many bits, and its error.
-std::pair<CodecKind, double> Compression::least_error(const Subject& subject,
-                                                      const Treatment& treatment, int bits,
-                                                      const at::Tensor& run,
-                                                      const codecs::RandomStream& random,
-                                                      const std::optional<CodedRun>& coded) const {
-  std::optional<std::pair<CodecKind, double>> least;
+/// The codec that errs least there in so many bits, and its errors.
+Compression::Measured Compression::least_error(const Subject& subject, const Treatment& treatment,
+                                               int bits, const at::Tensor& run,
+                                               const codecs::RandomStream& random,
+                                               const std::optional<CodedRun>& coded) const {
+  std::optional<Measured> least;
+  at::Tensor best;
   for (const CodecKind kind : coder_.kinds(treatment, subject)) {
     const codecs::CodecPointer codec = coder_.codec(kind, bits, &subject);
     const bool is_known = coded && coded->codec == codec->name();
     const at::Tensor decoded =
         is_known ? coded->run.decoded() : codec->encode(run, random)->decoded();
     const double error = error_of(run, decoded, treatment.is_norm);
-    if (!least || error < least->second) least = {kind, error};
+    if (least && error >= least->error) continue;
+    least = {kind, error, 0.0};
+    best = decoded;
   }
+  least->median_error = median_error_of(run, best, treatment.is_norm);
   return *least;
 }
 
@@ -346,19 +349,24 @@ void Compression::measure(const SiteKey& key, const Subject& subject, const Trea
     if (number == numbers_.end()) return;  // others were loaded meanwhile
     bits = places_[number->second].bits;
   }
-  auto [kind, error] = is_fixed ? std::pair(CodecKind::rotated,
-                                            error_of(run, coded->run.decoded(), treatment.is_norm))
-                                : least_error(subject, treatment, bits, run, random, coded);
-  if (!is_fixed && error == 0.0 && bits > 1) {
+  const auto errors_of = [&](const at::Tensor& decoded) {
+    return Measured{CodecKind::rotated, error_of(run, decoded, treatment.is_norm),
+                    median_error_of(run, decoded, treatment.is_norm)};
+  };
+  Measured least = is_fixed ? errors_of(coded->run.decoded())
+                            : least_error(subject, treatment, bits, run, random, coded);
+  if (!is_fixed && least.error == 0.0 && bits > 1) {
     bits = 1;  // all that a short type tells is held: that says nothing of fewer
-    std::tie(kind, error) = least_error(subject, treatment, bits, run, random, {});
+    least = least_error(subject, treatment, bits, run, random, {});
   }
+  const double error = least.error;
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
   Place& place = places_[number->second];
-  place.kind = kind;
+  place.kind = least.kind;
+  place.median_share = error > 0.0 ? least.median_error / error : 0.0;
   const auto expected = [this, least = place.kind](int b) {
     return coder_.expected_error(least, b);
   };
@@ -426,6 +434,7 @@ std::vector<Compressor::Site> Compression::sites() const {
     if (coded.errors.empty()) continue;
     const double error = coded.errors[static_cast<size_t>(std::max(coded.coded_bits, 1)) - 1];
     site.error = origin ? derived_error(*origin, coded, coded.coded_bits) : error;
+    site.median_error = coded.median_share * site.error;
   }
   return sites;
 }

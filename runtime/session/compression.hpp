@@ -183,6 +183,7 @@ class Compression {
     int coded_bits = 0;                   ///< of the latest
     CodecKind kind = CodecKind::rotated;  ///< that errs less
     std::vector<double> errors;           ///< of 1, 2, ... bits; of a cast all are the same
+    double median_share = 0.0;            ///< of groups, their median error over that of all
     double sensitivity = 0.0;             ///< when last noted; 0: never
     std::optional<SiteKey> root;          ///< of whose codes it could come
     double ratio = 0.0;                   ///< its error then over the root's
@@ -250,10 +251,14 @@ class Compression {
   void claim(Place& place, const Saving& saving, const Treatment& treatment);
   std::string module_of(const std::vector<const void*>& parameters) const;
   int first_bits(const SiteKey& key, const Saving& saving, const Treatment& treatment) const;
-  std::pair<CodecKind, double> least_error(const Subject& subject, const Treatment& treatment,
-                                           int bits, const at::Tensor& run,
-                                           const codecs::RandomStream& random,
-                                           const std::optional<CodedRun>& coded) const;
+  struct Measured {
+    CodecKind kind;
+    double error;
+    double median_error;
+  };
+  Measured least_error(const Subject& subject, const Treatment& treatment, int bits,
+                       const at::Tensor& run, const codecs::RandomStream& random,
+                       const std::optional<CodedRun>& coded) const;
 
   Coder coder_;
   std::shared_ptr<HeldRuns> held_;        ///< null: nothing is held

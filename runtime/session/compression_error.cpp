@@ -46,6 +46,26 @@ double error_of(const at::Tensor& run, const at::Tensor& decoded, bool is_norm) 
   return energy == 0.0 ? 0.0 : rest / energy;
 }
 
+double median_error_of(const at::Tensor& run, const at::Tensor& decoded, bool is_norm) {
+  constexpr int64_t kGroup = 256;
+  const at::Tensor exact = run.as_strided({run.numel()}, {1});
+  const double mean = is_norm ? mean_of(exact) : 0.0;
+  std::vector<double> errors;
+  for_each_part(exact, [&](int64_t begin, const at::Tensor& part) {
+    const at::Tensor rest = at::sub(decoded.narrow(0, begin, part.numel()).to(at::kDouble), part);
+    const at::Tensor centred = at::sub(part, mean);
+    for (int64_t i = 0; i < part.numel(); i += kGroup) {
+      const int64_t count = std::min(kGroup, part.numel() - i);
+      const double energy = energy_of(centred.narrow(0, i, count));
+      if (energy > 0.0) errors.push_back(energy_of(rest.narrow(0, i, count)) / energy);
+    }
+  });
+  if (errors.empty()) return 0.0;
+  const auto middle = errors.begin() + static_cast<int64_t>(errors.size() / 2);
+  std::ranges::nth_element(errors, middle);
+  return *middle;
+}
+
 std::vector<double> errors_by_bits(double measured, int bits,
                                    const std::function<double(int bits)>& expected) {
   std::vector<double> errors;

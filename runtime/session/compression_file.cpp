@@ -86,7 +86,8 @@ std::string Compression::text() const {
       line << ' ' << shortest(place.errors.empty() ? 0.0 : place.errors[i]);
     }
     const bool has_root = place.root && numbers_.contains(*place.root);
-    line << ' ' << (has_root ? static_cast<int64_t>(numbers_.at(*place.root)) : -1) << ' '
+    line << ' ' << shortest(place.median_share) << ' '
+         << (has_root ? static_cast<int64_t>(numbers_.at(*place.root)) : -1) << ' '
          << shortest(place.ratio) << ' ' << shortest(place.floor) << ' ' << place.floor_bits << ' '
          << (place.is_derived ? "derived" : "coded") << ' '
          << (place.is_asked_for ? "asked" : "chosen") << ' '
@@ -134,11 +135,12 @@ void Compression::read(const std::string& text) {
     while (errors.size() < kErrors && words >> error) {
       errors.push_back(parse_number(error, "error"));
     }
-    std::string ratio, floor, is_derived, is_asked_for;
-    words >> roots.emplace_back(-1) >> ratio >> floor >> place.floor_bits >> is_derived >>
+    std::string median, ratio, floor, is_derived, is_asked_for;
+    words >> median >> roots.emplace_back(-1) >> ratio >> floor >> place.floor_bits >> is_derived >>
         is_asked_for >> place.derivation;
     std::getline(words >> std::ws, site.operation);
     if (errors.size() < kErrors || site.operation.empty()) refuse(line);
+    place.median_share = parse_number(median, "median");
     place.ratio = parse_number(ratio, "ratio");
     place.floor = parse_number(floor, "error");
     place.is_derived = is_derived == "derived";

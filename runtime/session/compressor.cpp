@@ -1,6 +1,7 @@
 #include "fewbit/compressor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "session/compression_policy.hpp"
@@ -28,11 +29,12 @@ std::vector<session::TextTable::Column> columns(bool swaps) {
                                                      {"after", Side::right}};
   if (swaps) columns.push_back({"away", Side::right});
   columns.push_back({"squared error", Side::right});
+  columns.push_back({"of groups", Side::right});
   return columns;
 }
 
 std::vector<std::string> row_of(const Compressor::Site& site, const std::string& place,
-                                const std::string& error, bool swaps) {
+                                const std::array<std::string, 2>& errors, bool swaps) {
   std::vector<std::string> row = {place,
                                   site.codec,
                                   session::grouped(site.elements),
@@ -40,7 +42,7 @@ std::vector<std::string> row_of(const Compressor::Site& site, const std::string&
                                   session::grouped(site.bytes_before),
                                   session::grouped(site.bytes_after)};
   if (swaps) row.push_back(session::grouped(site.bytes_away));
-  row.push_back(error);
+  row.insert(row.end(), errors.begin(), errors.end());
   return row;
 }
 
@@ -133,13 +135,14 @@ std::string Compressor::report() const {
   session::TextTable table(columns(swaps));
   Site total;
   for (const Site& site : all) {
-    table.add(row_of(site, site.name(), session::rounded(site.error), swaps));
+    const std::array errors{session::rounded(site.error), session::rounded(site.median_error)};
+    table.add(row_of(site, site.name(), errors, swaps));
     total.elements += site.elements;
     total.bytes_before += site.bytes_before;
     total.bytes_after += site.bytes_after;
     total.bytes_away += site.bytes_away;
   }
-  table.add(row_of(total, "all", "", swaps));
+  table.add(row_of(total, "all", {}, swaps));
   std::string text = table.text();
   if (const std::optional<double> gap = compression_->split_gap()) {
     text += "weighed errors: at most " + session::rounded(100.0 * *gap) +

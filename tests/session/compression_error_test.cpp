@@ -1,9 +1,13 @@
 // What coding does to a run, against sums that are written out.
 #include "session/compression_error.hpp"
 
+#include <cmath>
+
 #include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/rand_like.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 namespace fewbit::compression_error_test {
@@ -57,6 +61,20 @@ TEST(CompressionError, DoesNotOverflowAndKeepsSmallNumbers) {
 
 TEST(CompressionError, OfANormDoesNotSeeALargeMean) {
   expect_the_slow(at::randn({40000}, at::kDouble) + 1e4);
+}
+
+// One group has all of the energy and none of the error, the others twice their energy.
+TEST(CompressionError, OfTheMedianGroupIsWhatMostHave) {
+  const at::Tensor x = at::ones({70000});
+  x.narrow(0, 512, 256).fill_(1e6);
+  at::Tensor decoded = x + std::sqrt(2.0);
+  decoded.narrow(0, 512, 256).fill_(1e6);
+  EXPECT_LT(error_of(x, decoded, false), 1e-8);
+  EXPECT_NEAR(session::median_error_of(x, decoded, false), 2.0, 1e-6);
+  EXPECT_EQ(session::median_error_of(at::zeros({3000}), at::ones({3000}), false), 0.0);
+  const at::Tensor run = at::randn({20000}, at::kDouble) + 1e3;
+  EXPECT_NEAR(session::median_error_of(run, run + 0.1, true), 0.01, 0.001);
+  EXPECT_LT(session::median_error_of(run, run + 0.1, false), 1.1e-8);
 }
 
 TEST(CompressionError, IsNoneWhereThereIsNoEnergy) {

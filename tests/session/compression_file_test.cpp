@@ -50,11 +50,11 @@ TEST(CompressionFile, RefusesOtherFiles) {
                 ": begins with 'something', accepted: 'fewbit compressor 4'");
   std::ofstream(path)
       << "fewbit compressor 4\n0 split\n"
-         "0 0 rotated rotated 9 1 1 1 1 1 0 9 1 1 1 1 1 1 1 1 -1 0 0 0 coded chosen - aten::mm\n";
+         "0 0 rotated rotated 9 1 1 1 1 1 0 9 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded chosen - aten::mm\n";
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
                 ": is no place of a compressor: '0 0 rotated rotated 9 1 1 1 1 1 0 9 1 1 1 1 1 1 1 "
-                "1 -1 0 0 0 coded chosen - aten::mm'");
+                "1 1 -1 0 0 0 coded chosen - aten::mm'");
 }
 
 // What is planned is what is kept, to the byte where the model does not change.
