@@ -9,8 +9,8 @@
 ///
 ///   log_softmax(Tensor x, int dim, bool half_to_float=False) -> Tensor
 ///       keeps the probabilities, in which the gradient dx = dy - p sum(dy) is linear, but the
-///       greatest of each row, exactly, in a tensor of its own with its place: 5 to 8 bytes a row in
-///       float. Torch keeps their logarithms, whose errors go into an exponent.
+///       greatest of each row, exactly, in a tensor of its own with its place: 5 to 8 bytes a row
+///       in float. Torch keeps their logarithms, whose errors go into an exponent.
 ///   attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None,
 ///             float dropout_p=0.0, bool is_causal=False, *, float? scale=None,
 ///             bool enable_gqa=False) -> Tensor
