@@ -12,7 +12,6 @@ namespace fewbit::solver {
 inline namespace verification {
 
 namespace {
-constexpr double kMostParts = 4096;  // of one stretch, to begin with
 constexpr size_t kMostPanels = 1 << 18;
 }  // namespace
 
@@ -174,28 +173,38 @@ void Axis::add_stretches(std::vector<double>& cuts) const {
   std::sort(cuts.begin(), cuts.end());
 }
 
+// A density changes over its scale in the middle, and over its distance from there in long tails.
+double Axis::longest_panel(double a, double b) const {
+  const Domain support = weight_->support();
+  const double middle = support.lo + (support.hi - support.lo) / 2;
+  if (weight_->is_piecewise_constant() || !std::isfinite(middle)) return HUGE_VAL;
+  const auto distance = [a, b](double place) { return std::max({0.0, a - place, place - b}); };
+  const double away = std::min(distance(middle), folded_ ? distance(-middle) : HUGE_VAL);
+  return std::max(2.0 * weight_->scale(), away / 2);
+}
+
+void Axis::lay_coarsely(double a, double b, size_t piece, std::vector<Panel>& coarse) {
+  const double middle = a + (b - a) / 2;
+  const bool fine = b - a <= longest_panel(a, b) || !weight_touches(a, b);
+  if (fine || !(a < middle && middle < b) || coarse.size() > kMostPanels) {
+    coarse.push_back({a, b, piece, panel_integral(a, b, piece, center_)});
+    return;
+  }
+  lay_coarsely(a, middle, piece, coarse);
+  lay_coarsely(middle, b, piece, coarse);
+}
+
 void Axis::lay_panels() {
   span_ = derivative_->max_value() - derivative_->min_value();
   size_ = std::max(std::fabs(derivative_->max_value()), std::fabs(derivative_->min_value()));
   center_ = (derivative_->max_value() + derivative_->min_value()) / 2;
-  const double length = hi() - lo();
-  const double longest =
-      weight_->is_piecewise_constant() ? length : std::min(2.0 * weight_->scale(), length);
   const std::vector<double> ends = cuts();
   std::vector<Panel> coarse;
   for (size_t i = 0; i + 1 < ends.size(); ++i) {
-    const double a = ends[i];
-    const double width = ends[i + 1] - a;
-    const size_t piece = derivative_->piece_of(a + width / 2);
-    const double wanted = weight_touches(a, a + width) ? std::ceil(width / longest) : 1.0;
-    const double parts = std::min(wanted, kMostParts);
-    for (double part = 0.0; part < parts; ++part) {
-      const double from = a + width * part / parts;
-      const double to = part + 1.0 == parts ? ends[i + 1] : a + width * (part + 1.0) / parts;
-      coarse.push_back({from, to, piece, panel_integral(from, to, piece, center_)});
-      scale_ += coarse.back().before.mass;
-    }
+    const size_t piece = derivative_->piece_of(ends[i] + (ends[i + 1] - ends[i]) / 2);
+    lay_coarsely(ends[i], ends[i + 1], piece, coarse);
   }
+  for (const Panel& panel : coarse) scale_ += panel.before.mass;
   center_coarsely(coarse);
   for (const Panel& panel : coarse) halve(panel, panel.before, 0);
   center_moments();

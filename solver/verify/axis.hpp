@@ -89,6 +89,8 @@ class Axis {
   std::vector<double> cuts() const;
   void add_stretches(std::vector<double>& cuts) const;
   bool weight_touches(double a, double b) const;
+  double longest_panel(double a, double b) const;
+  void lay_coarsely(double a, double b, size_t piece, std::vector<Panel>& coarse);
   void lay_panels();
   void center_coarsely(std::vector<Panel>& coarse);
   void halve(const Panel& panel, const Moments& whole, int depth);
