@@ -36,14 +36,19 @@ double round_to_decimals(double threshold) {
   return round_to(threshold, kDecimals);
 }
 
-std::optional<StepLayout> snap_to_decimals(const StepLayout& layout, bool keep_ends, bool folded) {
+std::optional<StepLayout> snap_to_decimals(const StepLayout& layout, bool keep_ends, bool folded,
+                                           std::span<const double> jumps) {
   StepLayout snapped = layout;
   const int decimals = decimals_for(layout.levels.back() - layout.levels.front());
   for (size_t i = 0; i < snapped.levels.size(); ++i) {
     const bool end = i == 0 || i + 1 == snapped.levels.size();
     if (!(keep_ends && end)) snapped.levels[i] = round_to(snapped.levels[i], decimals);
   }
-  for (double& threshold : snapped.thresholds) threshold = round_to_decimals(threshold);
+  for (double& threshold : snapped.thresholds) {
+    if (!std::binary_search(jumps.begin(), jumps.end(), threshold)) {
+      threshold = round_to_decimals(threshold);
+    }
+  }
   if (!ascends(snapped.levels) || !ascends(snapped.thresholds)) return std::nullopt;
   if (folded && !snapped.thresholds.empty() && snapped.thresholds.front() <= 0.0) {
     return std::nullopt;

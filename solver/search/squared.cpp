@@ -83,7 +83,8 @@ StepLayout needed_layout(const Setting& setting, std::vector<double> cuts,
 
 Answer answer_of(const Setting& setting, StepLayout layout, double lower_bound) {
   double error = layout_error(setting, layout);
-  if (const auto snapped = snap_to_decimals(layout, false, setting.folded())) {
+  if (const auto snapped =
+          snap_to_decimals(layout, false, setting.folded(), setting.derivative().borders())) {
     const double snapped_error = layout_error(setting, *snapped);
     if (snapped_error <= error * kSnapTolerance) {
       layout = *snapped;

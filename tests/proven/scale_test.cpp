@@ -175,6 +175,16 @@ TEST(Scale, APlateauThatIsReachedByRoundingBelongsToTheGapBefore) {
             1e-4);
 }
 
+TEST(Scale, AThresholdAtAJumpStaysThereToTheLastBit) {
+  // The jump is at the double below 0.22.
+  const Table table =
+      solved("hardtanh(x+1.78,-1.7,2)*tanh(x+1.78)", 3, "normal:-1.78,24.4", {-11.78, 8.22});
+  EXPECT_EQ(std::count(table.thresholds.begin(), table.thresholds.end(), 0.21999999999999997), 1);
+  Problem problem = table.problem;
+  problem.levels = 5;
+  EXPECT_LE(patiently_solved(problem).relative_gap, 1e-8);
+}
+
 TEST(Scale, AStepFunctionIsItsOwnTableWhateverMassIsThere) {
   EXPECT_EQ(solved("where(x>0,2*x,x)", 1, "laplace:-10,0.05").error, 0.0);
   EXPECT_EQ(solved("where(x>0,1e60*x,x)", 2, "laplace:-10,0.1").error, 0.0);
