@@ -36,22 +36,17 @@ Domain finite_domain_of(const Problem& problem) {
   return effective_domain(problem.domain, *make_weight(problem.weight));
 }
 
-/// f for integrals over the whole axis: where f does not exist beyond the domain (log on [1, 10])
+/// f for integrals over the whole axis where it does not exist beyond the domain (log on [1, 10]):
 /// it goes on as a straight line there.
-Expression extended_expression(const Problem& problem, const Domain& reach) {
-  Expression f = expression_of(problem.function);
+Expression extended_expression(const Problem& problem) {
+  const Expression f = expression_of(problem.function);
   const Domain domain = finite_domain_of(problem);
-  try {
-    const Derivative whole(f, std::min(reach.lo, domain.lo), std::max(reach.hi, domain.hi));
-    return f;
-  } catch (const Error&) {
-    const Derivative inside(f, domain.lo, domain.hi);
-    const std::string text = "where(x < " + shortest(domain.lo) + ", x*" +
-                             shortest(inside.value(domain.lo)) + ", where(x > " +
-                             shortest(domain.hi) + ", x*" + shortest(inside.value(domain.hi)) +
-                             ", " + f.text() + "))";
-    return Expression::parse(text, f.parameters());
-  }
+  const Derivative inside(f, domain.lo, domain.hi);
+  const std::string text = "where(x < " + shortest(domain.lo) + ", x*" +
+                           shortest(inside.value(domain.lo)) + ", where(x > " +
+                           shortest(domain.hi) + ", x*" + shortest(inside.value(domain.hi)) + ", " +
+                           f.text() + "))";
+  return Expression::parse(text, f.parameters());
 }
 
 StepFunction squared_optimum(const Problem& problem, Form form, const SearchOptions& options) {
@@ -126,8 +121,11 @@ double smoothed_bias(const Table& table) {
   const Objective& objective = table.problem.objective;
   const double tau = objective.smoothed ? objective.tau : kDefaultTau;
   const auto nodes = smoothing_nodes(table.problem.weight, tau, true);
-  return rms_smoothed_bias(table, extended_expression(table.problem, smoothing_reach(nodes)),
-                           nodes);
+  try {
+    return rms_smoothed_bias(table, expression_of(table.problem.function), nodes);
+  } catch (const Error&) {
+    return rms_smoothed_bias(table, extended_expression(table.problem), nodes);
+  }
 }
 
 Table search_table(const Problem& problem, const SearchOptions& options) {

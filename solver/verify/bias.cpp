@@ -133,29 +133,27 @@ Derivative derivative_seen_by(const Units& units, const FunctionSpec& function) 
   return {Expression::parse(function.expression, function.parameters), all.lo, all.hi};
 }
 
-double size_seen_by_units(const Table& table) {
+SeenBias bias_seen_by_units(const Table& table) {
   const Objective& objective = table.problem.objective;
   const Units units =
       units_of(table.problem.weight, objective.smoothed ? objective.tau : Objective{}.tau);
   const Derivative f = derivative_seen_by(units, table.problem.function);
+  const std::vector<double> biases = unit_biases(table, f, units);
+  double sum = 0.0;
   // Places are known to their last digit only, which counts in units of the spread.
   double digits = 1.0;
-  for (const UnitSpec& unit : units) {
-    digits = std::max(digits, 0.02 * std::fabs(unit.mean) / unit.spread);
+  for (size_t j = 0; j < units.size(); ++j) {
+    sum += units[j].mass * biases[j] * biases[j];
+    digits = std::max(digits, 0.02 * std::fabs(units[j].mean) / units[j].spread);
   }
-  return digits * std::max({std::fabs(f.min_value()), std::fabs(f.max_value()),
-                            std::fabs(table.levels.front()), std::fabs(table.levels.back())});
+  const double largest =
+      std::max({std::fabs(f.min_value()), std::fabs(f.max_value()), std::fabs(table.levels.front()),
+                std::fabs(table.levels.back())});
+  return {std::sqrt(sum), digits * largest};
 }
 
 double recompute_bias(const Table& table) {
-  const Objective& objective = table.problem.objective;
-  const Units units =
-      units_of(table.problem.weight, objective.smoothed ? objective.tau : Objective{}.tau);
-  const std::vector<double> biases =
-      unit_biases(table, derivative_seen_by(units, table.problem.function), units);
-  double sum = 0.0;
-  for (size_t j = 0; j < units.size(); ++j) sum += units[j].mass * biases[j] * biases[j];
-  return std::sqrt(sum);
+  return bias_seen_by_units(table).rms;
 }
 
 }  // namespace verification

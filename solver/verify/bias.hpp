@@ -16,12 +16,14 @@ std::vector<double> unit_biases(const Table& table, const Derivative& f, const U
 /// f' where the inputs of the units are. Throws Error where it does not exist there.
 Derivative derivative_seen_by(const Units& units, const FunctionSpec& function);
 
-/// The largest of the levels and of the values f' that the units of a table see, times what the
-/// rounding of places far from zero makes of it.
-double size_seen_by_units(const Table& table);
+struct SeenBias {
+  double rms;   ///< root mean square of unit_biases(); f' is taken on the whole axis
+  double size;  ///< the largest of the levels and of the values f' that the units see, times what
+                ///< the rounding of places far from zero makes of it
+};
 
-/// Root mean square of unit_biases; f' is taken on the whole axis. Throws Error where f' does not
-/// reach as far as the inputs do.
+/// Throws Error where f' does not reach as far as the inputs do.
+SeenBias bias_seen_by_units(const Table& table);
 double recompute_bias(const Table& table);
 
 }  // namespace verification

@@ -27,8 +27,7 @@ void check_gap(const Table& table, Findings& findings) {
 /// `noise`: the root of the mean square of what rounding does to f'.
 void check_bias(const Table& table, double noise, Findings& findings) {
   try {
-    const double seen = recompute_bias(table);
-    const double size = size_seen_by_units(table);
+    const auto [seen, size] = bias_seen_by_units(table);
     // The mean over all sigma of a mixture is a third integral, known to fewer digits.
     const double exact = table.problem.weight.kind == "mixture" ? 1e-11 : 1e-13;
     findings.compare("smoothed_bias", table.smoothed_bias, seen,
