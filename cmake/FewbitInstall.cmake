@@ -9,6 +9,17 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fewbit)
 set(libraries base expression functions weights table search verify proven report)
 list(TRANSFORM libraries PREPEND fewbit_)
 
+# By itself `cmake --install` builds nothing, and of a tree where one program was wanted
+# (scripts/run) the others are missing. It is the first rule, so that what follows finds its files.
+add_custom_target(fewbit_installed)
+add_dependencies(fewbit_installed fewbit-solve fewbit-codegen ${libraries} fewbit_solve_manual)
+if(TARGET fewbit_runtime)
+  add_dependencies(fewbit_installed fewbit_runtime)
+endif()
+install(CODE "execute_process(
+  COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target fewbit_installed
+  COMMAND_ERROR_IS_FATAL ANY)")
+
 install(TARGETS fewbit-solve fewbit-codegen ${libraries} EXPORT fewbit-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -20,6 +20,8 @@ configure() {
 }
 
 cp -r "$consumer" "$scratch/consumer"
+# Of a tree where one program was built alone (scripts/run) installing builds the others.
+grep -q -- '--target fewbit_installed' "$build/cmake_install.cmake" || fail 'nothing is built first'
 step install cmake --install "$build" --prefix "$scratch/prefix"
 for file in man/man1/fewbit-solve.1 bash-completion/completions/fewbit-solve \
   zsh/site-functions/_fewbit-solve fish/vendor_completions.d/fewbit-solve.fish; do
