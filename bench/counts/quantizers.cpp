@@ -48,7 +48,6 @@ void add_rotated(ordered_json& rows, ElementType type, int group, int bits, int 
     rows.push_back(row_of(kind + pass + which, type_name, bits, bytes, arguments));
     if (states != 0) rows.back()["states"] = states;
   };
-  constexpr float kExpected = 0x1p-8f;  // any factor
   const cuda::RotatedEncodeArguments encode = {address<void>(1),
                                                address<uint8_t>(2),
                                                address<void>(3),
@@ -58,7 +57,6 @@ void add_rotated(ordered_json& rows, ElementType type, int group, int bits, int 
                                                states,
                                                true,
                                                true,
-                                               kExpected,
                                                random_words()};
   Bytes encoding;
   encoding << encode;

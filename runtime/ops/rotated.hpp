@@ -16,7 +16,8 @@
 ///
 /// x: float, bfloat16, half or double of any shape, taken in the order of its memory (a copy of it
 /// where it is not dense), in groups of 64, 128, 256, 512 or 1024. codes: uint8 [groups * group *
-/// bits / 8 rounded up to 16]; constants: [groups, 2] of bfloat16, of double for double. `states`
+/// bits / 8 rounded up to 16]; constants: [groups, 2] of bfloat16, of double for double (means, and
+/// factors as kernels/quantizer/group_factor.hpp keeps them in 16 bits). `states`
 /// of the trellis that picks the codes of a group together, 4 or 8, of at most 4 bits; 0: each code
 /// for itself. Decoded is the flat run of `count` elements. Its signs are
 /// those of seed, one int64 on x's device, and offset: the same for both, others for every tensor

@@ -148,13 +148,13 @@ inline void turn(const RotatedFormat& format, int64_t index, Floats& x) {
   }
 }
 
-/// To bf16 as the signs of the group's first 64 elements say.
+/// As it is kept, as the signs of the group's first 64 elements say.
 inline float rounded_factor(const RotatedFormat& format, int64_t index, float factor) {
   uint32_t words[2] = {};
   for (int64_t e = 0; e < 64; ++e) {
     if (is_minus(format, index * format.group + e)) words[e / 32] |= 1u << e % 32;
   }
-  return float_from_bf16(bf16_at_random(factor, word_of_signs(words[0], words[1])));
+  return kept_factor(factor_at_random(factor, word_of_signs(words[0], words[1])));
 }
 
 struct Group {
@@ -269,14 +269,12 @@ inline Group encode(const RotatedFormat& format, int64_t index, Floats x, int64_
   const auto elements = static_cast<float>(format.group);
   const float root = std::sqrt(sum(squares)) * std::sqrt(elements);
   const bool is_constant = root == 0.0f;
-  const float stretch = factor_stretch(root * expected_factor(format));
-  const float inverse = is_constant ? 0.0f : 1.0f / root * stretch;
+  const float inverse = is_constant ? 0.0f : 1.0f / root;
   for (float& y : x) y *= inverse;
   result.codes = format.states == 0 ? nearest_codes(format, x) : best_codes(format, x);
   Floats products = levels_of(format, result.codes);
   for (size_t i = 0; i < x.size(); ++i) products[i] *= x[i];
-  result.factor =
-      is_constant ? 0.0f : rounded_factor(format, index, root * stretch / sum(products));
+  result.factor = is_constant ? 0.0f : rounded_factor(format, index, root / sum(products));
   return result;
 }
 

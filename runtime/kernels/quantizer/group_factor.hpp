@@ -5,17 +5,9 @@
 
 #include "kernels/host_device.hpp"
 
-/// How the factor of a rotated group becomes a bf16 whose mean over the draws is the factor. For
-/// every device.
+/// How the factor of a rotated group is kept in 16 bits, so that its mean over the draws is the
+/// factor. For every device.
 namespace fewbit::kernels {
-
-/// What u is multiplied by before it is coded, so that its factor comes out next to a bf16 and
-/// rounding takes little: what is `expected` over its bf16. 1 where bf16 is short of digits.
-FEWBIT_HD inline float factor_stretch(float expected) {
-  if (!(expected >= 0x1p-100f && expected <= 0x1p100f)) return 1.0f;
-  const uint32_t bits = std::bit_cast<uint32_t>(expected);
-  return expected / std::bit_cast<float>((bits + 0x7FFFu + (bits >> 16 & 1u)) & 0xFFFF0000u);
-}
 
 /// A random word for a group out of the first two words of its signs. All of the group's signs
 /// decide what is rounded, so these two words mixed are as good as a draw of their own.
@@ -25,12 +17,18 @@ FEWBIT_HD constexpr uint32_t word_of_signs(uint32_t first, uint32_t second) {
   return (word ^ word >> 15) * 0x846CA68Bu;
 }
 
-/// One of the two bf16 around x, which is finite: the one further from zero with the probability
-/// that makes the mean x. Finite.
-FEWBIT_HD inline uint16_t bf16_at_random(float x, uint32_t word) {
-  const uint32_t rounded = (std::bit_cast<uint32_t>(x) + (word >> 16)) >> 16;
-  const bool is_finite = (rounded & 0x7FFFu) < 0x7F80u;
-  return static_cast<uint16_t>(is_finite ? rounded : (rounded & 0x8000u) | 0x7F7Fu);
+/// x, which is finite and not negative, as one of the two numbers around it of 8 bits behind the
+/// point: the greater with the probability that makes the mean x. Kept as a bf16 whose sign is the
+/// last of these bits, since factors have none. Finite.
+FEWBIT_HD inline uint16_t factor_at_random(float x, uint32_t word) {
+  constexpr uint32_t kGreatest = 0xFEFFu;
+  const uint32_t rounded = (std::bit_cast<uint32_t>(x) + (word >> 17)) >> 15;
+  const uint32_t kept = rounded < kGreatest ? rounded : kGreatest;
+  return static_cast<uint16_t>(kept >> 1 | (kept & 1u) << 15);
+}
+
+FEWBIT_HD inline float kept_factor(uint16_t kept) {
+  return std::bit_cast<float>((uint32_t{kept} & 0x7FFFu) << 16 | uint32_t{kept} >> 15 << 15);
 }
 
 }  // namespace fewbit::kernels

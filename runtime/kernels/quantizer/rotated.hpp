@@ -22,11 +22,10 @@
 /// Everything is computed in float, in one order on every device, so that codes and decoded values
 /// are the same everywhere: sums add elements at distance G / 2, then G / 4, ... 1; H takes the
 /// same distances in the same order; no multiplication is fused with an addition. The mean is
-/// rounded to bf16 before it is used. The factor is rounded to one of the two bf16 around it, at
-/// random with the factor as mean (group_factor.hpp): to nearest it would be off by the same amount
-/// in nearly every draw, which 7 and 8 bits show. Without a trellis u is first stretched, by 2^-8
-/// at most, so that the factor to be expected is a bf16. For fp64 both are kept as doubles (they
-/// are floats as long as these can hold them), and nothing is stretched.
+/// rounded to bf16 before it is used. The factor is rounded to 8 bits behind the point, at random
+/// with the factor as mean (group_factor.hpp): to nearest it would be off by the same amount in
+/// nearly every draw, which 7 and 8 bits show. For fp64 both are kept as doubles (they are floats
+/// as long as these can hold them).
 ///
 /// With a trellis, the codes of a group are those of least squared error together, of elements u
 /// (generated/trellis_quantizer.hpp; equal paths: that whose oldest bit in which they differ is
@@ -61,7 +60,7 @@ struct RotatedFormat {
   /// The codes are one stream (code_stream.hpp), that of whole groups.
   int64_t coded_elements() const { return groups() * group; }
   int64_t code_bytes_of_group() const { return group / 8 * bits; }
-  /// Mean and factor: two bf16, or two doubles for fp64.
+  /// Mean and factor: 16 bits each, or two doubles for fp64.
   int64_t constant_bytes_of_group() const { return type == ElementType::f64 ? 16 : 4; }
 };
 
@@ -82,8 +81,5 @@ void rotated_decode(const RotatedFormat& format, const uint8_t* codes, const voi
 /// The squared error of what is decoded over the energy of Gaussian elements, their mean left out:
 /// D / (1 - D), D the table's own, since the factor makes up for what the table takes off.
 double rotated_error(int bits, int states = 0);
-
-/// The factor to be expected of a group, over its length times sqrt(G); 0 where u is not stretched.
-float expected_factor(const RotatedFormat& format);
 
 }  // namespace fewbit::kernels

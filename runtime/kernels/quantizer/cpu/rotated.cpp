@@ -8,7 +8,6 @@
 
 #include "kernels/floating_point_mode.hpp"
 #include "kernels/quantizer/cpu/rotated_groups.hpp"
-#include "kernels/quantizer/group_factor.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/quantizer/cpu/rotated.cpp"
@@ -41,7 +40,6 @@ class Pass {
         element(element_stages(run.type)),
         code(code_stages(run.bits, run.states)),
         tables(run.bits, run.states),
-        expected(expected_factor(run)),
         batch(std::min(kBatchGroups, kBatchElements / run.group)) {
     if (run.classes != nullptr) map.emplace(*run.classes, run);
   }
@@ -67,8 +65,7 @@ class Pass {
   CodeStages code;
   CodeTables tables;
   std::optional<GroupMap> map;
-  float expected;  ///< expected_factor
-  int64_t batch;   ///< groups of one
+  int64_t batch;  ///< groups of one
 
  private:
   int64_t drawn_ = -1;  ///< number of the first of words_
@@ -188,15 +185,13 @@ class Encoder {
     const auto elements = static_cast<float>(group);
     for (int64_t j = 0; j < groups_; ++j) {
       root_[j] = std::sqrt(energy_[j]) * std::sqrt(elements);
-      stretch_[j] = factor_stretch(root_[j] * pass_.expected);
-      factor_[j] = energy_[j] == 0.0f ? 0.0f : 1.0f / root_[j] * stretch_[j];
+      factor_[j] = energy_[j] == 0.0f ? 0.0f : 1.0f / root_[j];
     }
     pass_.code.encode(pass_.tables, {y_, group, groups_, factor_}, bytes_);
     pack(bytes_, groups_ * group, pass_.format.bits, packed_);
     std::memcpy(codes, packed_, static_cast<size_t>(groups_ * bytes));
     for (int64_t j = 0; j < groups_; ++j) {
-      const float sum = pass_.group.sum_half(place(y_, j));
-      factor_[j] = energy_[j] == 0.0f ? 0.0f : root_[j] * stretch_[j] / sum;
+      factor_[j] = energy_[j] == 0.0f ? 0.0f : root_[j] / pass_.group.sum_half(place(y_, j));
     }
   }
 
@@ -210,7 +205,6 @@ class Encoder {
   float mean_[kBatchGroups] = {};
   float energy_[kBatchGroups] = {};
   float root_[kBatchGroups] = {};
-  float stretch_[kBatchGroups] = {};
   float factor_[kBatchGroups] = {};
   int exponent_[kBatchGroups] = {};
   alignas(64) float floats_[kBatchElements];

@@ -39,8 +39,9 @@ void put_constants(ElementType type, const RotatedConstants& constants, const ui
     const double both[2] = {mean, factor};
     std::memcpy(to, both, sizeof both);
   } else {
-    const uint16_t both[2] = {finite_bf16(mean), bf16_at_random(static_cast<float>(factor),
-                                                                word_of_signs(signs[0], signs[1]))};
+    const uint16_t both[2] = {
+        finite_bf16(mean),
+        factor_at_random(static_cast<float>(factor), word_of_signs(signs[0], signs[1]))};
     std::memcpy(to, both, sizeof both);
   }
 }
@@ -49,7 +50,7 @@ RotatedConstants constants_of(ElementType type, const void* from) {
   if (type != ElementType::f64) {
     uint16_t both[2];
     std::memcpy(both, from, sizeof both);
-    return {float_from_bf16(both[0]), float_from_bf16(both[1]), 0};
+    return {float_from_bf16(both[0]), kept_factor(both[1]), 0};
   }
   double both[2];
   std::memcpy(both, from, sizeof both);
@@ -90,12 +91,6 @@ double rotated_error(int bits, int states) {
   const double error = states == 0 ? generated::normal_quantizer(bits).error
                                    : generated::trellis_quantizer(bits, states).error;
   return error / (1.0 - error);
-}
-
-float expected_factor(const RotatedFormat& format) {
-  // Doubles are not rounded; of a trellis the factor scatters by more than the rounding's steps.
-  if (format.type == ElementType::f64 || format.states != 0) return 0.0f;
-  return static_cast<float>((1.0 + rotated_error(format.bits)) / static_cast<double>(format.group));
 }
 
 }  // namespace fewbit::kernels

@@ -72,7 +72,7 @@ cudaError_t rotated_encode(const RotatedFormat& format, DevicePhilox signs, cons
   const auto launch = format.states == 0 ? launch_rotated_encode : launch_trellis_encode;
   return launch(format.type, format.group,
                 {x, codes, constants, format.count, format.coded_elements(), format.bits,
-                 format.states, is_aligned(x), is_aligned(codes), expected_factor(format), signs},
+                 format.states, is_aligned(x), is_aligned(codes), signs},
                 stream);
 }
 

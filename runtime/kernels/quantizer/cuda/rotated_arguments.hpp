@@ -20,7 +20,6 @@ struct RotatedEncodeArguments {
   int states;       ///< of the trellis that picks the codes; 0: none
   bool is_aligned;  ///< x, for 16-byte accesses
   bool codes_are_aligned;
-  float expected;  ///< expected_factor
   DevicePhilox signs;
 };
 

@@ -97,7 +97,7 @@ FEWBIT_HD inline void store_kept(const KeptGroup& kept, uint32_t word, void* con
   } else {
     auto* const to = static_cast<uint16_t*>(constants) + 2 * group;
     to[0] = finite_bf16(static_cast<float>(mean));
-    to[1] = bf16_at_random(static_cast<float>(factor), word);
+    to[1] = factor_at_random(static_cast<float>(factor), word);
   }
 }
 
@@ -113,7 +113,7 @@ FEWBIT_HD inline KeptGroup load_kept(const void* constants, int64_t group) {
             static_cast<float>(times_power(from[1], -exponent)), exponent};
   } else {
     const auto* const from = static_cast<const uint16_t*>(constants) + 2 * group;
-    return {float_of(uint32_t{from[0]} << 16), float_of(uint32_t{from[1]} << 16), 0};
+    return {float_of(uint32_t{from[0]} << 16), kept_factor(from[1]), 0};
   }
 }
 

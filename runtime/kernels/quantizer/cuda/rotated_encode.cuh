@@ -225,16 +225,16 @@ __device__ inline void quads_of(int lane, int bits, const TileWords& words,
   }
 }
 
-/// Writes constants and codes of a tile whose codes are put; x are elements u times their levels,
-/// and `length` is what u is to be multiplied by.
+/// Writes constants and codes of a tile whose codes are put; `root` is that of the energy, x are
+/// elements u times their levels.
 template <ElementType kType, int kGroup>
 __device__ void store_encoded(const GroupLanes<kGroup>& at, const Tile& tile,
                               const RotatedEncodeArguments& pass, const BlockSigns& signs,
-                              const Rotation& of, float length, TileWords& words,
+                              const Rotation& of, float root, TileWords& words,
                               const float (&x)[kPerLane]) {
   const float sum = sum_group<kGroup>([&](int i) { return x[i]; });
   if (at.within == 0 && at.group * kGroup < tile.count) {
-    const float factor = length == 0.0f ? 0.0f : length / sum;
+    const float factor = root == 0.0f ? 0.0f : root / sum;
     store_kept<kType>({of.mean, factor, of.exponent}, word_of_group(signs, at), pass.constants,
                       tile.begin / kGroup + at.group);
   }
@@ -263,10 +263,8 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   const Rotation of = rotate_tile<kType>(tile, pass, at, block_signs, words, x);
   const bool is_there = at.group * kGroup < tile.count;
   const float root = root_of<kGroup>(of.energy);
-  const float stretch = factor_stretch(root * pass.expected);
-  const float inverse = of.energy == 0.0f ? 0.0f : 1.0f / root * stretch;
-  put_codes(at.anew(), tree, pass.bits, inverse, is_there, words, x);
-  store_encoded<kType>(at, tile, pass, block_signs, of, root * stretch, words, x);
+  put_codes(at.anew(), tree, pass.bits, of.energy == 0.0f ? 0.0f : 1.0f / root, is_there, words, x);
+  store_encoded<kType>(at, tile, pass, block_signs, of, root, words, x);
 }
 
 }  // namespace fewbit::kernels::cuda
