@@ -123,8 +123,8 @@ struct CompressorOptions {
 /// and where they are many.
 ///
 /// A NaN or an infinity makes its whole group NaN, other groups are right. Means that are 10^4
-/// times the deviation cost rotation its precision. Elements that are far greater than the others of
-/// their group, as masks, padding and outliers put them in, are kept apart exactly, on a CPU.
+/// times the deviation cost rotation its precision. Elements that are far greater than the others
+/// of their group, as masks, padding and outliers put them in, are kept apart exactly, on a CPU.
 ///
 /// Bits are whole ones at every place, split so that their average is what was asked for, by errors
 /// measured at a place's first, second, third, fifth, ... and every 64th tensor. A tensor that can
