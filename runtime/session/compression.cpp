@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include <ATen/Context.h>
 #include <c10/util/Exception.h>
@@ -73,15 +74,6 @@ bool fits_pattern(std::string_view text, std::string_view pattern) {
     if (fits_pattern(text.substr(i), rest)) return true;
   }
   return false;
-}
-
-/// "aten::gelu_", and "gelu" as users write it.
-std::array<std::string_view, 2> names_of(std::string_view operation) {
-  std::string_view bare = operation;
-  if (is_in_place(bare)) bare.remove_suffix(1);
-  const size_t library = bare.rfind(':');
-  if (library != std::string_view::npos) bare.remove_prefix(library + 1);
-  return {operation, bare};
 }
 
 /// An activation by the name that an alias stands for; others as they are.
@@ -174,7 +166,11 @@ Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving)
   Treatment treatment = treatment_of(tensor, saving);
   if (!coder_.codes(treatment)) treatment = {};
   if (rule == nullptr) return treatment;
-  if (treatment.way == Way::exact && may_take_bits(tensor, saving)) treatment = {Way::rotated, 1.0};
+  // What an activation keeps is read where its derivative falls to 0: a table or nothing.
+  const bool stays = rule->bits && is_activation(saving.facts.operation);
+  if (treatment.way == Way::exact && !stays && may_take_bits(tensor, saving)) {
+    treatment = {Way::rotated, 1.0};
+  }
   if (treatment.takes_bits() && rule->way) treatment.way = *rule->way;
   return treatment;
 }
@@ -382,9 +378,15 @@ void Compression::raise(const SiteKey& key, const Saving& saving, const Treatmen
   claim(places_[number->second], saving, treatment);
 }
 
+void Compression::keep_failure(std::exception_ptr failure) noexcept {
+  const std::lock_guard lock(mutex_);
+  failure_ = std::move(failure);
+}
+
 int64_t Compression::begin_forward() {
   const uint64_t seed = at::globalContext().defaultGenerator(at::kCPU).current_seed();
   const std::lock_guard lock(mutex_);
+  if (const auto failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
   left_alone_.clear();
   return static_cast<int64_t>(mixed(mixed(seed) + ++forwards_) >> 1);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -70,8 +71,9 @@ class Compression {
   /// Of the codes of an activation.
   struct ActivationBits {
     int count = 0;
-    bool is_given = false;  ///< by a rule, an option or a plan
-    bool is_exact = false;  ///< by a plan: none
+    bool is_given = false;        ///< by a rule, an option or a plan
+    bool is_exact = false;        ///< by a plan: none
+    std::optional<Way> way = {};  ///< by a rule: none, and what libtorch's own keeps is kept so
   };
   /// For a call of libtorch's `operation` at a site; nothing: it runs as libtorch's own. Throws
   /// c10::Error where the function has no table.
@@ -159,6 +161,8 @@ class Compression {
   /// Another operation keeps what that place coded: from the next forward on in the bits that the
   /// one with the greater need would have.
   void raise(const SiteKey& key, const Saving& saving, const Treatment& treatment);
+  /// What went wrong as a forward ended, for the next one that begins to throw.
+  void keep_failure(std::exception_ptr failure) noexcept;
   /// A forward begins: the seed of its random numbers, a function of the seed of torch's default
   /// generator and of how many forwards there were, which draws nothing from that generator.
   int64_t begin_forward();
@@ -273,7 +277,8 @@ class Compression {
   std::map<SiteKey, size_t> numbers_;
   std::vector<Place> places_;
   bool has_changed_ = false;  ///< what bits are split by
-  uint64_t forwards_ = 0;     ///< begun so far
+  std::exception_ptr failure_;
+  uint64_t forwards_ = 0;  ///< begun so far
 };
 
 }  // namespace fewbit::session

@@ -11,7 +11,8 @@ std::optional<Compression::ActivationBits> Compression::activation_bits(const Ac
                                                                         std::string_view operation,
                                                                         const at::Tensor& x,
                                                                         const SiteKey& site) const {
-  std::vector<std::string_view> names = {call.function, operation, kActivation};
+  std::vector<std::string_view> names = names_of(operation);
+  names.push_back(call.function);
   const std::vector<const void*> makers = parameters_of_maker(x);
   std::optional<int> bits;
   {
@@ -19,10 +20,13 @@ std::optional<Compression::ActivationBits> Compression::activation_bits(const Ac
     const std::string module = module_around(makers);
     const std::string in_module = module + '.' + call.function;
     if (!module.empty()) names.push_back(in_module);
+    const std::vector<std::string_view> own = names;
+    names.push_back(kActivation);
     const Rule* rule = rule_of(names, {});
-    if (rule != nullptr && rule->way) return std::nullopt;
+    if (rule != nullptr && rule->leaves_alone()) return std::nullopt;
+    if (rule != nullptr && rule->way) return ActivationBits{.way = rule->way};
     // A pattern for many operations does not ask for what no table is near enough to.
-    const bool is_named = rule != nullptr && std::ranges::find(names, rule->pattern) != names.end();
+    const bool is_named = rule != nullptr && std::ranges::find(own, rule->pattern) != own.end();
     const bool is_exact_in_one = call.function == "relu";
     if (!is_named && !is_exact_in_one && reason_for_rule(call.function)) return std::nullopt;
     const auto assigned = assignment_of(site);
@@ -90,10 +94,13 @@ Compression::Averages Compression::averages(const std::vector<Demand>& demands) 
     average -= kStep;
     left = average_bits(demands, activation_bytes(average));
   }
-  return {average, left};
+  if (left >= 1.0) return {average, left};
+  constexpr double kLeast = 0.0;  // one bit, whatever it errs
+  return {kLeast, average_bits(demands, activation_bytes(kLeast))};
 }
 
 int Compression::bits_beside(const Place& place, double average) const {
+  if (average < 1.0) return 1;
   return bits_for(place.errors, coder_.activation_error(average));
 }
 

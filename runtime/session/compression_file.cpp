@@ -83,7 +83,7 @@ std::string Compression::text() const {
          << shortest(place.treatment.weight) << ' ' << place.fixed.value_or(0) << ' '
          << place.coded_bits << ' ' << shortest(place.sensitivity);
     for (size_t i = 0; i < kErrors; ++i) {
-      line << ' ' << shortest(place.errors.empty() ? 0.0 : place.errors[i]);
+      line << ' ' << shortest(place.errors.empty() ? -1.0 : place.errors[i]);
     }
     const bool has_root = place.root && numbers_.contains(*place.root);
     line << ' ' << shortest(place.median_share) << ' '
@@ -146,12 +146,12 @@ void Compression::read(const std::string& text) {
     place.is_derived = is_derived == "derived";
     place.is_asked_for = is_asked_for == "asked";
     place.derivation = place.derivation == "-" ? "" : with(place.derivation, '_', ' ');
-    if (errors[0] > 0.0) place.errors = errors;
+    if (errors[0] >= 0.0) place.errors = errors;
     const bool has_bits = place.treatment.takes_bits();
     const bool may_have_bits = has_bits || *known == Way::codes;
     if (has_bits && (place.bits <= 0 || place.coded_bits <= 0)) refuse(line);
     if (!may_have_bits && (place.bits != 0 || place.coded_bits != 0)) refuse(line);
-    if (place.bits > kMostBits || place.coded_bits > kMostBits) refuse(line);
+    if (place.bits > kMostBits || place.coded_bits > kMostBits || fixed > kMostBits) refuse(line);
     site.codec = name_at(place);
     keys.emplace_back(site.operation, site.argument, site.call);
     numbers[keys.back()] = places.size();

@@ -8,7 +8,6 @@
 #include <c10/util/ScopeExit.h>
 
 #include "session/compression_user.hpp"
-#include "session/saved_tensor_users.hpp"
 #include "session/streams.hpp"
 
 namespace fewbit::session {
@@ -97,7 +96,7 @@ void CompressionUser::end_forward() noexcept {
     const at::NoGradGuard no_grad;
     settle({});
   } catch (...) {
-    UserStack::of_this_thread()->keep_failure(std::current_exception());
+    compression_->keep_failure(std::current_exception());
   }
   uses_.end();
   compression_->end_forward();

@@ -65,6 +65,10 @@ std::optional<Substitute> CompressionPolicy::activation(const Call& call,
   const auto bits =
       compression_.activation_bits(activation, call.name(), x, user_.next_activation());
   if (!bits) return std::nullopt;
+  if (bits->way) {
+    user_.keep_next_activation(*bits->way);
+    return std::nullopt;
+  }
   if (bits->is_exact) {
     user_.keep_next_activation_exact();
     return std::nullopt;

@@ -252,6 +252,27 @@ Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
   return {};
 }
 
+std::vector<std::string_view> names_of(std::string_view operation) {
+  std::vector<std::string_view> names = {operation};
+  const std::string_view base = base_name(operation);
+  if (base != operation) names.push_back(base);
+  const size_t library = base.rfind(':');
+  if (library != std::string_view::npos) names.push_back(base.substr(library + 1));
+  if (operation == "fewbit::log_softmax") names.push_back("aten::_log_softmax");
+  if (operation == "fewbit::attention") {
+    names.insert(names.end(),
+                 {"aten::scaled_dot_product_attention", "scaled_dot_product_attention"});
+  }
+  return names;
+}
+
+bool is_activation(std::string_view operation) {
+  static const std::vector<std::string> known = activation_operations();
+  const std::string_view name = names_of(operation).back();
+  constexpr std::string_view kForward = "log_sigmoid_forward";  // of log_sigmoid
+  return name == kForward || std::ranges::find(known, name) != known.end();
+}
+
 std::string reason_left(const at::Tensor& tensor, const Saving& saving) {
   const std::string& operation = saving.facts.operation;
   if (!tensor.is_floating_point()) return "no floating-point numbers";
@@ -261,9 +282,7 @@ std::string reason_left(const at::Tensor& tensor, const Saving& saving) {
   if (treatment_of(tensor, saving).way != Way::exact) {
     return Compression::is_too_small(tensor) ? "fewer than 1,024 elements" : "by rule or plan";
   }
-  std::string_view function = base_name(operation);
-  function.remove_prefix(std::min(function.size(), function.rfind(':') + 1));
-  if (const char* reason = reason_for_rule(function)) return reason;
+  if (const char* reason = reason_for_rule(names_of(operation).back())) return reason;
   return "no rule for the operation";
 }
 

@@ -48,6 +48,13 @@ struct Treatment {
 /// no gradient runs through, but for what dropout draws.
 Treatment treatment_of(const at::Tensor& tensor, const Saving& saving);
 
+/// What a rule may call an operation: "aten::gelu_", "aten::gelu", "gelu", and libtorch's own name
+/// of one that runs in another form.
+std::vector<std::string_view> names_of(std::string_view operation);
+
+/// Whether it is an activation of libtorch's.
+bool is_activation(std::string_view operation);
+
 /// Why what an operation saves is left alone, for a report.
 std::string reason_left(const at::Tensor& tensor, const Saving& saving);
 

@@ -157,6 +157,7 @@ std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
     measure_derived(saved, run, derived);
   }
   known = {saving.memory.owner, derived.shown.run, {}, site, 0, true};
+  uses_.need_codes(derived.root);
   return std::make_unique<Coded>(derived.shown, tensor, view);
 }
 
@@ -178,7 +179,10 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
       stored = wait(saved, derived);
     } else {
       EncodedRun now = encode(run, saved, subject_of(run, saved));
-      if (!now.codes) return nullptr;
+      if (!now.codes) {
+        if (treatment.way == Way::away) leave(saved, known);
+        return nullptr;
+      }
       keeps_signs = now.keeps_signs;
       if (derived) measure_derived(saved, run, *derived);
       stored = std::make_shared<StoredRun>(std::move(now.codes));
@@ -222,6 +226,10 @@ std::unique_ptr<const Kept> CompressionUser::keep_codes(const Saved& saved, Run&
 void CompressionUser::expect_activation(const Table& table, bool is_given, const at::Tensor& x) {
   activation_.emplace(Activation{table, is_given, x.numel(), static_cast<int64_t>(x.nbytes()),
                                  parameters_of_maker(x)});
+}
+
+void CompressionUser::keep_next_activation(Way way) {
+  activation_way_ = way;
 }
 
 void CompressionUser::note_activation(const Saved& saved) {
@@ -276,20 +284,32 @@ void CompressionUser::keep_exact(const at::Tensor& tensor, const Saving& saving)
   }
 }
 
-/// A view would hold all of its memory.
+/// A view would hold all of its memory: a copy, as long as all copies and codes take less.
 std::unique_ptr<const Kept> CompressionUser::keep_small(const Saved& saved) {
   constexpr int64_t kManyTimes = 4;
   const auto& [tensor, view, saving, treatment, site] = saved;
-  if (saving.memory.bytes <= kManyTimes * static_cast<int64_t>(view.nbytes())) return nullptr;
+  const auto bytes = static_cast<int64_t>(view.nbytes());
+  if (saving.memory.bytes <= kManyTimes * bytes) return nullptr;
   if (!view.has_storage() || uses_.is_exact(view)) return nullptr;
   const at::Tensor run = ops::dense(view);
-  const Shown shown{codecs::identity()->encode(run, {}), run.sizes().vec(), run.strides().vec(), 0};
-  return std::make_unique<Coded>(shown, tensor, run);
+  Run& known = runs_[key_of(saved)];
+  std::shared_ptr<StoredRun> stored = known.stored.lock();
+  if (!stored) {
+    stored = std::make_shared<StoredRun>(codecs::identity()->encode(run, {}));
+    uses_.add(view, stored, site);
+    known = {saving.memory.owner, stored, stored, site};
+    compression_->note(site, {saving}, {}, {"copy", view.numel(), bytes, bytes});
+    if (uses_.exceeds_exact(view)) keep_exact(tensor, saving);
+  }
+  const Shown shown{stored, run.sizes().vec(), run.strides().vec(), 0};
+  return std::make_unique<Coded>(shown, tensor, run, stored);
 }
 
 std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, const Saving& saving) {
   derivations_.keep(tensor, saving);
-  const Treatment treatment = compression_->treatment(tensor, saving);
+  Treatment treatment = compression_->treatment(tensor, saving);
+  const auto activation_way = std::exchange(activation_way_, std::nullopt);
+  if (activation_way && may_take_bits(tensor, saving)) treatment = {*activation_way, 1.0};
   if (treatment.way == Way::exact) {
     if (const auto site = std::exchange(exact_activation_, std::nullopt)) {
       const at::Tensor view = unexpanded(tensor);
@@ -304,6 +324,7 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
   const at::Tensor view = unexpanded(tensor);
   Saved saved{tensor, view, saving, treatment, site};
   if (Compression::is_too_small(view)) {
+    if (treatment.way == Way::codes) note_activation(saved);
     settle(classes_of_waiting(saving));
     return keep_small(saved);
   }
@@ -333,7 +354,8 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
   }
   if (saved.treatment.takes_bits() && (!held || known.is_derived) &&
       (assigned || !compression_->has_rule(saving))) {
-    if (const auto derived = derivations_.find(view, saving)) {
+    const auto derived = derivations_.find(view, saving);
+    if (derived && !uses_.is_held(derived->root)) {
       if (held) {
         latest_ = known.site;
         compression_->raise(known.site, saving, treatment);

@@ -43,7 +43,9 @@ class CompressionUser final : public SavedTensorUser {
   Compression::SiteKey next_activation();
   /// It keeps codes by that table. is_given: its bits are a rule's, an option's or a plan's.
   void expect_activation(const Table& table, bool is_given, const at::Tensor& x);
-  /// It runs as libtorch's own. What that keeps is the site's.
+  /// It runs as libtorch's own, and what that keeps is kept so.
+  void keep_next_activation(Way way);
+  /// The same, exactly. What it keeps is the site's.
   void keep_next_activation_exact();
 
  private:
@@ -157,6 +159,7 @@ class CompressionUser final : public SavedTensorUser {
   };
   std::optional<Activation> activation_;
   std::optional<Compression::SiteKey> exact_activation_;  ///< that runs next
+  std::optional<Way> activation_way_;                     ///< of what the next one keeps
   std::optional<Waiting> waiting_;
 };
 

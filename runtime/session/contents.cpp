@@ -37,13 +37,14 @@ uint64_t sample_of(const at::Tensor& run) {
   return sample;
 }
 
-uint64_t fingerprint_of(const at::Tensor& dense) {
-  if (!dense.device().is_cpu() || !dense.is_non_overlapping_and_dense()) return 0;
+uint64_t fingerprint_of(const at::Tensor& tensor) {
+  if (!tensor.device().is_cpu()) return 0;
+  if (!tensor.is_non_overlapping_and_dense()) return fingerprint_of(tensor.contiguous());
   // Four chains, so that a multiplication need not wait for the one before.
   constexpr uint64_t kGolden = 0x9E3779B97F4A7C15u;
   constexpr size_t kChains = 4;
-  const auto* bytes = static_cast<const uint8_t*>(dense.const_data_ptr());
-  const size_t count = dense.nbytes();
+  const auto* bytes = static_cast<const uint8_t*>(tensor.const_data_ptr());
+  const size_t count = tensor.nbytes();
   std::array<uint64_t, kChains> chains = {1, 2, 3, 4};
   constexpr size_t kStep = sizeof chains;
   for (size_t at = 0; at < count; at += kStep) {

@@ -14,9 +14,9 @@ namespace fewbit::session {
 /// a million. At least 8 bytes. Of a device that would have to be waited for: always 0.
 std::uint64_t sample_of(const at::Tensor& run);
 
-/// Tells whether any element changed, but for one change in 2^64. 0 where the elements are not
-/// dense or the device would have to be waited for.
-std::uint64_t fingerprint_of(const at::Tensor& dense);
+/// Tells whether any element changed, but for one change in 2^64. 0 where the device would
+/// have to be waited for.
+std::uint64_t fingerprint_of(const at::Tensor& tensor);
 
 /// Whether it is kept in few bits at all, and its elements are all that lies between its ends.
 bool may_be_followed(const at::Tensor& tensor);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <ATen/ops/_neg_view.h>
+
 namespace fewbit::session {
 
 const MemoryUses::Use* MemoryUses::find(const at::Tensor& tensor) const {
@@ -30,11 +32,17 @@ std::vector<SiteKey> MemoryUses::keep_exact(const at::Tensor& tensor) {
   Use& use = use_of(tensor);
   use.is_exact = true;
   std::vector<SiteKey> sites;
-  const at::Tensor all = tensor.detach();
+  // As the memory has them: a view may show them with the other sign.
+  const at::Tensor all = tensor.is_neg() ? at::_neg_view(tensor.detach()) : tensor.detach();
   for (const Coded& coded : std::exchange(use.coded, {})) {
     const auto run = coded.run.lock();
-    if (!run || coded.type != tensor.scalar_type()) continue;
-    run->hold(all.as_strided(coded.sizes, coded.strides, coded.offset));
+    const bool is_same =
+        coded.type == tensor.scalar_type() && coded.version.current_version() == coded.at_version;
+    if (!run || !is_same || needed_.contains(coded.site)) continue;
+    const at::Tensor view = all.as_strided(coded.sizes, coded.strides, coded.offset).detach();
+    view.unsafeGetTensorImpl()->set_version_counter(coded.version);
+    run->hold(view);
+    held_.insert(coded.site);
     sites.push_back(coded.site);
   }
   return sites;
@@ -42,8 +50,10 @@ std::vector<SiteKey> MemoryUses::keep_exact(const at::Tensor& tensor) {
 
 void MemoryUses::add(const at::Tensor& view, const std::shared_ptr<StoredRun>& run,
                      const SiteKey& site) {
-  use_of(view).coded.push_back({run, site, view.scalar_type(), view.sizes().vec(),
-                                view.strides().vec(), view.storage_offset()});
+  const c10::VariableVersion& version = view.unsafeGetTensorImpl()->version_counter();
+  use_of(view).coded.push_back({run, site, version, version.current_version(), view.scalar_type(),
+                                view.sizes().vec(), view.strides().vec(), view.storage_offset()});
+  runs_.push_back(run);
 }
 
 bool MemoryUses::exceeds_exact(const at::Tensor& view) const {
@@ -59,11 +69,10 @@ bool MemoryUses::exceeds_exact(const at::Tensor& view) const {
 }
 
 void MemoryUses::end() {
-  for (const auto& [address, use] : uses_) {
-    for (const Coded& coded : use.coded) {
-      if (const auto run = coded.run.lock()) run->forget_listeners();
-    }
+  for (const auto& weak : runs_) {
+    if (const auto run = weak.lock()) run->forget_listeners();
   }
+  runs_.clear();
   uses_.clear();
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -20,9 +21,13 @@ class MemoryUses {
   /// Whether somebody keeps the memory itself, with the elements that the tensor has now.
   bool is_exact(const at::Tensor& tensor) const;
 
-  /// Notes that somebody does. What was coded of the memory is held as it is from now on; returns
-  /// the sites of that.
+  /// Notes that somebody does. What was coded of the memory is held as it is from now on, but where
+  /// others are computed out of its codes; returns the sites of that.
   std::vector<SiteKey> keep_exact(const at::Tensor& tensor);
+  /// Others are computed out of what was coded at a site.
+  void need_codes(const SiteKey& site) { needed_.insert(site); }
+  /// Whether what was coded there is held as it is.
+  bool is_held(const SiteKey& site) const { return held_.contains(site); }
 
   /// Notes codes of what a view shows.
   void add(const at::Tensor& view, const std::shared_ptr<StoredRun>& run, const SiteKey& site);
@@ -36,6 +41,8 @@ class MemoryUses {
   struct Coded {
     std::weak_ptr<StoredRun> run;
     SiteKey site;
+    c10::VariableVersion version;  ///< of the view, whose parts may not share one
+    uint32_t at_version;
     at::ScalarType type;
     std::vector<int64_t> sizes;
     std::vector<int64_t> strides;
@@ -53,6 +60,9 @@ class MemoryUses {
   Use& use_of(const at::Tensor& tensor);
 
   std::map<const void*, Use> uses_;  ///< by memory
+  std::vector<std::weak_ptr<StoredRun>> runs_;
+  std::set<SiteKey> needed_;
+  std::set<SiteKey> held_;
 };
 
 }  // namespace fewbit::session

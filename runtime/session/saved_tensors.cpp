@@ -131,34 +131,59 @@ Saving outliving(Saving saving) {
   return saving;
 }
 
+// What stands for a saved tensor, and who was told of it.
+class Held {
+ public:
+  Held(std::unique_ptr<const Kept> kept, bool is_replaced)
+      : kept_(std::move(kept)), is_replaced_(is_replaced) {}
+
+  const Kept& kept() const { return *kept_; }
+
+  // In the place of what users were told before.
+  void tell(const Saving& saving, const Users& users) {
+    std::vector<std::unique_ptr<Keeping>> keepings;
+    exchange(keepings);
+    keepings.clear();
+    for (const at::Tensor& part : kept_->tensors()) {
+      const Saving kept = is_replaced_ ? part_of(saving, part) : saving;
+      for (const auto& user : users) keepings.push_back(user->keep(kept));
+    }
+    exchange(keepings);
+  }
+
+ private:
+  void exchange(std::vector<std::unique_ptr<Keeping>>& keepings) {
+    const std::lock_guard lock(mutex_);
+    keepings_.swap(keepings);
+  }
+
+  const std::unique_ptr<const Kept> kept_;
+  const bool is_replaced_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Keeping>> keepings_;
+};
+
 class Hooks final : public SavedVariableHooks {
  public:
   void call_pack_hook(const at::Tensor& tensor) override {
     users().rethrow_failure();
     const Saving saving = describe_saving(tensor);
-    kept_ = replacement(tensor, saving);
-    const bool replaced = kept_ != nullptr;
-    if (!replaced) kept_ = kept_unchanged(tensor);
+    std::unique_ptr<const Kept> kept = replacement(tensor, saving);
+    const bool is_replaced = kept != nullptr;
+    if (!is_replaced) kept = kept_unchanged(tensor);
+    held_ = std::make_shared<Held>(std::move(kept), is_replaced);
     const Users told = users().each();
-    if (kept_->is_settled()) tell(saving, replaced, told);
-    if (!replaced) return;
-    alive_ = std::make_shared<Hooks*>(this);
-    kept_->when_changed([alive = std::weak_ptr(alive_), saving = outliving(saving), told] {
-      if (const auto hooks = alive.lock()) (*hooks)->tell(saving, true, told);
+    if (held_->kept().is_settled()) held_->tell(saving, told);
+    if (!is_replaced) return;
+    // The graph may be freed in another thread meanwhile.
+    held_->kept().when_changed([held = std::weak_ptr(held_), saving = outliving(saving), told] {
+      if (const auto alive = held.lock()) alive->tell(saving, told);
     });
   }
 
-  at::Tensor call_unpack_hook() override { return kept_->restored(); }
+  at::Tensor call_unpack_hook() override { return held_->kept().restored(); }
 
  private:
-  void tell(const Saving& saving, bool replaced, const Users& told) {
-    keepings_.clear();
-    for (const at::Tensor& part : kept_->tensors()) {
-      const Saving kept = replaced ? part_of(saving, part) : saving;
-      for (const auto& user : told) keepings_.push_back(user->keep(kept));
-    }
-  }
-
   static std::unique_ptr<const Kept> replacement(const at::Tensor& tensor, const Saving& saving) {
     const Asking asking;
     const Users all = users().all();
@@ -168,9 +193,7 @@ class Hooks final : public SavedVariableHooks {
     return nullptr;
   }
 
-  std::unique_ptr<const Kept> kept_;
-  std::vector<std::unique_ptr<Keeping>> keepings_;
-  std::shared_ptr<Hooks*> alive_;  // while this lives
+  std::shared_ptr<Held> held_;
 };
 
 class SavedTensorEngine final : public Engine {

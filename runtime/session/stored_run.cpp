@@ -56,7 +56,7 @@ void StoredRun::settle(std::shared_ptr<const codecs::Encoded> codes) {
 void StoredRun::hold(const at::Tensor& view) {
   {
     const std::lock_guard lock(mutex_);
-    view_ = view.detach();
+    view_ = view;
     version_ = view._version();
     is_settled_ = true;
     codes_.reset();

@@ -108,6 +108,7 @@ TEST(CompressionFile, ABudgetOfBytesIsKept) {
   for (const Compressor::Site& site : coded_sites(least)) {
     EXPECT_TRUE(site.codec.ends_with(", 1 bit")) << site.codec;
   }
+  EXPECT_EQ(least.sites()[0].bytes_after, 6400 / 8) << least.report();
   EXPECT_EQ(test::refusal([] { Compressor({.bytes = -1}); }),
             "fewbit::Compressor: bytes is -1, accepted: 0 for none, or more");
 }

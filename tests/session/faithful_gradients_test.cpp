@@ -207,6 +207,14 @@ TEST(FaithfulGradients, RefuseALayersWeightThatChangedBeforeItsOutputIsComputedA
   first.data()[3][5] += 1e-3;
   EXPECT_THAT(refusal([&] { grad({loss}, {second}); }),
               testing::HasSubstr("derivation 'linear' computes by it again"));
+  const at::Tensor packed = parameter({64, 192});
+  {
+    const CompressionScope scope(compressor);
+    loss = at::mm(at::mm(x * 1.0, packed.narrow(1, 64, 64)), second).sum();
+  }
+  packed.data()[3][70] += 1e-3;
+  EXPECT_THAT(refusal([&] { grad({loss}, {second}); }),
+              testing::HasSubstr("derivation 'linear' computes by it again"));
 }
 
 /// Negates its argument in place, by an operation or behind libtorch's back.
@@ -275,6 +283,89 @@ TEST(FaithfulGradients, AScopeThatEndsInAnotherThreadCodesNothingMore) {
   }).join();
   gradients(model, x, &compressor);  // and it goes on in a scope of its own
   EXPECT_EQ(compressor.sites().front().count, 2);
+}
+
+// Whose memory others keep exactly later, as it is shown to them.
+TEST(FaithfulGradients, OfWhatOthersShowWithTheOtherSign) {
+  at::manual_seed(37);
+  const at::Tensor weight = parameter({64, 64});
+  const at::Tensor x = at::randn({100, 64}).requires_grad_();
+  const at::Tensor z = at::randn({100, 64, 2}).requires_grad_();
+  const std::function<at::Tensor()> forwards[] = {
+      [&] {
+        const at::Tensor h = x * 1.0;
+        return at::mm(h, weight).sum() + at::sin(at::_neg_view(h)).sum();
+      },
+      [&] {
+        const at::Tensor c = at::view_as_complex(z * 1.0);
+        return at::mm(at::imag(c), weight).sum() + at::sin(at::imag(at::conj(c))).sum();
+      }};
+  for (const auto& forward : forwards) {
+    const at::Tensor exact = grad({forward()}, {weight})[0];
+    Compressor compressor({.bits = 8});
+    at::Tensor loss;
+    {
+      const CompressionScope scope(compressor);
+      loss = forward();
+    }
+    EXPECT_LT(distance(grad({loss}, {weight})[0], exact), 0.02) << compressor.report();
+  }
+}
+
+// Parts that do not share a version, and a sum's addend that others keep for a while.
+TEST(FaithfulGradients, OfWhatChangesOnceNobodyNeedsIt) {
+  at::manual_seed(38);
+  const at::Tensor weight = parameter({64, 64});
+  const at::Tensor x = at::randn({128, 64}).requires_grad_();
+  const auto of_parts = [&](Compressor* compressor) {
+    at::Tensor y;
+    {
+      std::optional<CompressionScope> scope;
+      if (compressor != nullptr) scope.emplace(*compressor);
+      const auto parts = at::unsafe_chunk(x * 1.0, 2);
+      y = at::mm(parts[0], weight).sum();
+      at::sin(parts[1]);
+      parts[1].detach().mul_(2.0);
+    }
+    return grad({y}, {weight})[0];
+  };
+  const auto of_multiple = [&](Compressor* compressor) {
+    at::Tensor y;
+    {
+      std::optional<CompressionScope> scope;
+      if (compressor != nullptr) scope.emplace(*compressor);
+      const at::Tensor h = x * 1.0;
+      const at::Tensor first = at::mm(h, weight), twice = h * 2.0;
+      y = at::mm(twice, weight).sum();
+      at::abs(h).max();
+      h.detach().add_(1.0);
+    }
+    return grad({y}, {weight})[0];
+  };
+  Compressor one({.bits = 8}), other({.bits = 8});
+  other.derive("copy", Derive::always);
+  EXPECT_LT(distance(of_parts(&one), of_parts(nullptr)), 0.02);
+  EXPECT_LT(distance(of_multiple(&other), of_multiple(nullptr)), 0.02) << other.report();
+}
+
+// A pattern for many operations asks for no codes of what an activation reads its derivative from.
+TEST(FaithfulGradients, OfLossesUnderWideRules) {
+  at::manual_seed(39);
+  const at::Tensor x = (at::randn({64, 64}) * 4.0).requires_grad_();
+  const at::Tensor y = at::randint(2, {64, 64}).to(at::kFloat);
+  for (const char* pattern : {"*", "s*", "fewbit::activation", "aten::*"}) {
+    for (const auto& loss : {losses()[0].loss, losses()[4].loss, losses()[5].loss}) {
+      const at::Tensor exact = grad({loss(x * 1.0, y)}, {x})[0];
+      Compressor compressor({.bits = 2});
+      compressor.rule(pattern, Bits{8});
+      at::Tensor value;
+      {
+        const CompressionScope scope(compressor);
+        value = loss(x * 1.0, y);
+      }
+      EXPECT_LT(distance(grad({value}, {x})[0], exact), 0.03) << pattern << compressor.report();
+    }
+  }
 }
 
 TEST(FaithfulGradients, DropoutDrawsWhatItDrawsWithoutAScope) {

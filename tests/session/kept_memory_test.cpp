@@ -3,6 +3,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,6 +30,8 @@ int64_t allocated(const std::function<at::Tensor()>& forward, Compressor* compre
       y = forward();
     }
     bytes = live.bytes();
+    y = at::Tensor();
+    EXPECT_LE(live.bytes(), 0) << "is held by nobody's graph";
   }
   return bytes;
 }
@@ -58,6 +61,17 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
        [&](const at::Tensor& h) { return at::mul(h, 2.0).select(0, 3) * weight.select(0, 0); }},
       {"an activation that is left alone, and a layer",
        [&](const at::Tensor& h) { return at::mm(at::sigmoid(h), weight); }},
+      {"small parts, each several times",
+       [&](const at::Tensor& h) {
+         at::Tensor sum = at::zeros({256});
+         for (int64_t i = 0; i < 300; ++i) sum = sum + h.select(0, i / 3) * weight.select(0, 1);
+         return sum;
+       }},
+      {"what a sum comes of, and an operation without a rule",
+       [&](const at::Tensor& h) {
+         const at::Tensor y = at::layer_norm(h, {256});
+         return at::mm(y, weight) + at::abs(h) + at::clamp(y, -1.0, 1.0);
+       }},
       {"a norm's input that others keep while it waits",
        [&](const at::Tensor& h) { return at::relu(at::layer_norm(h, {256})) + at::pow(h, 3.0); }},
   };
@@ -157,6 +171,22 @@ TEST(KeptMemory, CopiesOfParametersAreCountedAndShared) {
   EXPECT_NEAR(static_cast<double>(held), static_cast<double>(counted),
               0.01 * static_cast<double>(counted))
       << compressor.report();
+}
+
+// While the thread of the scope makes others keep the same memory.
+TEST(KeptMemory, GraphsMayBeFreedInAnotherThread) {
+  const at::Tensor weight = parameter({32, 64});
+  const at::Tensor x = at::randn({64, 32}).requires_grad_();
+  for (int round = 0; round < 200; ++round) {
+    Compressor compressor({.bits = 2});
+    const CompressionScope scope(compressor);
+    const at::Tensor h = x * 1.0;
+    std::vector<at::Tensor> graphs;
+    for (int i = 0; i < 8; ++i) graphs.push_back(at::mm(h, weight));
+    std::thread freeing([&] { graphs.clear(); });
+    const at::Tensor kept = at::sin(h);
+    freeing.join();
+  }
 }
 
 class Folder {

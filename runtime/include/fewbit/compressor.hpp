@@ -143,8 +143,9 @@ class Compressor {
 
   const CompressorOptions& options() const;
 
-  /// Tells the names of parameters, so that rules and the report can name places of the model:
-  /// name(model->named_parameters()). Holds none of them.
+  /// Tells the names of parameters as they are now (after a cast of the model, or a move to another
+  /// device, they have to be told again), so that rules and the report can name places of the
+  /// model: name(model->named_parameters()). Holds none of them.
   Compressor& name(const torch::OrderedDict<std::string, at::Tensor>& parameters);
 
   /// For what an operation keeps, by its name ("aten::addmm", "addmm") or by that of a parameter
@@ -154,8 +155,8 @@ class Compressor {
   /// An activation has the names of libtorch's operation ("aten::silu"), of its function and of
   /// aliases ("silu", "swish"), "fewbit::activation", and "encoder.layers.0.silu" in the module of
   /// the layer whose output it takes ("encoder.layers.0.linear1"). sigmoid, tanh, softplus and
-  /// logsigmoid have to be named in full for bits. With a type, or left alone, an activation runs
-  /// as libtorch's own, and what that keeps is meant.
+  /// logsigmoid have to be named in full for bits, by a name of their own. With a type, or left
+  /// alone, an activation runs as libtorch's own, and what that keeps is meant.
   Compressor& rule(const std::string& pattern, Bits bits);
   /// Kept as torch::kBFloat16, kFloat8_e4m3fn or kFloat8_e5m2 instead, rounded to nearest, beside
   /// the budget. Doubles and what is that small already are left alone.
