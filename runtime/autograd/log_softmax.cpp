@@ -22,7 +22,7 @@ at::ScalarType integer_like(at::ScalarType type) {
 }
 
 /// The least that hold places in a row.
-at::ScalarType place_type(int64_t row) {
+at::ScalarType place_type(const c10::SymInt& row) {
   if (row <= 256) return at::kByte;
   return row <= 32768 ? at::kShort : at::kInt;
 }
@@ -30,10 +30,10 @@ at::ScalarType place_type(int64_t row) {
 /// Probabilities, the greatest of each row apart. Of a confident row the gradient is as small as
 /// all the others together, so that an error that is small beside the greatest may drown it.
 variable_list greatest_apart(at::Tensor p, int64_t dim) {
-  if (p.numel() == 0) return {p};
+  if (p.sym_numel() == 0) return {p};
   const auto [greatest, places] = at::max(p, dim, /*keepdim=*/true);
   p.scatter_(dim, places, 0.0);
-  const int64_t row = p.dim() == 0 ? 1 : p.size(dim);
+  const c10::SymInt row = p.dim() == 0 ? c10::SymInt(1) : p.sym_size(dim);
   return {p, greatest.view(integer_like(p.scalar_type())), places.to(place_type(row))};
 }
 

@@ -171,7 +171,9 @@ class Encoder {
     if (exponent) {
       exponent_[j] = *exponent;
       mean_[j] = mean_of(j);
-      energy_[j] = squares_of(j).sum;
+      const Squares squares = squares_of(j);
+      energy_[j] = squares.sum;
+      if (may_have_extremes(squares, mean_[j])) has_suspects_ = true;
     } else {
       std::fill_n(place(y_, j), format.group, 0.0f);
       mean_[j] = std::numeric_limits<float>::quiet_NaN();

@@ -24,12 +24,23 @@ __device__ inline void draw_signs(const DevicePhilox& random, BlockSigns& signs)
   for (int i = 0; i < 4; ++i) signs.word[4 * draw + i] = words.word[i];
 }
 
-/// The random word of a lane's group.
+/// The thread's place in its block, asked of the device again: no register holds it until here.
+__device__ inline unsigned thread_anew() {
+#if defined(__CUDA_ARCH__)
+  unsigned thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+#else
+  return threadIdx.x;
+#endif
+}
+
+/// The random word of a lane's group. Signs are read again, too.
 template <int kGroup>
 __device__ uint32_t word_of_group(const BlockSigns& signs, const GroupLanes<kGroup>& at) {
-  const int first =
-      static_cast<int>(threadIdx.x) / kLanes * (kTile / 32) + at.group * (kGroup / 32);
-  return word_of_signs(signs.word[first], signs.word[first + 1]);
+  const volatile uint32_t* const first =
+      signs.word + thread_anew() / kLanes * (kTile / 32) + at.group * (kGroup / 32);
+  return word_of_signs(first[0], first[1]);
 }
 
 /// Those of a lane's elements.
