@@ -41,7 +41,7 @@ std::optional<double> crossing(const Derivative& derivative, const Neighbours& v
 double cut_between(const Derivative& derivative, const Neighbours& values, DataType dtype,
                    bool positive) {
   const auto [left, right, left_level, right_level] = values;
-  const auto fits = [&](double cut) {
+  const auto fits = [left = left, right = right, positive](double cut) {
     return cut >= left && cut < right && (!positive || cut > 0.0);
   };
   const double halfway = left + 0.5 * (right - left);

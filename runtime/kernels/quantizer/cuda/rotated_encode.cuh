@@ -233,12 +233,11 @@ __device__ void store_encoded(const GroupLanes<kGroup>& at, const Tile& tile,
                               const Rotation& of, float root, TileWords& words,
                               const float (&x)[kPerLane]) {
   const float sum = sum_group<kGroup>([&](int i) { return x[i]; });
-  const float factor = root == 0.0f ? 0.0f : root / sum;
-  const GroupLanes<kGroup> here = at.anew();
-  const uint32_t word = word_of_group(signs, here);
-  if (here.within == 0 && here.group * kGroup < tile.count) {
+  const uint32_t word = word_of_group(signs, at.anew());
+  if (at.within == 0 && at.group * kGroup < tile.count) {
+    const float factor = root == 0.0f ? 0.0f : root / sum;
     store_kept<kType>({of.mean, factor, of.exponent}, word, pass.constants,
-                      tile.begin / kGroup + here.group);
+                      tile.begin / kGroup + at.group);
   }
   __syncwarp();
   uint32_t quad[kQuads];

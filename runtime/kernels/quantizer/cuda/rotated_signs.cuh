@@ -11,6 +11,7 @@ namespace fewbit::kernels::cuda {
 /// Bit e % 32 of word e / 32 is the sign of element e of the block.
 struct BlockSigns {
   uint32_t word[kWarps * kTile / 32];
+  uint32_t of_pair[kWarps * kTile / 64];  ///< a random word for a group that begins there
 };
 
 /// By all threads of a block; they have to wait before they read.
@@ -22,6 +23,10 @@ __device__ inline void draw_signs(const DevicePhilox& random, BlockSigns& signs)
       philox(first + static_cast<uint64_t>(draw), random.offset, *random.seed);
   FEWBIT_UNROLL
   for (int i = 0; i < 4; ++i) signs.word[4 * draw + i] = words.word[i];
+  FEWBIT_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    signs.of_pair[2 * draw + i] = word_of_signs(words.word[2 * i], words.word[2 * i + 1]);
+  }
 }
 
 /// The thread's place in its block, asked of the device again: no register holds it until here.
@@ -35,12 +40,12 @@ __device__ inline unsigned thread_anew() {
 #endif
 }
 
-/// The random word of a lane's group. Signs are read again, too.
+/// The random word of a lane's group.
 template <int kGroup>
 __device__ uint32_t word_of_group(const BlockSigns& signs, const GroupLanes<kGroup>& at) {
-  const volatile uint32_t* const first =
-      signs.word + thread_anew() / kLanes * (kTile / 32) + at.group * (kGroup / 32);
-  return word_of_signs(first[0], first[1]);
+  const volatile uint32_t* const words = signs.of_pair;
+  return words[thread_anew() / kLanes * (kTile / 64) +
+               static_cast<unsigned>(at.group * (kGroup / 64))];
 }
 
 /// Those of a lane's elements.
