@@ -50,8 +50,8 @@ class Coded final : public Kept {
 
   at::TensorList tensors() const override { return shown_.run->tensors(); }
   bool is_settled() const override { return !stored_ || stored_->is_settled(); }
-  void when_changed(std::function<void()> tell) const override {
-    if (stored_) stored_->when_changed(std::move(tell));
+  void when_changed(const std::function<void()>& tell) const override {
+    if (stored_) stored_->when_changed(tell);
   }
 
  private:

@@ -24,7 +24,7 @@ class Kept {
   // Whether users may be told of it yet.
   virtual bool is_settled() const { return true; }
   // To be called when something else is held, or when users may be told.
-  virtual void when_changed(std::function<void()> /*tell*/) const {}
+  virtual void when_changed(const std::function<void()>& /*tell*/) const {}
 };
 
 // The tensor itself, without its graph: refused where it was changed in place meanwhile.

@@ -50,9 +50,7 @@ class Timed final : public Kept {
   }
   at::TensorList tensors() const override { return kept_->tensors(); }
   bool is_settled() const override { return kept_->is_settled(); }
-  void when_changed(std::function<void()> tell) const override {
-    kept_->when_changed(std::move(tell));
-  }
+  void when_changed(const std::function<void()>& tell) const override { kept_->when_changed(tell); }
 
  private:
   std::shared_ptr<Survey> survey_;

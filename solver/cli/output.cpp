@@ -87,15 +87,14 @@ void check_not_input(const std::string& option, const std::string& path,
                      const std::vector<std::string>& inputs) {
   if (is_standard_output(path)) return;
   namespace fs = std::filesystem;
-  for (const std::string& input : inputs) {
+  const auto is_path = [&path](const std::string& input) {
     const size_t key = input.rfind(".npz:");
     std::error_code status;
-    const bool whole = fs::equivalent(path, input, status);
-    const bool archive =
-        key != std::string::npos && fs::equivalent(path, input.substr(0, key + 4), status);
-    if (whole || archive) {
-      throw UsageError(option + ": '" + path + "' is read by this call; expected another file");
-    }
+    if (fs::equivalent(path, input, status)) return true;
+    return key != std::string::npos && fs::equivalent(path, input.substr(0, key + 4), status);
+  };
+  if (std::ranges::any_of(inputs, is_path)) {
+    throw UsageError(option + ": '" + path + "' is read by this call; expected another file");
   }
 }
 

@@ -209,7 +209,7 @@ struct Neighbours {
 void add_extremes(ElementType type, const void* x, int64_t first, int64_t count,
                   std::vector<Extreme>& found) {
   Neighbours rest{{}, static_cast<int>(count)};
-  int place[2 * kNeighbours];
+  int place[2 * kNeighbours] = {};
   for (int i = 0; i < rest.count; ++i) {
     rest.x[i] = wide_element(type, x, first + i);
     place[i] = i;
