@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <ATen/ATen.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand_like.h>

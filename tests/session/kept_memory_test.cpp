@@ -76,7 +76,7 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
        [&](const at::Tensor& h) { return at::relu(at::layer_norm(h, {256})) + at::pow(h, 3.0); }},
   };
   for (const auto& [name, body] : cases) {
-    const auto forward = [&] { return body(x * 1.0); };
+    const auto forward = [&x, &body = body] { return body(x * 1.0); };
     const int64_t exact = allocated(forward, nullptr);
     for (const double bits : {1.0, 2.0, 8.0}) {
       Compressor compressor({.bits = bits});
