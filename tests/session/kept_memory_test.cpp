@@ -70,7 +70,8 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
       {"what a sum comes of, and an operation without a rule",
        [&](const at::Tensor& h) {
          const at::Tensor y = at::layer_norm(h, {256});
-         return at::mm(y, weight) + at::abs(h) + at::clamp(y, -1.0, 1.0);
+         const at::Tensor first = at::abs(h), second = at::clamp(y, -1.0, 1.0);
+         return at::mm(y, weight) + first + second;
        }},
       {"a norm's input that others keep while it waits",
        [&](const at::Tensor& h) { return at::relu(at::layer_norm(h, {256})) + at::pow(h, 3.0); }},
