@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include "autograd/once_differentiable.hpp"
+#include "ops/exact_gradient.hpp"
 
 namespace fewbit::autograd {
 
@@ -25,9 +26,7 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
     at::Tensor dx;
     {
       const at::AutoDispatchBelowADInplaceOrView guard;
-      const auto strides = context->saved_data["strides"].toSymIntVector();
-      const std::vector<double> levels = context->saved_data["levels"].toDoubleVector();
-      dx = ops::activation_backward(laid_out(dy, strides), saved[0], levels);
+      dx = gradient(context->saved_data, dy, saved[0]);
     }
     if (differentiated_again) {
       refuse_double_backward(dx, dy,
@@ -36,6 +35,18 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
                                  "kept, and nothing of f''(x); use torch's own activation there");
     }
     return {dx};
+  }
+
+ private:
+  /// kept: codes, or x where whoever replaces saved tensors found out that f' falls to 0 too far.
+  static at::Tensor gradient(const ska::flat_hash_map<std::string, c10::IValue>& data,
+                             const at::Tensor& dy, const at::Tensor& kept) {
+    const at::Tensor laid = laid_out(dy, data.at("strides").toSymIntVector());
+    if (kept.is_floating_point()) {
+      return ops::exact_gradient(laid, kept, data.at("function").toStringRef(),
+                                 data.at("parameters").toDoubleVector());
+    }
+    return ops::activation_backward(laid, kept, data.at("levels").toDoubleVector());
   }
 };
 
@@ -54,6 +65,10 @@ at::Tensor activation(const at::Tensor& x, const ops::ActivationArguments& argum
     context.save_for_backward({codes});
     context.saved_data["levels"] = arguments.table.levels.vec();
     context.saved_data["strides"] = y.sym_strides();
+    if (ops::has_exact_gradient(arguments.function)) {
+      context.saved_data["function"] = std::string(arguments.function);
+      context.saved_data["parameters"] = arguments.parameters.vec();
+    }
     return y;
   });
 }

@@ -147,7 +147,7 @@ at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function) {
 
 const char* reason_for_rule(std::string_view function) {
   constexpr std::array<std::string_view, 3> kOutputs = {"relu", "sigmoid", "tanh"};
-  constexpr std::array<std::string_view, 2> kVanishing = {"softplus", "logsigmoid"};
+  constexpr std::array<std::string_view, 4> kVanishing = {"softplus", "logsigmoid", "elu", "celu"};
   if (std::ranges::find(kOutputs, function) != kOutputs.end()) {
     return "torch keeps its output only; a rule replaces it";
   }

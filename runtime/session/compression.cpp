@@ -13,6 +13,7 @@
 #include "session/backward_pass.hpp"
 #include "session/compression_budget.hpp"
 #include "session/compression_error.hpp"
+#include "session/consumers.hpp"
 #include "session/interception.hpp"
 #include "swap/expandable_segments.hpp"
 
@@ -166,8 +167,12 @@ Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving)
   Treatment treatment = treatment_of(tensor, saving);
   if (!coder_.codes(treatment)) treatment = {};
   if (rule == nullptr) return treatment;
-  // What an activation keeps is read where its derivative falls to 0: a table or nothing.
-  const bool stays = rule->bits && is_activation(saving.facts.operation);
+  const std::string& operation = saving.facts.operation;
+  // What an activation keeps is read where its derivative falls to 0: a table or nothing. What a
+  // quotient keeps it divides by: a pattern for many operations does not mean that.
+  const bool is_wide = rule->pattern.find('*') != std::string::npos;
+  const bool stays =
+      (rule->bits && is_activation(operation)) || (is_wide && is_division(operation));
   if (treatment.way == Way::exact && !stays && may_take_bits(tensor, saving)) {
     treatment = {Way::rotated, 1.0};
   }
@@ -292,13 +297,13 @@ std::vector<Compressor::LeftAlone> Compression::left_alone() const {
   return left_alone_;
 }
 
-void Compression::note_kept_anyway(const SiteKey& key) {
+void Compression::note_exact(const SiteKey& key, std::string why, int64_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
   Compressor::Site& site = places_[number->second].site;
-  site.codec = kKeptAnyway;
-  site.bytes_after = 0;
+  site.codec = std::move(why);
+  site.bytes_after = bytes;
 }
 
 bool Compression::measures(int64_t count) {

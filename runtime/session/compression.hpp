@@ -144,8 +144,12 @@ class Compression {
   void note_left(const std::string& operation, const std::string& reason, int64_t bytes);
   std::vector<Compressor::LeftAlone> left_alone() const;
   /// What was coded there is held as it is, since others hold its memory anyway.
-  void note_kept_anyway(const SiteKey& key);
+  void note_kept_anyway(const SiteKey& key) { note_exact(key, std::string(kKeptAnyway), 0); }
+  /// The latest there is held as it is, in so many bytes.
+  void note_exact(const SiteKey& key, std::string why, int64_t bytes);
   static constexpr std::string_view kKeptAnyway = "exact, kept anyway";
+  /// What a site says of what it keeps as it is since a logarithm, a root or a quotient follows.
+  static constexpr std::string_view kDivided = "exact, divided by";
   /// Measures errors there, of the tensor that came last: `coded`, unless it was derived.
   void measure(const SiteKey& key, const Subject& subject, const Treatment& treatment,
                const at::Tensor& run, const std::optional<CodedRun>& coded,

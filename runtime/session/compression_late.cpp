@@ -48,11 +48,13 @@ void CompressionUser::follow_end(const RecordedCall& call) {
 
 void CompressionUser::start_call(const RecordedCall& call) {
   if (waiting_ && waiting_->has_ended) follow_start(call);
+  if (!consumers_.is_empty()) consumers_.start_call(call);
   if (concerns(call.operation)) derivations_.start_call(call);
 }
 
 void CompressionUser::end_call(const RecordedCall& call) {
   if (waiting_) follow_end(call);
+  if (!consumers_.is_empty()) consumers_.end_call(call);
   if (!concerns(call.operation)) return;
   derivations_.end_call(call);
   sensitivities_.end_call(call);
@@ -95,6 +97,7 @@ void CompressionUser::end_forward() noexcept {
   try {
     const at::NoGradGuard no_grad;
     settle({});
+    consumers_.end();
   } catch (...) {
     compression_->keep_failure(std::current_exception());
   }

@@ -14,6 +14,7 @@
 
 #include "session/activation_call.hpp"
 #include "session/compression.hpp"
+#include "session/consumers.hpp"
 #include "session/interception.hpp"
 
 namespace fewbit::session {
@@ -23,6 +24,7 @@ namespace {
 constexpr int kAny = -2;  // whichever argument or result
 constexpr int kResult = -1;
 constexpr std::string_view kPower = "aten::pow";
+constexpr std::string_view kProductOf = "aten::mul";
 
 // Weights by what a class adds to the loss of a small transformer (examples/text), an element and a
 // squared error. Attention runs again on what is decoded: in torch's own form it would be 16.
@@ -30,8 +32,10 @@ constexpr Treatment kLinear = {Way::rotated, 1.0};
 constexpr Treatment kNorm = {Way::rotated, 1.0, true};
 constexpr Treatment kAttention = {Way::rotated, 4.0};
 constexpr Treatment kCheckpoint = kAttention;
-constexpr Treatment kProbabilities = {Way::probabilities, 1.0};
-constexpr Treatment kSoftmax = {Way::probabilities, 16.0};
+constexpr Treatment kProbabilities = {Way::probabilities, 1.0, false, Factor::product};
+constexpr Treatment kSoftmax = {Way::probabilities, 16.0, false, Factor::product};
+constexpr Treatment kProduct = {Way::rotated, 1.0, false, Factor::product};
+constexpr Treatment kSquare = {Way::rotated, 1.0, false, Factor::square};
 constexpr Treatment kIndices = {Way::integers};
 constexpr Treatment kMask = {Way::mask};
 constexpr Treatment kSizes = {Way::sizes};
@@ -53,7 +57,7 @@ constexpr std::array kRules = {
     Rule{"aten::addbmm", kAny, kLinear},
     Rule{"aten::linear", kAny, kLinear},
     Rule{"aten::mv", kAny, kLinear},
-    Rule{"aten::mul", kAny, kLinear},
+    Rule{"aten::mul", kAny, kProduct},
     Rule{"aten::convolution", 0, kLinear},
     Rule{"aten::_convolution", 0, kLinear},
     Rule{"aten::convolution_overrideable", 0, kLinear},
@@ -102,15 +106,34 @@ std::string_view base_name(std::string_view operation) {
 
 /// A square, as in norms by the root of the mean square: its gradient is linear in what it is of.
 bool is_square(const Saving& saving) {
-  if (saving.facts.operation != kPower || saving.arguments == nullptr) return false;
-  const c10::IValue& exponent = saving.arguments->at(1);
-  return saving.argument == 0 && exponent.isScalar() && exponent.toScalar().equal(2);
+  if (saving.arguments == nullptr) return false;
+  const std::vector<c10::IValue>& arguments = *saving.arguments;
+  if (saving.facts.operation == kPower) {
+    return saving.argument == 0 && arguments[1].isScalar() && arguments[1].toScalar().equal(2);
+  }
+  if (base_name(saving.facts.operation) != kProductOf) return false;
+  if (!arguments[1].isTensor()) return false;
+  const at::Tensor one = arguments[0].toTensor(), other = arguments[1].toTensor();
+  return one.is_same(other) ||
+         (one.has_storage() && one.is_alias_of(other) && one.sizes() == other.sizes() &&
+          one.strides() == other.strides() && one.storage_offset() == other.storage_offset());
+}
+
+/// A factor beside one whose gradient is multiplied or divided further back, by what falls where
+/// this one grows.
+bool is_beside_a_scale(const Saving& saving) {
+  if (saving.arguments == nullptr || base_name(saving.facts.operation) != kProductOf) return false;
+  if (saving.argument < 0 || !saving.arguments->at(1).isTensor()) return false;
+  const auto argument = static_cast<size_t>(saving.argument);
+  const at::Tensor mine = saving.arguments->at(argument).toTensor(),
+                   other = saving.arguments->at(1 - argument).toTensor();
+  return other.numel() == mine.numel() && scales_gradient(other);
 }
 
 /// What dropout multiplies by: drawn inside of it, so that no gradient runs through it.
 bool is_of_dropout(const Saving& saving) {
   const std::string_view caller = base_name(saving.caller);
-  return base_name(saving.facts.operation) == "aten::mul" && saving.argument == 1 &&
+  return base_name(saving.facts.operation) == kProductOf && saving.argument == 1 &&
          saving.facts.maker == SavedTensor::kNoGradient &&
          (caller == "aten::dropout" || caller == "aten::feature_dropout");
 }
@@ -157,10 +180,10 @@ std::vector<const void*> parameters_of_maker(const at::Tensor& tensor) {
 }
 
 bool needs_arguments(std::string_view operation) {
-  constexpr std::array<std::string_view, 5> kNames = {
+  constexpr std::array<std::string_view, 4> kNames = {
       "aten::max_pool2d_with_indices", "aten::max_pool3d_with_indices", "aten::adaptive_max_pool2d",
-      "aten::adaptive_max_pool3d", kPower};
-  return std::ranges::find(kNames, operation) != kNames.end();
+      "aten::adaptive_max_pool3d"};
+  return is_elementwise(operation) || std::ranges::find(kNames, operation) != kNames.end();
 }
 
 bool has_channels(const Saving& saving) {
@@ -241,7 +264,8 @@ bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {
 
 Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
   if (is_of_dropout(saving)) return kMask;
-  if (is_square(saving)) return may_take_bits(tensor, saving) ? kLinear : Treatment();
+  if (is_square(saving)) return may_take_bits(tensor, saving) ? kSquare : Treatment();
+  if (is_beside_a_scale(saving)) return {};
   for (const Rule& rule : kRules) {
     if (rule.operation != base_name(saving.facts.operation)) continue;
     if (rule.argument != kAny && rule.argument != saving.argument) continue;

@@ -31,12 +31,17 @@ constexpr bool is_cast(Way way) {
   return way == Way::bf16 || way == Way::e4m3 || way == Way::e5m2;
 }
 
+/// What an operation's gradient takes element by element, so that it matters who takes the result:
+/// behind a logarithm of it no error is small (session/consumers.hpp).
+enum class Factor { none, product, square };
+
 struct Treatment {
   Way way = Way::exact;
   /// What a squared error does to the gradient, relative to the tensor's energy, beside one of a
   /// tensor that the gradient is linear in.
   double weight = 0.0;
   bool is_norm = false;  ///< the tensor's mean is no part of that energy
+  Factor factor = Factor::none;
 
   bool takes_bits() const { return way == Way::rotated || way == Way::probabilities; }
   /// Whether all elements are kept, in less than they take or elsewhere.

@@ -142,9 +142,7 @@ int64_t CompressionUser::bytes_of_new(const std::vector<at::Tensor>& copies) {
   return bytes;
 }
 
-std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
-                                                    const Derivations::Derived& derived,
-                                                    Run& known) {
+void CompressionUser::note_derived(const Saved& saved, const Derivations::Derived& derived) {
   const auto& [tensor, view, saving, treatment, site] = saved;
   const bool is_due = compression_->is_due(site);
   compression_->note(site, {saving}, treatment,
@@ -156,9 +154,15 @@ std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
     compression_->measure(site, subject_of(run, saved), treatment, run, {}, random);
     measure_derived(saved, run, derived);
   }
-  known = {saving.memory.owner, derived.shown.run, {}, site, 0, true};
   uses_.need_codes(derived.root);
-  return std::make_unique<Coded>(derived.shown, tensor, view);
+}
+
+std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
+                                                    const Derivations::Derived& derived,
+                                                    Run& known) {
+  note_derived(saved, derived);
+  known = {saved.saving.memory.owner, derived.shown.run, {}, saved.site, 0, true};
+  return std::make_unique<Coded>(derived.shown, saved.tensor, saved.view);
 }
 
 std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known) {
@@ -187,26 +191,44 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
       if (derived) measure_derived(saved, run, *derived);
       stored = std::make_shared<StoredRun>(std::move(now.codes));
     }
-    uses_.add(view, stored, site);
-    encoded = compression_->held(stored);
-    known = {saving.memory.owner, encoded, stored, site, sample, false};
-    if (treatment.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
-      derivations_.add(view, encoded, site, keeps_signs);
-    }
-    if (uses_.exceeds_exact(view)) {
-      keep_exact(tensor, saving);
-      compression_->note(site, {saving}, {},
-                         {.codec = "exact",
-                          .elements = view.numel(),
-                          .bytes_before = static_cast<int64_t>(view.nbytes()),
-                          .bytes_after = saving.memory.bytes});
-    }
+    encoded = remember(saved, run, sample, stored, known, keeps_signs);
+    keep_exact_if_less(saved);
   }
   const Shown shown{encoded, run.sizes().vec(), run.strides().vec(), 0};
   if (treatment.way == Way::mask) derivations_.keep_mask(shown, saving);
   if (treatment.way == Way::codes) derivations_.keep_codes(shown, saving);
   if (treatment.way == Way::integers) derivations_.keep_places(shown);
   return std::make_unique<Coded>(shown, tensor, run, stored);
+}
+
+RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
+                                     const std::shared_ptr<StoredRun>& stored, Run& known,
+                                     bool keeps_signs) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  uses_.add(view, stored, site);
+  const RunPointer encoded = compression_->held(stored);
+  known = {saving.memory.owner, encoded, stored, site, sample, false};
+  if (treatment.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
+    derivations_.add(view, encoded, site, keeps_signs);
+  }
+  return encoded;
+}
+
+void CompressionUser::keep_exact_if_less(const Saved& saved) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  if (!uses_.exceeds_exact(view)) return;
+  keep_exact(tensor, saving);
+  compression_->note(site, {saving}, {},
+                     {.codec = "exact",
+                      .elements = view.numel(),
+                      .bytes_before = static_cast<int64_t>(view.nbytes()),
+                      .bytes_after = saving.memory.bytes});
+}
+
+std::unique_ptr<const Kept> CompressionUser::coded(const Shown& shown, const at::Tensor& tensor,
+                                                   const at::Tensor& view,
+                                                   std::shared_ptr<StoredRun> stored) {
+  return std::make_unique<Coded>(shown, tensor, view, std::move(stored));
 }
 
 /// Those of an activation.
@@ -337,7 +359,7 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
   if (treatment.way == Way::codes) {
     auto kept = keep_codes(saved, known);
     settle(classes_of_waiting(saving));
-    return kept;
+    return watch_codes(saved, std::move(kept));
   }
   const RunPointer held = known.encoded.lock();
   const auto assigned = compression_->assignment(site);
@@ -352,10 +374,14 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
     note_kept_anyway(saved);
     return nullptr;
   }
+  const bool is_followed = this->is_followed(saved);
   if (saved.treatment.takes_bits() && (!held || known.is_derived) &&
       (assigned || !compression_->has_rule(saving))) {
     const auto derived = derivations_.find(view, saving);
     if (derived && !uses_.is_held(derived->root)) {
+      if (is_followed && (held || compression_->derives(site, derived->is_asked_for))) {
+        return code_later(saved, known, derived);
+      }
       if (held) {
         latest_ = known.site;
         compression_->raise(known.site, saving, treatment);
@@ -366,7 +392,7 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
       }
     }
   }
-  return code(saved, known);
+  return is_followed ? code_later(saved, known, {}) : code(saved, known);
 }
 
 std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,

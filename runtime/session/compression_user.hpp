@@ -13,6 +13,7 @@
 
 #include "fewbit/table.hpp"
 #include "session/compression.hpp"
+#include "session/consumers.hpp"
 #include "session/derivations.hpp"
 #include "session/memory_uses.hpp"
 #include "session/saved_tensors.hpp"
@@ -35,7 +36,9 @@ class CompressionUser final : public SavedTensorUser {
 
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
-  bool holds(std::string_view operation) const override { return waiting_ || concerns(operation); }
+  bool holds(std::string_view operation) const override {
+    return waiting_ || !consumers_.is_empty() || concerns(operation);
+  }
   void start_call(const RecordedCall& call) override;
   void end_call(const RecordedCall& call) override;
 
@@ -97,6 +100,14 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const Kept> derive(const Saved& saved, const Derivations::Derived& derived,
                                      Run& known);
   std::unique_ptr<const Kept> code(const Saved& saved, Run& known);
+  /// What stands for a run from now on, for whoever else saves the same.
+  RunPointer remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
+                      const std::shared_ptr<StoredRun>& stored, Run& known, bool keeps_signs);
+  void keep_exact_if_less(const Saved& saved);
+  static std::unique_ptr<const Kept> coded(const Shown& shown, const at::Tensor& tensor,
+                                           const at::Tensor& view,
+                                           std::shared_ptr<StoredRun> stored);
+  void note_derived(const Saved& saved, const Derivations::Derived& derived);
   std::unique_ptr<const Kept> keep_codes(const Saved& saved, Run& known);
   void note_activation(const Saved& saved);
   std::unique_ptr<const Kept> kept(const at::Tensor& tensor, const Saving& saving);
@@ -137,6 +148,30 @@ class CompressionUser final : public SavedTensorUser {
   /// Codes it.
   void settle(const std::optional<codecs::Classes>& classes);
 
+  // compression_consumers.cpp.
+
+  /// What an element-wise operation keeps, which is coded once it is known who takes its result.
+  struct Followed {
+    std::shared_ptr<StoredRun> run;
+    at::Tensor input;  ///< what was saved, as it is
+    Saving saving;
+    Treatment treatment;
+    Compression::SiteKey site;
+    c10::Stream stream;
+    RunPointer codes = {};                             ///< of the same elements, by others
+    std::optional<Derivations::Derived> derived = {};  ///< to be measured, or
+    bool is_derived = false;                           ///< to be kept so
+  };
+  /// Whether there is anything to wait for.
+  bool is_followed(const Saved& saved) const;
+  /// derived: what it is to come of, unless it is kept exactly.
+  std::unique_ptr<const Kept> code_later(const Saved& saved, Run& known,
+                                         const std::optional<Derivations::Derived>& derived);
+  /// kept: an activation's codes; null: as autograd keeps them.
+  std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
+  void keep_coded(const Followed& followed);
+  void keep_divided(const Followed& followed);
+
   std::shared_ptr<Compression> compression_;
   Derivations derivations_;
   Sensitivities sensitivities_;
@@ -161,6 +196,7 @@ class CompressionUser final : public SavedTensorUser {
   std::optional<Compression::SiteKey> exact_activation_;  ///< that runs next
   std::optional<Way> activation_way_;                     ///< of what the next one keeps
   std::optional<Waiting> waiting_;
+  Consumers consumers_;
 };
 
 }  // namespace fewbit::session

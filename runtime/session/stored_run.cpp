@@ -64,6 +64,18 @@ void StoredRun::hold(const at::Tensor& view) {
   tell();
 }
 
+bool StoredRun::hold_again(const at::Tensor& view) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (view._version() != version_) return false;
+    view_ = view;
+    codes_.reset();
+    is_settled_ = true;
+  }
+  tell();
+  return true;
+}
+
 void StoredRun::when_changed(std::function<void()> tell) {
   const std::lock_guard lock(mutex_);
   listeners_.push_back(std::move(tell));

@@ -31,6 +31,8 @@ class StoredRun final : public codecs::Encoded {
   void settle(std::shared_ptr<const codecs::Encoded> codes);
   /// From now on what the view shows stands for the codes: the same elements.
   void hold(const at::Tensor& view);
+  /// The same for the view that it was made of. False where that was changed meanwhile.
+  bool hold_again(const at::Tensor& view);
 
   /// Is called when other tensors are held than before, until it is forgotten.
   void when_changed(std::function<void()> tell);

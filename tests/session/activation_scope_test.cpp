@@ -28,11 +28,13 @@ TEST(ActivationScope, ReplacesModulesAndFunctionsInsideAndNothingOutside) {
     EXPECT_TRUE(is_few_bit(torch::nn::SiLU()(x)));
     EXPECT_TRUE(is_few_bit(at::relu6(x)));
     EXPECT_TRUE(is_few_bit(at::selu(x)));
-    EXPECT_TRUE(is_few_bit(at::celu(x, 1.5)));
     EXPECT_EQ(node_of(at::softplus(x)), "SoftplusBackward0");
     EXPECT_EQ(node_of(at::log_sigmoid(x)), "LogSigmoidBackward0");
-    scope.rule("softplus", Bits{3}).rule("logsigmoid", Bits{3});
+    EXPECT_EQ(node_of(at::elu(x)), "EluBackward0");
+    EXPECT_EQ(node_of(at::celu(x, 1.5)), "CeluBackward0");
+    scope.rule("softplus", Bits{3}).rule("logsigmoid", Bits{3}).rule("celu", Bits{3});
     EXPECT_TRUE(is_few_bit(at::softplus(x)));
+    EXPECT_TRUE(is_few_bit(at::celu(x, 1.5)));
     EXPECT_TRUE(is_few_bit(at::log_sigmoid(x)));
     EXPECT_EQ(node_of(at::sin(x)), "SinBackward0");
   }

@@ -168,7 +168,7 @@ void run_steps(Outcome& outcome, const std::vector<Step>& steps, Run run) {
   std::optional<ActivationScope> scope;
   if (run == Run::scope) {
     scope.emplace(ActivationScopeOptions{.bits = kBits});
-    for (const char* function : {"relu", "sigmoid", "tanh", "softplus", "logsigmoid"}) {
+    for (const char* function : {"relu", "sigmoid", "tanh", "softplus", "logsigmoid", "celu"}) {
       scope->rule(function, Bits{kBits});
     }
   }

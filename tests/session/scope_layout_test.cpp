@@ -78,7 +78,7 @@ bool is_left_alone(std::string_view name, const at::Tensor& x) {
 }
 
 ActivationScope& with_rules(ActivationScope& scope) {
-  for (const char* function : {"sigmoid", "tanh", "softplus", "logsigmoid"}) {
+  for (const char* function : {"sigmoid", "tanh", "softplus", "logsigmoid", "elu", "celu"}) {
     scope.rule(function, Bits{2});
   }
   return scope.rule("relu", Bits{1});

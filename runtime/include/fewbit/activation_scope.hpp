@@ -38,7 +38,8 @@ struct ActivationScopeOptions {
 /// thread than their own while that runs no activation.
 ///
 /// relu, sigmoid and tanh are left alone without a rule: torch keeps no more than their output,
-/// which the next layer keeps as a rule, and codes would come on top of it.
+/// which the next layer keeps as a rule, and codes would come on top of it. So are softplus,
+/// logsigmoid, elu and celu: their derivatives fall to 0, and losses divide by what they give.
 class ActivationScope {
  public:
   explicit ActivationScope(ActivationScopeOptions options = {});

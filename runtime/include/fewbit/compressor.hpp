@@ -107,6 +107,9 @@ struct CompressorOptions {
 /// - activations by few-bit derivatives, relu in 1 bit, exact. sigmoid, tanh, softplus and
 ///   logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and a
 ///   loss such as binary_cross_entropy(sigmoid(x)) divides by them;
+/// - products, squares, probabilities of softmax, elu and celu are held as they are until the
+///   operation runs that takes the result: where that is a logarithm, a root or a quotient by it,
+///   as in log(x^2 + eps) or log(elu(x) + 1), they stay so ("exact, divided by");
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///
@@ -150,7 +153,8 @@ class Compressor {
 
   /// For what an operation keeps, by its name ("aten::addmm", "addmm") or by that of a parameter
   /// that it takes ("encoder.layers.0.*"); * stands for any characters. The latest rule that fits
-  /// counts. A rule with bits or a type also holds for operations that would be left alone.
+  /// counts. A rule with bits or a type also holds for operations that would be left alone; what
+  /// logarithms, roots and quotients keep has to be named without *.
   ///
   /// An activation has the names of libtorch's operation ("aten::silu"), of its function and of
   /// aliases ("silu", "swish"), "fewbit::activation", and "encoder.layers.0.silu" in the module of

@@ -1,0 +1,188 @@
+// What element-wise operations keep waits until it is known who takes their results: behind a
+// logarithm of a square no error of it is small, behind a mean of squares all are.
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/util/ScopeExit.h>
+
+#include "ops/exact_gradient.hpp"
+#include "ops/layout.hpp"
+#include "session/compression_user.hpp"
+#include "session/streams.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+/// What is derived, in the order that the saved tensor has in memory.
+class Flat final : public codecs::Encoded {
+ public:
+  Flat(Shown shown, const at::Tensor& run)
+      : shown_(std::move(shown)), sizes_(run.sizes().vec()), strides_(run.strides().vec()) {}
+
+  at::Tensor decoded() const override {
+    const at::Tensor shown = shown_.tensor();
+    const at::Tensor run = at::empty_strided(sizes_, strides_, shown.options());
+    run.copy_(shown);
+    return run.as_strided({run.numel()}, {1});
+  }
+  at::TensorList tensors() const override { return shown_.run->tensors(); }
+
+ private:
+  Shown shown_;
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> strides_;
+};
+
+/// An activation's codes, or its input in their stead.
+class CodesOrInput {
+ public:
+  explicit CodesOrInput(std::unique_ptr<const Kept> codes) : kept_(std::move(codes)) {}
+
+  at::Tensor restored() const {
+    const std::lock_guard lock(mutex_);
+    return kept_->restored();
+  }
+  at::TensorList tensors() const {
+    const std::lock_guard lock(mutex_);
+    return kept_->tensors();
+  }
+  void when_changed(const std::function<void()>& tell) {
+    const std::lock_guard lock(mutex_);
+    tell_ = tell;
+  }
+  void hold(const at::Tensor& input) {
+    std::unique_ptr<const Kept> kept = kept_unchanged(input);
+    std::unique_lock lock(mutex_);
+    kept_.swap(kept);
+    const auto tell = std::exchange(tell_, nullptr);
+    lock.unlock();
+    if (tell) tell();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unique_ptr<const Kept> kept_;
+  std::function<void()> tell_;
+};
+
+class KeptCodesOrInput final : public Kept {
+ public:
+  explicit KeptCodesOrInput(std::shared_ptr<CodesOrInput> state) : state_(std::move(state)) {}
+  at::Tensor restored() const override { return state_->restored(); }
+  at::TensorList tensors() const override { return state_->tensors(); }
+  void when_changed(const std::function<void()>& tell) const override {
+    state_->when_changed(tell);
+  }
+
+ private:
+  std::shared_ptr<CodesOrInput> state_;
+};
+
+}  // namespace
+
+bool CompressionUser::is_followed(const Saved& saved) const {
+  const Treatment& treatment = saved.treatment;
+  if (treatment.factor == Factor::none || !treatment.takes_bits()) return false;
+  if (compression_->survey()) return false;
+  // Of what is coded while its operation runs (session/sensitivities.hpp).
+  const bool is_watched =
+      compression_->follows_gradients() && Sensitivities::follows(saved.saving.facts.operation);
+  return !is_watched;
+}
+
+/// The same elements may wait already, or others may have coded them.
+std::unique_ptr<const Kept> CompressionUser::code_later(
+    const Saved& saved, Run& known, const std::optional<Derivations::Derived>& to_derive) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  const at::Tensor run = ops::dense(view);
+  const uint64_t sample = sample_of(run);
+  RunPointer encoded = known.encoded.lock();
+  std::shared_ptr<StoredRun> stored = known.stored.lock();
+  const bool is_known = encoded && stored && known.sample == sample;
+  if (is_known) compression_->raise(known.site, saving, treatment);
+  latest_ = is_known ? known.site : site;
+  Followed followed{stored, view, saving, treatment, *latest_, current_stream(view)};
+  followed.saving.arguments = nullptr;  // which end with the operation
+  followed.derived = to_derive;
+  followed.is_derived = to_derive.has_value();
+  if (!is_known) {
+    if (!to_derive && compression_->is_due(site)) {
+      followed.derived = derivations_.find(view, saving);
+    }
+    stored = std::make_shared<StoredRun>(view);
+    encoded = remember(saved, run, sample, stored, known, false);
+  } else if (stored->is_settled()) {
+    followed.codes = std::exchange(stored, std::make_shared<StoredRun>(view));
+    uses_.add(view, stored, site);
+    encoded = stored;
+  }
+  followed.run = stored;
+  consumers_.follow(saving.facts.operation, view, treatment.factor == Factor::square,
+                    [this, followed = std::move(followed)](bool is_divided) {
+                      is_divided ? keep_divided(followed) : keep_coded(followed);
+                    });
+  return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
+}
+
+void CompressionUser::keep_coded(const Followed& followed) {
+  if (followed.run->is_settled()) return;
+  const c10::StreamGuard guard(followed.stream);
+  const at::Tensor& view = followed.input;
+  const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
+  RunPointer codes;
+  const auto settled = c10::make_scope_exit([&] { followed.run->settle(codes); });
+  // By no operation of libtorch's, but by a custom function's own code.
+  if (followed.run->has_changed()) return;
+  const at::Tensor run = ops::dense(view);
+  if (followed.codes) {
+    codes = followed.codes;
+  } else if (followed.is_derived) {
+    note_derived(saved, *followed.derived);
+    codes = std::make_shared<Flat>(followed.derived->shown, run);
+  } else {
+    codes = encode(run, saved, subject_of(run, saved)).codes;
+    if (codes && followed.derived) measure_derived(saved, run, *followed.derived);
+  }
+}
+
+void CompressionUser::keep_divided(const Followed& followed) {
+  const at::Tensor& view = followed.input;
+  const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
+  const auto bytes = static_cast<int64_t>(view.nbytes());
+  if (!followed.run->hold_again(view)) return;  // it was changed since it was coded
+  for (const Compression::SiteKey& site : uses_.keep_exact(view)) {
+    if (site != followed.site) compression_->note_kept_anyway(site);
+  }
+  runs_[key_of(saved)] = {followed.saving.memory.owner, {}, {}, followed.site, 0, false, true};
+  compression_->note(followed.site, {followed.saving}, {},
+                     {std::string(Compression::kDivided), view.numel(), bytes, bytes});
+}
+
+/// Where libtorch's own would keep its input, and a logarithm follows, so do we.
+std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
+                                                         std::unique_ptr<const Kept> kept) {
+  const Saving& saving = saved.saving;
+  if (saving.arguments == nullptr || compression_->survey()) return kept;
+  if (!ops::has_exact_gradient(saving.arguments->at(1).toStringRef())) return kept;
+  if (!kept) kept = kept_unchanged(saved.tensor);
+  const auto state = std::make_shared<CodesOrInput>(std::move(kept));
+  const at::Tensor x = saving.arguments->at(0).toTensor().detach();
+  const auto decide = [this, x, version = x._version(), site = saved.site,
+                       weak = std::weak_ptr(state)](bool is_divided) {
+    const auto alive = weak.lock();
+    if (!is_divided || !alive || x._version() != version) return;
+    alive->hold(x);
+    for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
+    compression_->note_exact(site, std::string(Compression::kDivided),
+                             static_cast<int64_t>(x.nbytes()));
+  };
+  consumers_.follow(saving.facts.operation, x, false, decide);
+  return std::make_unique<KeptCodesOrInput>(state);
+}
+
+}  // namespace fewbit::session

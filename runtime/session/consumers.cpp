@@ -1,0 +1,248 @@
+#include "session/consumers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include "session/backward_pass.hpp"
+#include "session/interception.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+/// So many elements share the constants of their codes at least: what is a sum over as many does
+/// not tell one from its neighbours.
+constexpr int64_t kMany = 64;
+
+template <size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+constexpr std::array<std::string_view, 38> kSums = {"mm",
+                                                    "addmm",
+                                                    "bmm",
+                                                    "baddbmm",
+                                                    "addbmm",
+                                                    "mv",
+                                                    "dot",
+                                                    "linear",
+                                                    "matmul",
+                                                    "einsum",
+                                                    "convolution",
+                                                    "_convolution",
+                                                    "conv1d",
+                                                    "conv2d",
+                                                    "conv3d",
+                                                    "native_layer_norm",
+                                                    "layer_norm",
+                                                    "native_batch_norm",
+                                                    "batch_norm",
+                                                    "_batch_norm_impl_index",
+                                                    "cudnn_batch_norm",
+                                                    "miopen_batch_norm",
+                                                    "native_group_norm",
+                                                    "group_norm",
+                                                    "_fused_rms_norm",
+                                                    "rms_norm",
+                                                    "instance_norm",
+                                                    "scaled_dot_product_attention",
+                                                    "attention",
+                                                    "_softmax",
+                                                    "softmax",
+                                                    "log_softmax",
+                                                    "_log_softmax",
+                                                    "logsumexp",
+                                                    "cross_entropy_loss",
+                                                    "nll_loss",
+                                                    "nll_loss_nd",
+                                                    "nll_loss_forward"};
+
+/// Over whole rows, or few elements.
+constexpr std::array<std::string_view, 4> kReductions = {"sum", "mean", "nansum", "var"};
+
+constexpr std::array<std::string_view, 5> kRootsOfReductions = {
+    "norm", "linalg_vector_norm", "linalg_norm", "frobenius_norm", "std"};
+
+constexpr std::array<std::string_view, 23> kDivide = {
+    "log",           "log2",           "log10",           "log1p",
+    "sqrt",          "rsqrt",          "reciprocal",      "acos",
+    "asin",          "acosh",          "atanh",           "logit",
+    "erfinv",        "digamma",        "lgamma",          "polygamma",
+    "prod",          "cumprod",        "atan2",           "binary_cross_entropy",
+    "special_logit", "special_erfinv", "poisson_nll_loss"};
+
+/// Whose derivatives change from element to element: what lies in the flat part of one of them
+/// errs as much as what does not, and counts for nothing.
+constexpr std::array<std::string_view, 12> kCurved = {
+    "exp", "exp2", "expm1", "sigmoid",  "tanh",        "sin",
+    "cos", "erf",  "erfc",  "softplus", "log_sigmoid", "activation"};
+
+/// By one of their arguments.
+struct Quotient {
+  std::string_view operation;
+  size_t divisor;
+};
+
+constexpr std::array kQuotients = {
+    Quotient{"div", 1},          Quotient{"divide", 1},        Quotient{"true_divide", 1},
+    Quotient{"floor_divide", 1}, Quotient{"remainder", 1},     Quotient{"fmod", 1},
+    Quotient{"xlogy", 1},        Quotient{"special_xlogy", 1}, Quotient{"special_xlog1py", 1},
+    Quotient{"addcdiv", 2}};
+
+/// So many wait at most, each as it is.
+constexpr size_t kMostFollowed = 8;
+/// So many tensors that come of one result are followed.
+constexpr size_t kMostResults = 32;
+
+/// "log" of "aten::log_".
+std::string_view plain_name(std::string_view operation) {
+  if (is_in_place(operation)) operation.remove_suffix(1);
+  const size_t library = operation.rfind(':');
+  return library == std::string_view::npos ? operation : operation.substr(library + 1);
+}
+
+bool lies_in(const c10::IValue& value, const void* memory) {
+  if (value.isTensor()) {
+    return value.toTensor().defined() && memory_of(value.toTensor()).address() == memory;
+  }
+  if (!value.isTensorList()) return false;
+  return std::ranges::any_of(value.toTensorVector(), [&](const at::Tensor& tensor) {
+    return tensor.defined() && memory_of(tensor).address() == memory;
+  });
+}
+
+int64_t count_of(const c10::IValue& value) {
+  return value.isTensor() && value.toTensor().defined() ? value.toTensor().numel() : 1;
+}
+
+bool has_few_rows(const RecordedCall& call) {
+  return count_of(call.results[0]) * kMany <= count_of(call.arguments[0]);
+}
+
+/// Whether the argument is as large as the other and has a gradient: it may fall as that one does.
+bool scales(const c10::IValue& argument, const c10::IValue& other) {
+  if (!argument.isTensor() || !argument.toTensor().requires_grad()) return false;
+  return count_of(argument) * kMany > count_of(other);
+}
+
+/// The derivative of such a power has no bound.
+bool has_pole(const c10::IValue& exponent) {
+  return !exponent.isScalar() || exponent.toScalar().toDouble() < 1.0;
+}
+
+}  // namespace
+
+Consumer consumer_of(const RecordedCall& call, const void* memory, bool is_square) {
+  const std::string_view name = plain_name(call.operation);
+  const auto& arguments = call.arguments;
+  const auto takes_at = [&](size_t i) {
+    return i < arguments.size() && lies_in(arguments[i], memory);
+  };
+  if (is_one_of(name, kSums)) return Consumer::sums;
+  if (is_one_of(name, kDivide)) return Consumer::divides;
+  if (is_one_of(name, kReductions) && !call.results.empty() && has_few_rows(call)) {
+    return Consumer::sums;
+  }
+  if (is_one_of(name, kRootsOfReductions) && !call.results.empty()) {
+    return has_few_rows(call) ? Consumer::sums : Consumer::divides;
+  }
+  if (name == "pow" && takes_at(0) && has_pole(arguments[1])) return Consumer::divides;
+  const auto quotient = std::ranges::find(kQuotients, name, &Quotient::operation);
+  if (quotient != kQuotients.end()) {
+    const size_t divisor = quotient->divisor;
+    const bool is_divided = takes_at(divisor) || scales(arguments[divisor], arguments[0]);
+    return is_divided ? Consumer::divides : Consumer::passes;
+  }
+  if (is_square && is_one_of(name, kCurved)) return Consumer::divides;
+  // As by a precision: the more, the smaller the difference that was squared.
+  if (is_square && name == "mul" && scales(arguments[takes_at(0) ? 1 : 0], arguments[0])) {
+    return Consumer::divides;
+  }
+  return Consumer::passes;
+}
+
+bool scales_gradient(const at::Tensor& tensor) {
+  constexpr std::array<std::string_view, 12> kNodes = {
+      "ExpBackward0",   "Expm1Backward0", "Exp2Backward0", "ReciprocalBackward0",
+      "RsqrtBackward0", "SqrtBackward0",  "LogBackward0",  "Log1PBackward0",
+      "Log2Backward0",  "Log10Backward0", "DivBackward0",  "SoftmaxBackward0"};
+  const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(tensor);
+  return maker != nullptr && is_one_of(maker->name(), kNodes);
+}
+
+bool is_division(std::string_view operation) {
+  const std::string_view name = plain_name(operation);
+  return is_one_of(name, kDivide) || is_one_of(name, kRootsOfReductions) ||
+         std::ranges::find(kQuotients, name, &Quotient::operation) != kQuotients.end();
+}
+
+bool is_elementwise(std::string_view operation) {
+  constexpr std::array<std::string_view, 4> kNames = {"mul", "pow", "_softmax", "log_softmax"};
+  return is_one_of(plain_name(operation), kNames);
+}
+
+void Consumers::follow(const std::string& operation, const at::Tensor& saved, bool is_square,
+                       Decide decide) {
+  followed_.push_back({operation, memory_of(saved), is_square, std::move(decide)});
+  leave(kMostFollowed);
+}
+
+void Consumers::leave(size_t most) {
+  while (followed_.size() > most) {
+    const Decide oldest = std::move(followed_.front().decide);
+    followed_.erase(followed_.begin());
+    oldest(false);
+  }
+}
+
+void Consumers::end() {
+  leave(0);
+}
+
+/// Those that are decided are no longer among the followed ones when they are told.
+void Consumers::decide(const RecordedCall& call) {
+  std::vector<std::pair<Decide, bool>> decided;
+  std::erase_if(followed_, [&](Followed& followed) {
+    Consumer by = Consumer::passes;
+    for (const Memory& result : followed.results) {
+      if (!takes(call, result.address())) continue;
+      by = std::max(by, consumer_of(call, result.address(), followed.is_square));
+    }
+    const bool changes =
+        is_in_place(call.operation) && lies_in(call.arguments[0], followed.saved.address());
+    if (by == Consumer::passes && !changes) return false;
+    decided.emplace_back(std::move(followed.decide), by == Consumer::divides);
+    return true;
+  });
+  for (const auto& [decide, is_divided] : decided) decide(is_divided);
+}
+
+void Consumers::start_call(const RecordedCall& call) {
+  if (!is_in_backward() && !call.arguments.empty()) decide(call);
+}
+
+void Consumers::end_call(const RecordedCall& call) {
+  if (is_in_backward()) return;
+  decide(call);
+  for (Followed& followed : followed_) {
+    const bool is_own = !followed.has_ended && call.operation == followed.operation;
+    const bool is_taken = std::ranges::any_of(
+        followed.results, [&](const Memory& result) { return takes(call, result.address()); });
+    if (!is_own && !is_taken) continue;
+    followed.has_ended = true;
+    for (const c10::IValue& result : call.results) {
+      if (followed.results.size() >= kMostResults || !result.isTensor()) continue;
+      if (result.toTensor().defined()) followed.results.push_back(memory_of(result.toTensor()));
+    }
+  }
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "session/running_operations.hpp"
+
+namespace fewbit::session {
+
+/// What an operation does to an error of its input, where that input's own gradient was taken
+/// element by element of something that is coded.
+enum class Consumer {
+  passes,   ///< what comes of it decides
+  sums,     ///< over many elements: their gradients do not grow as one of them falls to 0
+  divides,  ///< by it: logarithms, roots, quotients. Theirs do, so that no error is small.
+};
+
+/// Of the operation that takes what lies in the memory. is_square: of a tensor times itself. Before
+/// the call has results it passes where these are to tell.
+Consumer consumer_of(const RecordedCall& call, const void* memory, bool is_square);
+
+/// Whether gradients that run through the operation that made the tensor are divided by what it
+/// took, element by element, or multiplied by what it gave.
+bool scales_gradient(const at::Tensor& tensor);
+
+/// Whether the operation's own gradient divides by what it saves.
+bool is_division(std::string_view operation);
+
+/// Whether the operation saves what its gradient takes element by element, by rule.
+bool is_elementwise(std::string_view operation);
+
+/// Follows the results of operations until it is known who takes them.
+class Consumers {
+ public:
+  /// Is told whether what is followed is divided by. Once.
+  using Decide = std::function<void(bool is_divided)>;
+
+  /// The running operation, which saves the tensor. Before that changes in place, which is seen,
+  /// and where too many are followed, the answer is no.
+  void follow(const std::string& operation, const at::Tensor& saved, bool is_square, Decide decide);
+  bool is_empty() const { return followed_.empty(); }
+  void start_call(const RecordedCall& call);
+  void end_call(const RecordedCall& call);
+  /// Nothing takes them any more.
+  void end();
+
+ private:
+  struct Followed {
+    std::string operation;
+    Memory saved;
+    bool is_square;
+    Decide decide;
+    bool has_ended = false;            ///< the operation
+    std::vector<Memory> results = {};  ///< its own and what came of that
+  };
+  void decide(const RecordedCall& call);
+  void leave(size_t most);
+
+  std::vector<Followed> followed_;
+};
+
+}  // namespace fewbit::session

@@ -1,0 +1,187 @@
+// What element-wise operations keep: coded where sums and layers take their results, exact where
+// something divides by them.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fewbit/saved_bytes.hpp"
+#include "tests/session/derivation_network.hpp"
+#include "tests/support/peak_bytes.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace fewbit::consumers_test {
+
+using namespace test;
+using testing::HasSubstr;
+using torch::autograd::grad;
+using Forward = std::function<at::Tensor(const at::Tensor&)>;
+
+constexpr const char* kDivided = "exact, divided by";
+
+/// How the places of an operation are kept, and the gradient's relative error.
+struct Outcome {
+  std::vector<std::string> codecs;
+  double error;
+  std::string report;
+};
+
+Outcome run(const Forward& forward, const std::string& operation, int steps = 1) {
+  at::manual_seed(71);
+  const at::Tensor x = at::randn({64, 256}).requires_grad_();
+  const at::Tensor exact = grad({forward(x * 1.0)}, {x})[0];
+  Compressor compressor({.bits = 4});
+  Outcome outcome{};
+  for (int step = 0; step < steps; ++step) {
+    at::Tensor y;
+    {
+      const CompressionScope scope(compressor);
+      y = forward(x * 1.0);
+    }
+    outcome.error = distance(grad({y}, {x})[0], exact);
+  }
+  for (const Compressor::Site& site : compressor.sites()) {
+    if (site.operation == operation) outcome.codecs.push_back(site.codec);
+  }
+  outcome.report = compressor.report();
+  return outcome;
+}
+
+struct Case {
+  const char* name;
+  const char* operation;
+  Forward forward;
+};
+
+TEST(Consumers, WhatSumsAndLayersTakeIsCoded) {
+  at::manual_seed(70);
+  const at::Tensor w = parameter({256, 256}), gamma = parameter({256});
+  const Case cases[] = {
+      {"RMS norm", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor y = h * at::rsqrt(h.pow(2.0).mean(-1, true) + 1e-6);
+         return at::linear(y * gamma, w).sum();
+       }},
+      {"RMS norm of heads", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor heads = h.view({64, 4, 64});
+         const at::Tensor y = heads * at::rsqrt(heads.pow(2.0).mean(-1, true) + 1e-6);
+         return at::linear(y.reshape({64, 256}), w).sum();
+       }},
+      {"gated", "aten::mul",
+       [&](const at::Tensor& h) {
+         return at::linear(at::silu(at::linear(h, w)) * at::linear(h, w), w).sum();
+       }},
+      {"squared relu", "aten::pow",
+       [&](const at::Tensor& h) { return at::linear(at::relu(h).pow(2.0), w).sum(); }},
+      {"layer scale", "aten::mul",
+       [&](const at::Tensor& h) {
+         return at::layer_norm(h + gamma * at::linear(h, w), {256}).pow(3.0).sum();
+       }},
+      {"squeeze and excite", "aten::mul",
+       [&](const at::Tensor& h) {
+         const at::Tensor maps = h.view({4, 16, 16, 16});
+         const at::Tensor gate = at::sigmoid(maps.mean({2, 3}, true));
+         return at::conv2d(maps * gate, w.view({16, 16, 16, 16}), {}, 1, 1).sum();
+       }},
+      {"attention of primitives", "aten::_softmax",
+       [&](const at::Tensor& h) {
+         const at::Tensor p = at::softmax(at::mm(h, h.t()) * 0.05, -1);
+         return at::mm(at::dropout(p, 0.1, true), h).sum();
+       }},
+      {"squared error", "aten::pow",
+       [&](const at::Tensor& h) { return (at::linear(h, w) - 1.0).pow(2.0).mean(); }},
+  };
+  for (const auto& [name, operation, forward] : cases) {
+    const Outcome outcome = run(forward, operation, 2);
+    EXPECT_FALSE(outcome.codecs.empty()) << name << '\n' << outcome.report;
+    EXPECT_THAT(outcome.codecs, testing::Not(testing::Contains(HasSubstr("exact"))))
+        << name << '\n'
+        << outcome.report;
+  }
+}
+
+TEST(Consumers, AnEluIsCodedInALayerAndExactInALogarithm) {
+  at::manual_seed(72);
+  const at::Tensor w = parameter({256, 256});
+  const auto hidden =
+      run([&](const at::Tensor& h) { return at::linear(at::elu(at::linear(h, w)), w).sum(); },
+          "fewbit::activation");
+  EXPECT_THAT(hidden.codecs, testing::ElementsAre("few-bit table")) << hidden.report;
+  for (const bool is_celu : {false, true}) {
+    const auto loss = run(
+        [&](const at::Tensor& h) {
+          const at::Tensor d = (is_celu ? at::celu(h * 3.0, 0.7) : at::elu(h * 3.0, 0.7)) + 0.71;
+          return (1.0 / d + at::log(d)).mean();
+        },
+        "fewbit::activation");
+    EXPECT_THAT(loss.codecs, testing::ElementsAre(kDivided)) << loss.report;
+    EXPECT_LT(loss.error, 1e-5) << loss.report;
+  }
+}
+
+TEST(Consumers, WhatOthersCodedOrWouldComputeAgainIsExactWhereALogarithmFollows) {
+  at::manual_seed(73);
+  const at::Tensor w = parameter({256, 256}), gamma = parameter({256}), beta = parameter({256});
+  const auto of_square = [](const at::Tensor& y) { return at::log(y.pow(2.0) + 1e-5).mean(); };
+  const Case cases[] = {
+      {"a layer first", "aten::pow",
+       [&](const at::Tensor& h) { return at::mm(h, w).mean() * 1e-3 + of_square(h); }},
+      {"a layer afterwards", "aten::pow",
+       [&](const at::Tensor& h) { return of_square(h) + at::mm(h, w).mean() * 1e-3; }},
+      {"a mean first", "aten::pow",
+       [&](const at::Tensor& h) { return h.pow(2.0).mean() + of_square(h); }},
+      {"a layer in between", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor square = h.pow(2.0);
+         const at::Tensor sum = at::mm(h, w).mean() * 1e-3;
+         return at::log(square + 1e-5).mean() + sum;
+       }},
+      {"of a norm", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor y = at::layer_norm(at::exp(h), {256}, gamma, beta);
+         return at::mm(y, w).mean() * 1e-6 + of_square(y);
+       }},
+  };
+  for (const auto& [name, operation, forward] : cases) {
+    EXPECT_LT(run(forward, operation, 4).error, 0.05) << name << run(forward, operation, 4).report;
+  }
+}
+
+TEST(Consumers, WhatIsChangedInPlaceIsCodedBefore) {
+  const Forward forward = [](const at::Tensor& h) {
+    const at::Tensor y = h.pow(2.0);
+    h.mul_(3.0);
+    return y.mean() + h.mean();
+  };
+  at::manual_seed(74);
+  const at::Tensor x = at::randn({64, 256}).requires_grad_();
+  EXPECT_THAT(refusal([&] { grad({forward(x * 1.0)}, {x}); }), HasSubstr("inplace"));
+  Compressor compressor({.bits = 8});
+  at::Tensor y;
+  {
+    const CompressionScope scope(compressor);
+    y = forward(x * 1.0);
+  }
+  EXPECT_LT(distance(grad({y}, {x})[0], (2.0 * x.detach() + 3.0) / x.numel()), 0.01);
+}
+
+TEST(Consumers, AreForgottenWithTheScope) {
+  at::manual_seed(75);
+  const at::Tensor x = at::randn({256, 256}).requires_grad_();
+  Compressor compressor({.bits = 2});
+  const LiveBytes live;
+  at::Tensor y;
+  {
+    const CompressionScope scope(compressor);
+    const SavedBytes meter;
+    const at::Tensor h = x * 1.0;
+    y = h.pow(2.0);
+  }
+  EXPECT_LT(live.bytes(), y.nbytes() + y.nbytes() / 8) << compressor.report();
+  EXPECT_LT(distance(grad({y.sum()}, {x})[0], 2.0 * x.detach()), 0.6);
+}
+
+}  // namespace fewbit::consumers_test
