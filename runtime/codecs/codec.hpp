@@ -145,6 +145,28 @@ struct Norm {
 /// Throws c10::Error for other bits.
 CodecPointer normal_fixed_point(int bits, const Norm& norm);
 
+/// Of the input of a norm, as they stand beside it, and as the norm keeps them for its own
+/// gradient.
+struct Statistics {
+  at::Tensor mean;             ///< undefined: 0
+  at::Tensor factor;           ///< 1 / sqrt(variance + epsilon)
+  int64_t groups = 0;          ///< of x with dimension 1 split into so many groups; 0: as it is
+  bool is_kept_anyway = true;  ///< else whoever codes by them keeps them
+};
+
+/// mean: undefined where it counts as 0. A factor that is not finite and above 0 counts as 1.
+Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64_t groups = 0);
+
+/// (x - mean) factor, float or double, laid out as x.
+at::Tensor normalized(const at::Tensor& x, const Statistics& statistics);
+
+/// The inner codec, for what the norm makes of its input: rows or channels of small energy do not
+/// err as much as those of large energy that share their group, and a mean that is far greater than
+/// the deviations costs nothing. Keeps what the inner one keeps, and the factor where the
+/// norm does not. One pass more there, and one back. Without statistics it takes nothing, and is
+/// good for its name.
+CodecPointer normalized(CodecPointer inner, const Statistics& statistics);
+
 /// A floating-point type of fewer bytes, rounded to nearest even: bfloat16, float8_e4m3fn or
 /// float8_e5m2 (Micikevicius et al., FP8 Formats for Deep Learning, 2022). Finite values beyond the
 /// type's largest are kept as that; NaN stays NaN; an infinity stays one, but is NaN in e4m3, which

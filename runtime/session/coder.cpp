@@ -14,6 +14,7 @@ namespace {
 constexpr std::array kNames = {
     std::pair(CodecKind::rotated, std::string_view("rotated")),
     std::pair(CodecKind::by_class, std::string_view("by_class")),
+    std::pair(CodecKind::normalized, std::string_view("normalized")),
     std::pair(CodecKind::group, std::string_view("group")),
     std::pair(CodecKind::squares, std::string_view("squares")),
     std::pair(CodecKind::by_sample, std::string_view("by_sample")),
@@ -131,8 +132,10 @@ std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Subject& s
       break;
   }
   if (treatment.way == Way::probabilities) return {CodecKind::squares, CodecKind::rotated};
-  if (subject.classes) return {CodecKind::by_class, CodecKind::rotated, CodecKind::group};
-  return {CodecKind::rotated, CodecKind::group};
+  std::vector<CodecKind> kinds = {CodecKind::rotated, CodecKind::group};
+  if (subject.classes) kinds.insert(kinds.begin(), CodecKind::by_class);
+  if (subject.statistics) kinds.push_back(CodecKind::normalized);
+  return kinds;
 }
 
 codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Subject* subject) const {
@@ -148,6 +151,12 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Subject* subje
     case CodecKind::fixed_point:
       return codecs::normal_fixed_point(
           bits, subject ? norm_of(subject->saving).value() : codecs::Norm());
+    case CodecKind::normalized: {
+      const bool is_by_class = subject && subject->classes;
+      return codecs::normalized(
+          codec(is_by_class ? CodecKind::by_class : CodecKind::rotated, bits, subject),
+          subject ? subject->statistics.value() : codecs::Statistics());
+    }
     case CodecKind::by_class:
       return codecs::rotated_by_class(rotated(bits),
                                       subject ? subject->classes.value() : codecs::Classes());
@@ -163,7 +172,8 @@ codecs::RotatedCodes Coder::rotated(int bits) const {
 }
 
 double Coder::expected_error(CodecKind kind, int bits) const {
-  const bool is_rotated = kind == CodecKind::rotated || kind == CodecKind::by_class;
+  const bool is_rotated =
+      kind == CodecKind::rotated || kind == CodecKind::by_class || kind == CodecKind::normalized;
   return is_rotated ? ops::rotated_error(rotated(bits)) : std::pow((1 << bits) - 1, -2.0);
 }
 

@@ -14,7 +14,16 @@ namespace fewbit::session {
 inline constexpr int kMostBits = 8;
 
 /// Codecs that take bits. Their names in files are name_of's.
-enum class CodecKind { rotated, by_class, group, squares, by_sample, frequency_split, fixed_point };
+enum class CodecKind {
+  rotated,
+  by_class,
+  normalized,
+  group,
+  squares,
+  by_sample,
+  frequency_split,
+  fixed_point
+};
 
 std::string_view name_of(CodecKind kind);
 std::optional<CodecKind> codec_kind_of(std::string_view name);
@@ -23,6 +32,7 @@ std::optional<CodecKind> codec_kind_of(std::string_view name);
 struct Subject {
   const Saving& saving;
   std::optional<codecs::Classes> classes = {};
+  std::optional<codecs::Statistics> statistics = {};  ///< of a norm, of its input
 };
 
 /// How a scheme codes what takes bits of a budget. Has no state beside its options.

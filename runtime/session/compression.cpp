@@ -198,6 +198,7 @@ int Compression::first_bits(const SiteKey& key, const Saving& saving,
 std::string Compression::name_at(const Place& place) const {
   if (!place.derivation.empty()) return "derived: " + place.derivation;
   if (place.treatment.way == Way::codes) return std::string(kTable);
+  if (place.treatment.way == Way::exact) return "exact";
   const codecs::CodecPointer exact = exact_codec(place.treatment.way);
   return (exact ? exact : coder_.codec(place.kind, place.coded_bits))->name();
 }
@@ -297,13 +298,14 @@ std::vector<Compressor::LeftAlone> Compression::left_alone() const {
   return left_alone_;
 }
 
-void Compression::note_exact(const SiteKey& key, std::string why, int64_t bytes) {
+void Compression::note_kept(const SiteKey& key, std::string codec, int64_t bytes, int64_t away) {
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
   Compressor::Site& site = places_[number->second].site;
-  site.codec = std::move(why);
+  site.codec = std::move(codec);
   site.bytes_after = bytes;
+  site.bytes_away = away;
 }
 
 bool Compression::measures(int64_t count) {
@@ -317,11 +319,22 @@ bool Compression::is_due(const SiteKey& key) const {
   return number == numbers_.end() || measures(places_[number->second].site.count);
 }
 
+/// What its gradient is linear in: of a norm what that makes of it.
+double Compression::error_in(const Subject& subject, const Treatment& treatment,
+                             const at::Tensor& run, const at::Tensor& decoded) {
+  if (!subject.statistics) return error_of(run, decoded, treatment.is_norm);
+  const at::Tensor back = decoded.as_strided(run.sizes(), run.strides());
+  const at::Tensor again = codecs::normalized(back, *subject.statistics);
+  return error_of(codecs::normalized(run, *subject.statistics),
+                  again.as_strided({again.numel()}, {1}), treatment.is_norm);
+}
+
 /// The codec that errs least there in so many bits, and its errors.
 Compression::Measured Compression::least_error(const Subject& subject, const Treatment& treatment,
                                                int bits, const at::Tensor& run,
                                                const codecs::RandomStream& random,
                                                const std::optional<CodedRun>& coded) const {
+  constexpr double kWorthAPass = 0.8;  // of the error without
   std::optional<Measured> least;
   at::Tensor best;
   for (const CodecKind kind : coder_.kinds(treatment, subject)) {
@@ -329,8 +342,9 @@ Compression::Measured Compression::least_error(const Subject& subject, const Tre
     const bool is_known = coded && coded->codec == codec->name();
     const at::Tensor decoded =
         is_known ? coded->run.decoded() : codec->encode(run, random)->decoded();
-    const double error = error_of(run, decoded, treatment.is_norm);
-    if (least && error >= least->error) continue;
+    const double error = error_in(subject, treatment, run, decoded);
+    const double needed = kind == CodecKind::normalized ? kWorthAPass : 1.0;
+    if (least && !(error < needed * least->error)) continue;
     least = {kind, error, 0.0};
     best = decoded;
   }
@@ -351,7 +365,7 @@ void Compression::measure(const SiteKey& key, const Subject& subject, const Trea
     bits = places_[number->second].bits;
   }
   const auto errors_of = [&](const at::Tensor& decoded) {
-    return Measured{CodecKind::rotated, error_of(run, decoded, treatment.is_norm),
+    return Measured{CodecKind::rotated, error_in(subject, treatment, run, decoded),
                     median_error_of(run, decoded, treatment.is_norm)};
   };
   Measured least = is_fixed ? errors_of(coded->run.decoded())

@@ -144,9 +144,9 @@ class Compression {
   void note_left(const std::string& operation, const std::string& reason, int64_t bytes);
   std::vector<Compressor::LeftAlone> left_alone() const;
   /// What was coded there is held as it is, since others hold its memory anyway.
-  void note_kept_anyway(const SiteKey& key) { note_exact(key, std::string(kKeptAnyway), 0); }
-  /// The latest there is held as it is, in so many bytes.
-  void note_exact(const SiteKey& key, std::string why, int64_t bytes);
+  void note_kept_anyway(const SiteKey& key) { note_kept(key, std::string(kKeptAnyway), 0); }
+  /// The latest there is kept in another way than was noted, in so many bytes.
+  void note_kept(const SiteKey& key, std::string codec, int64_t bytes, int64_t away = 0);
   static constexpr std::string_view kKeptAnyway = "exact, kept anyway";
   /// What a site says of what it keeps as it is since a logarithm, a root or a quotient follows.
   static constexpr std::string_view kDivided = "exact, divided by";
@@ -264,6 +264,8 @@ class Compression {
     double error;
     double median_error;
   };
+  static double error_in(const Subject& subject, const Treatment& treatment, const at::Tensor& run,
+                         const at::Tensor& decoded);
   Measured least_error(const Subject& subject, const Treatment& treatment, int bits,
                        const at::Tensor& run, const codecs::RandomStream& random,
                        const std::optional<CodedRun>& coded) const;

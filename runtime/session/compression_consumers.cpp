@@ -5,7 +5,10 @@
 #include <mutex>
 #include <utility>
 
+#include <ATen/ops/amax.h>
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/maximum.h>
+#include <ATen/ops/rsqrt.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/util/ScopeExit.h>
 
@@ -83,6 +86,22 @@ class KeptCodesOrInput final : public Kept {
   std::shared_ptr<CodesOrInput> state_;
 };
 
+/// Of rows whose mean square is taken, as norms by its root do, where groups of codes cross rows.
+std::optional<codecs::Statistics> statistics_by(const at::Tensor& mean_square,
+                                                const at::Tensor& run) {
+  constexpr int64_t kGroup = 256;
+  if (!mean_square.defined() || run.dim() < 2 || run.size(-1) % kGroup == 0) return std::nullopt;
+  if (mean_square.numel() * run.size(-1) != run.numel()) return std::nullopt;
+  std::vector<int64_t> beside = run.sizes().vec();
+  beside.back() = 1;
+  // What errs by a millionth of the others may be divided by as little.
+  constexpr double kLeast = 1e-12;
+  const at::Tensor square = at::maximum(mean_square, mean_square.amax().mul(kLeast));
+  codecs::Statistics statistics = codecs::statistics_of({}, at::rsqrt(square).reshape(beside));
+  statistics.is_kept_anyway = false;
+  return statistics;
+}
+
 }  // namespace
 
 bool CompressionUser::is_followed(const Saved& saved) const {
@@ -123,13 +142,14 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
   }
   followed.run = stored;
   consumers_.follow(saving.facts.operation, view, treatment.factor == Factor::square,
-                    [this, followed = std::move(followed)](bool is_divided) {
-                      is_divided ? keep_divided(followed) : keep_coded(followed);
+                    [this, followed](const Consumers::Decision& decision) {
+                      if (decision.is_divided) return keep_divided(followed);
+                      keep_coded(followed, decision.mean);
                     });
   return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
 }
 
-void CompressionUser::keep_coded(const Followed& followed) {
+void CompressionUser::keep_coded(const Followed& followed, const at::Tensor& mean_square) {
   if (followed.run->is_settled()) return;
   const c10::StreamGuard guard(followed.stream);
   const at::Tensor& view = followed.input;
@@ -145,7 +165,11 @@ void CompressionUser::keep_coded(const Followed& followed) {
     note_derived(saved, *followed.derived);
     codes = std::make_shared<Flat>(followed.derived->shown, run);
   } else {
-    codes = encode(run, saved, subject_of(run, saved)).codes;
+    Subject subject = subject_of(run, saved);
+    if (followed.treatment.factor == Factor::square) {
+      subject.statistics = statistics_by(mean_square, run);
+    }
+    codes = encode(run, saved, subject).codes;
     if (codes && followed.derived) measure_derived(saved, run, *followed.derived);
   }
 }
@@ -173,13 +197,13 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
   const at::Tensor x = saving.arguments->at(0).toTensor().detach();
   const auto decide = [this, x, version = x._version(), site = saved.site,
-                       weak = std::weak_ptr(state)](bool is_divided) {
+                       weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
     const auto alive = weak.lock();
-    if (!is_divided || !alive || x._version() != version) return;
+    if (!decision.is_divided || !alive || x._version() != version) return;
     alive->hold(x);
     for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
-    compression_->note_exact(site, std::string(Compression::kDivided),
-                             static_cast<int64_t>(x.nbytes()));
+    compression_->note_kept(site, std::string(Compression::kDivided),
+                            static_cast<int64_t>(x.nbytes()));
   };
   consumers_.follow(saving.facts.operation, x, false, decide);
   return std::make_unique<KeptCodesOrInput>(state);

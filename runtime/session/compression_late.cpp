@@ -41,6 +41,7 @@ void CompressionUser::follow_end(const RecordedCall& call) {
   if (waiting_->running > 0 && --waiting_->running == 0) return settle({});
   if (waiting_->has_ended || call.operation != waiting_->saving.facts.operation) return;
   waiting_->has_ended = true;
+  waiting_->statistics = statistics_of(call);
   if (call.results.empty() || !may_be_followed(call.results[0].toTensor())) return settle({});
   waiting_->output.emplace(call.results[0].toTensor());
   waiting_->strides = call.results[0].toTensor().strides().vec();
@@ -89,7 +90,7 @@ void CompressionUser::settle(const std::optional<codecs::Classes>& classes) {
   const auto settled = c10::make_scope_exit([&] { waiting.run->settle(now.codes); });
   // By no operation of libtorch's, but by a custom function's own code.
   if (waiting.run->has_changed()) return;
-  now = encode(run, saved, {waiting.saving, classes});
+  now = encode(run, saved, {waiting.saving, classes, waiting.statistics});
   if (now.codes && waiting.derived) measure_derived(saved, run, *waiting.derived);
 }
 

@@ -230,6 +230,34 @@ std::optional<codecs::Norm> norm_of(const Saving& saving) {
   return std::nullopt;
 }
 
+std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm) {
+  const std::string_view operation = norm.operation;
+  const auto result = [&](size_t i) {
+    return i < norm.results.size() && norm.results[i].isTensor() ? norm.results[i].toTensor()
+                                                                 : at::Tensor();
+  };
+  const bool has_mean = operation != "aten::_fused_rms_norm";
+  at::Tensor mean = has_mean ? result(1) : at::Tensor(), factor = result(has_mean ? 2 : 1);
+  if (!factor.defined() || factor.numel() == 0 || (has_mean && !mean.defined())) {
+    return std::nullopt;
+  }
+  const auto dimensions = static_cast<size_t>(norm.arguments[0].toTensor().dim());
+  if (operation == "aten::native_layer_norm" || !has_mean) {
+    return codecs::statistics_of(mean, factor);
+  }
+  const bool is_group = operation == "aten::native_group_norm";
+  if (!is_group && operation != "aten::native_batch_norm" &&
+      operation != "aten::cudnn_batch_norm") {
+    return std::nullopt;
+  }
+  // [C] beside [N, C, ...], [N, G] beside [N, G, C / G, ...].
+  std::vector<int64_t> beside(dimensions + (is_group ? 1 : 0), 1);
+  if (is_group) beside[0] = factor.size(0);
+  beside[1] = factor.size(-1);
+  return codecs::statistics_of(mean.view(beside), factor.view(beside),
+                               is_group ? factor.size(-1) : 0);
+}
+
 codecs::CodecPointer codec_of_places(const Saving& saving) {
   if (saving.arguments == nullptr) return codecs::integers();
   const std::vector<c10::IValue>& arguments = *saving.arguments;

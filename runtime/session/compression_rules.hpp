@@ -76,6 +76,10 @@ bool has_channels(const Saving& saving);
 /// of groups. None where it is another operation.
 std::optional<codecs::Norm> norm_of(const Saving& saving);
 
+/// What a norm that has ended keeps of its input. None where it is another operation, or keeps
+/// nothing.
+std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm);
+
 /// What codes the integers that a pooling operation keeps, whose arguments are held.
 codecs::CodecPointer codec_of_places(const Saving& saving);
 

@@ -112,14 +112,22 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   if (treatment.takes_bits()) random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return {};
-  const int64_t away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
+  const bool is_table = treatment.way == Way::codes;
+  int64_t away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
   compression_->note(
       site, subject, treatment,
-      {treatment.way == Way::codes ? std::string(Compression::kTable) : codec->name(), run.numel(),
+      {is_table ? std::string(Compression::kTable) : codec->name(), run.numel(),
        static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
   if (is_due) {
     compression_->measure(site, subject, treatment, run, {{codec->name(), *encoded}}, random);
     if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
+    // What was found to be better is so from the first tensor on.
+    const codecs::CodecPointer better = compression_->codec_at(site, subject, treatment);
+    if (better->name() != codec->name()) {
+      encoded = better->encode(run, random);
+      away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
+      compression_->note_kept(site, better->name(), bytes_of(encoded->tensors()) - away, away);
+    }
   }
   return {away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded, codec->keeps_signs()};
 }

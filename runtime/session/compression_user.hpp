@@ -137,7 +137,8 @@ class CompressionUser final : public SavedTensorUser {
     bool has_ended = false;                       ///< the norm
     int running = 0;  ///< operations that run, the outermost of which takes its output
     std::optional<Contents> output = {};
-    std::vector<int64_t> strides = {};  ///< of that
+    std::vector<int64_t> strides = {};                  ///< of that
+    std::optional<codecs::Statistics> statistics = {};  ///< of the input, that the norm keeps
   };
   bool waits(const at::Tensor& run, const Saved& saved) const;
   std::shared_ptr<StoredRun> wait(const Saved& saved, std::optional<Derivations::Derived> derived);
@@ -169,7 +170,8 @@ class CompressionUser final : public SavedTensorUser {
                                          const std::optional<Derivations::Derived>& derived);
   /// kept: an activation's codes; null: as autograd keeps them.
   std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
-  void keep_coded(const Followed& followed);
+  /// mean_square: what takes the result; undefined where something else does.
+  void keep_coded(const Followed& followed, const at::Tensor& mean_square);
   void keep_divided(const Followed& followed);
 
   std::shared_ptr<Compression> compression_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/ops/div.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -123,6 +124,16 @@ int64_t count_of(const c10::IValue& value) {
   return value.isTensor() && value.toTensor().defined() ? value.toTensor().numel() : 1;
 }
 
+/// That a mean or, as inside of one, a sum gives; undefined for others.
+at::Tensor mean_of(const RecordedCall& call) {
+  const std::string_view name = plain_name(call.operation);
+  if (name == "mean") return call.results[0].toTensor().detach();
+  if (name != "sum") return {};
+  const at::Tensor sum = call.results[0].toTensor().detach();
+  return at::div(
+      sum, static_cast<double>(count_of(call.arguments[0])) / static_cast<double>(sum.numel()));
+}
+
 bool has_few_rows(const RecordedCall& call) {
   return count_of(call.results[0]) * kMany <= count_of(call.arguments[0]);
 }
@@ -199,7 +210,7 @@ void Consumers::leave(size_t most) {
   while (followed_.size() > most) {
     const Decide oldest = std::move(followed_.front().decide);
     followed_.erase(followed_.begin());
-    oldest(false);
+    oldest({.is_divided = false});
   }
 }
 
@@ -209,7 +220,7 @@ void Consumers::end() {
 
 /// Those that are decided are no longer among the followed ones when they are told.
 void Consumers::decide(const RecordedCall& call) {
-  std::vector<std::pair<Decide, bool>> decided;
+  std::vector<std::pair<Decide, Decision>> decided;
   std::erase_if(followed_, [&](Followed& followed) {
     Consumer by = Consumer::passes;
     for (const Memory& result : followed.results) {
@@ -219,10 +230,14 @@ void Consumers::decide(const RecordedCall& call) {
     const bool changes =
         is_in_place(call.operation) && lies_in(call.arguments[0], followed.saved.address());
     if (by == Consumer::passes && !changes) return false;
-    decided.emplace_back(std::move(followed.decide), by == Consumer::divides);
+    Decision decision{.is_divided = by == Consumer::divides};
+    const bool is_own =
+        !followed.results.empty() && lies_in(call.arguments[0], followed.results[0].address());
+    if (by == Consumer::sums && is_own) decision.mean = mean_of(call);
+    decided.emplace_back(std::move(followed.decide), decision);
     return true;
   });
-  for (const auto& [decide, is_divided] : decided) decide(is_divided);
+  for (const auto& [decide, decision] : decided) decide(decision);
 }
 
 void Consumers::start_call(const RecordedCall& call) {

@@ -36,11 +36,15 @@ bool is_elementwise(std::string_view operation);
 /// Follows the results of operations until it is known who takes them.
 class Consumers {
  public:
-  /// Is told whether what is followed is divided by. Once.
-  using Decide = std::function<void(bool is_divided)>;
+  struct Decision {
+    bool is_divided;
+    at::Tensor mean = {};  ///< where that takes the result itself
+  };
+  /// Is told once.
+  using Decide = std::function<void(const Decision& decision)>;
 
   /// The running operation, which saves the tensor. Before that changes in place, which is seen,
-  /// and where too many are followed, the answer is no.
+  /// and where too many are followed, it is not divided by.
   void follow(const std::string& operation, const at::Tensor& saved, bool is_square, Decide decide);
   bool is_empty() const { return followed_.empty(); }
   void start_call(const RecordedCall& call);

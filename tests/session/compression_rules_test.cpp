@@ -118,7 +118,7 @@ TEST(CompressionRules, RulesMayCast) {
       EXPECT_EQ(site.bytes_after, site.elements * (type == at::kBFloat16 ? 2 : 1));
       EXPECT_GT(site.error, 0.1 * error);
       EXPECT_LT(site.error, error);
-      EXPECT_EQ(coded_sites(compressor).at(0).codec, "rotated by class, 2 bits");
+      EXPECT_EQ(coded_sites(compressor).at(0).codec, "normalised, 2 bits");
     }
   }
   compressor.rule("aten::addmm", Bits{3});

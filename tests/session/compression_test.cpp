@@ -80,8 +80,7 @@ TEST(Compression, TheMeterSeesTheBytesThatTheReportCounts) {
     EXPECT_EQ(site.count, 1);
     EXPECT_EQ(site.elements, 100 * kWidth);
     // 25 groups of 256: codes, two constants of two bytes each, and the seed that all share.
-    const int64_t maps = site.codec == "rotated by class, 2 bits" ? kMaps : 0;
-    EXPECT_EQ(site.bytes_after, 25 * (256 * 2 / 8 + 4) + 8 + maps);
+    EXPECT_EQ(site.bytes_after, 25 * (256 * 2 / 8 + 4) + 8 + kMaps);
   }
   for (const SavedTensor& saved : meter.entries()) {
     // What is left alone: the norm's means and deviations, the input without a node.

@@ -290,6 +290,66 @@ TEST(FaithfulGradients, OfLossesUnderWideRules) {
   }
 }
 
+/// Rows or channels of 96 or 36 elements, which share groups of 256.
+struct NormCase {
+  const char* name;
+  at::Tensor x;
+  std::function<at::Tensor(const at::Tensor& x)> norm;
+};
+
+std::vector<NormCase> norms_of_unlike_rows() {
+  const at::Tensor rows = at::randn({64, 96}), pictures = at::randn({8, 32, 6, 6});
+  const at::Tensor zeros = rows * at::rand({64, 1}).gt(0.22),
+                   decades = rows * at::pow(10.0, at::rand({64, 1}) * 2.0 - 1.0);
+  const auto layer = [](const at::Tensor& x) { return at::layer_norm(x, {96}); };
+  const auto root = [](const at::Tensor& x) {
+    return x * at::rsqrt(x.pow(2.0).mean(-1, true) + 1e-6);
+  };
+  const auto batch = [](const at::Tensor& x) {
+    return at::batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5, false);
+  };
+  const auto groups = [](const at::Tensor& x) { return at::group_norm(x, 8); };
+  const auto spread = [&](at::IntArrayRef beside) {
+    return pictures * at::pow(10.0, at::rand(beside) * 2.0 - 1.0);
+  };
+  return {{"zero rows", zeros, layer},
+          {"rows over two decades", decades, layer},
+          {"zero rows, by the root of the mean square", zeros, root},
+          {"rows over two decades, by the root of the mean square", decades, root},
+          {"rms_norm", decades, [](const at::Tensor& x) { return at::rms_norm(x, {96}); }},
+          {"a mean of 30 deviations", rows + 30.0, layer},
+          {"channels over two decades", spread({1, 32, 1, 1}), batch},
+          {"groups over two decades", spread({8, 32, 1, 1}), groups}};
+}
+
+TEST(FaithfulGradients, OfNormsWhoseRowsAreUnlike) {
+  at::manual_seed(40);
+  for (const auto& [name, start, norm] : norms_of_unlike_rows()) {
+    const at::Tensor x = start.detach().requires_grad_();
+    for (const bool has_gelu : {false, true}) {
+      const auto loss = [&, &norm = norm] {
+        const at::Tensor y = norm(x * 1.0);
+        at::manual_seed(41);
+        return ((has_gelu ? at::gelu(y) : y) * at::randn_like(y)).sum();
+      };
+      const at::Tensor exact = grad({loss()}, {x})[0];
+      for (const int bits : {2, 8}) {
+        Compressor compressor({.bits = static_cast<double>(bits)});
+        for (int step = 0; step < 2; ++step) {
+          at::Tensor value;
+          {
+            const CompressionScope scope(compressor);
+            value = loss();
+          }
+          EXPECT_LT(distance(grad({value}, {x})[0], exact), bits == 2 ? 0.35 : 0.006)
+              << name << (has_gelu ? ", gelu, " : ", ") << bits << " bits, step " << step << '\n'
+              << compressor.report();
+        }
+      }
+    }
+  }
+}
+
 TEST(FaithfulGradients, DropoutDrawsWhatItDrawsWithoutAScope) {
   const at::Tensor x = at::randn({100, 64}).requires_grad_();
   const auto forward = [&] { return at::dropout(at::gelu(x * 1.0), 0.5, true); };

@@ -99,7 +99,8 @@ struct CompressorOptions {
 ///
 /// What is kept how (the list: session/compression_rules.cpp):
 /// - inputs of linear layers, convolutions, products, squares and norms: out of the budget, by the
-///   codec that errs least there;
+///   codec that errs least there; of a norm after means and deviations, which it keeps anyway, are
+///   taken out, where its rows or channels are unlike;
 /// - queries, keys and values of attention, which runs again in backward: with more bits; so
 ///   probabilities of softmax, those of log_softmax like any input but exact the greatest of each
 ///   row, where it errs less rounded at random between levels at the squares of equal steps;

@@ -1,0 +1,109 @@
+// Inputs of norms by means and deviations that the norm keeps in any case.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/where.h>
+
+#include "codecs/codec.hpp"
+#include "codecs/common.hpp"
+
+namespace fewbit::codecs {
+
+namespace {
+
+/// x as its norm sees it: channels in their groups.
+at::Tensor seen(const at::Tensor& x, const Statistics& statistics) {
+  return statistics.groups == 0 ? x : x.unflatten(1, {statistics.groups, -1});
+}
+
+/// Of its memory order, in the type that inner codes are of.
+at::Tensor normalized_values(const at::Tensor& x, const Statistics& statistics) {
+  const auto type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  at::Tensor y = at::empty_like(x, x.options().dtype(type));
+  at::Tensor values = seen(y, statistics);
+  values.copy_(seen(x, statistics));
+  if (statistics.mean.defined()) values.sub_(statistics.mean);
+  values.mul_(statistics.factor);
+  return y;
+}
+
+class NormalizedRun final : public Encoded {
+ public:
+  NormalizedRun(std::shared_ptr<const Encoded> inner, Statistics statistics, const at::Tensor& x)
+      : inner_(std::move(inner)),
+        statistics_(std::move(statistics)),
+        dtype_(x.scalar_type()),
+        sizes_(x.sizes().vec()),
+        strides_(x.strides().vec()),
+        parts_(inner_->tensors().vec()) {
+    if (!statistics_.is_kept_anyway) parts_.push_back(statistics_.factor);
+  }
+
+  at::Tensor decoded() const override {
+    const at::Tensor run = inner_->decoded();
+    at::Tensor values = seen(run.as_strided(sizes_, strides_), statistics_);
+    values.div_(statistics_.factor);
+    if (statistics_.mean.defined()) values.add_(statistics_.mean);
+    return run.to(dtype_);
+  }
+
+  at::TensorList tensors() const override { return parts_; }
+  uint32_t references() const override { return inner_->references() + 1; }
+
+ private:
+  std::shared_ptr<const Encoded> inner_;
+  Statistics statistics_;
+  at::ScalarType dtype_;
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> strides_;
+  std::vector<at::Tensor> parts_;  // the inner run's, and what is kept besides
+};
+
+class Normalized final : public Codec {
+ public:
+  Normalized(CodecPointer inner, Statistics statistics)
+      : inner_(std::move(inner)), statistics_(std::move(statistics)) {}
+
+  /// "normalised, 2 bits": whatever the inner one is called.
+  std::string name() const override {
+    const std::string inner = inner_->name();
+    return "normalised" + inner.substr(std::min(inner.find(','), inner.size()));
+  }
+
+  bool takes(const at::Tensor& x) const override {
+    return statistics_.factor.defined() && inner_->takes(x);
+  }
+
+  std::shared_ptr<const Encoded> encode(const at::Tensor& x,
+                                        const RandomStream& random) const override {
+    auto inner = inner_->encode(normalized_values(x, statistics_), random);
+    if (!inner) return nullptr;
+    return std::make_shared<NormalizedRun>(std::move(inner), statistics_, x);
+  }
+
+ private:
+  CodecPointer inner_;
+  Statistics statistics_;
+};
+
+}  // namespace
+
+at::Tensor normalized(const at::Tensor& x, const Statistics& statistics) {
+  return normalized_values(x, statistics);
+}
+
+Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64_t groups) {
+  const auto type = factor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  const at::Tensor given = factor.detach().to(type);
+  // As where the variance is beyond the type's range.
+  const at::Tensor is_usual = given.isfinite().logical_and_(given.gt(0.0));
+  return {mean.defined() ? mean.detach().to(type) : mean, at::where(is_usual, given, 1.0), groups};
+}
+
+CodecPointer normalized(CodecPointer inner, const Statistics& statistics) {
+  return std::make_shared<Normalized>(std::move(inner), statistics);
+}
+
+}  // namespace fewbit::codecs
