@@ -1,12 +1,18 @@
 #include <optional>
+#include <vector>
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/ops/clone.h>
+#include <c10/util/accumulate.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/custom_class.h>
 #include <torch/library.h>
 
 #include "autograd/once_differentiable.hpp"
+#include "ops/activation.hpp"
+#include "ops/integers.hpp"
+#include "ops/layout.hpp"
 #include "ops/random_states.hpp"
 #include "ops/recomputed.hpp"
 
@@ -30,12 +36,34 @@ struct Drawn : torch::CustomClassHolder {
   size_t after;
 };
 
+/// The mask as it is now, whatever becomes of it until backward: true and false in a bit each,
+/// flat, other types in a copy, without dimensions that are expanded.
+at::Tensor mask_to_keep(AutogradContext& context, const at::Tensor& mask) {
+  if (!mask.defined()) return mask;
+  const at::Tensor elements = ops::unexpanded(mask);
+  context.saved_data["mask_sizes"] = mask.sym_sizes();
+  context.saved_data["kept_sizes"] = elements.sym_sizes();
+  const bool is_packed = mask.scalar_type() == at::kBool && ops::runs_on(mask.device().type());
+  context.saved_data["is_packed"] = is_packed;
+  return is_packed ? ops::sign_encode(elements.contiguous()) : elements.clone();
+}
+
+at::Tensor mask_again(AutogradContext& context, at::Tensor kept) {
+  if (!kept.defined()) return kept;
+  auto& saved = context.saved_data;
+  if (saved["is_packed"].toBool()) {
+    const std::vector<c10::SymInt> sizes = saved["kept_sizes"].toSymIntVector();
+    kept = ops::sign_decode(kept, c10::multiply_integers(sizes), at::kBool).view_symint(sizes);
+  }
+  return kept.expand_symint(saved["mask_sizes"].toSymIntVector());
+}
+
 class Attention : public torch::autograd::Function<Attention> {
  public:
   static at::Tensor forward(AutogradContext* context, const at::Tensor& query,
                             const at::Tensor& key, const at::Tensor& value,
                             const ops::AttentionOptions& options) {
-    context->save_for_backward({query, key, value, options.mask});
+    context->save_for_backward({query, key, value, mask_to_keep(*context, options.mask)});
     context->saved_data["dropout"] = options.dropout;
     context->saved_data["is_causal"] = options.is_causal;
     context->saved_data["scale"] = options.scale;
@@ -52,7 +80,7 @@ class Attention : public torch::autograd::Function<Attention> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const bool differentiated_again = at::GradMode::is_enabled();
     variable_list inputs = context->get_saved_variables();
-    const at::Tensor mask = inputs.back();
+    const at::Tensor mask = mask_again(*context, inputs.back());
     inputs.pop_back();
     for (at::Tensor& input : inputs) input = input.detach().requires_grad_();
     variable_list result(4);  // nothing for the options

@@ -17,4 +17,13 @@ at::Tensor dense(const at::Tensor& x) {
   return x.is_non_overlapping_and_dense() ? x : like(x).copy_(x);
 }
 
+at::Tensor unexpanded(const at::Tensor& x) {
+  at::Tensor elements = x.detach();
+  for (int64_t i = 0; i < elements.dim(); ++i) {
+    const bool is_expanded = elements.sym_stride(i) == 0 && elements.sym_size(i) > 1;
+    if (is_expanded) elements = elements.narrow(i, 0, 1);
+  }
+  return elements;
+}
+
 }  // namespace fewbit::ops

@@ -11,4 +11,8 @@ at::Tensor like(const at::Tensor& x);
 /// x, or a copy of it, whose elements lie in memory in the order of like(x).
 at::Tensor dense(const at::Tensor& x);
 
+/// The elements that x has in memory, each once: dimensions that are expanded with size 1. Without
+/// a graph.
+at::Tensor unexpanded(const at::Tensor& x);
+
 }  // namespace fewbit::ops

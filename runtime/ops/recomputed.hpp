@@ -16,7 +16,9 @@
 ///             bool enable_gqa=False) -> Tensor
 ///       keeps query, key and value, and runs again in backward: with dropout from the state that
 ///       torch's generator was in, 5 kB on a CPU that the meter does not see. Where another thread
-///       draws other numbers from that generator meanwhile backward refuses.
+///       draws other numbers from that generator meanwhile backward refuses. A mask may change
+///       after the forward: backward uses it as it was, of which a bit an element of bool is kept,
+///       a copy of other types, expanded dimensions once.
 ///       Torch keeps its output and the logarithm of its sums beside them, which would belong to
 ///       other queries and keys than those that come back.
 ///

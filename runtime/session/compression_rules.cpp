@@ -25,6 +25,7 @@ constexpr int kAny = -2;  // whichever argument or result
 constexpr int kResult = -1;
 constexpr std::string_view kPower = "aten::pow";
 constexpr std::string_view kProductOf = "aten::mul";
+constexpr std::string_view kAttentionName = "fewbit::attention";
 
 // Weights by what a class adds to the loss of a small transformer (examples/text), an element and a
 // squared error. Attention runs again on what is decoded: in torch's own form it would be 16.
@@ -70,9 +71,9 @@ constexpr std::array kRules = {
     Rule{"aten::native_group_norm", 0, kNorm},
     Rule{"aten::_fused_rms_norm", 0, kNorm},
     // Queries, keys and values; it runs again.
-    Rule{"fewbit::attention", 0, kAttention},
-    Rule{"fewbit::attention", 1, kAttention},
-    Rule{"fewbit::attention", 2, kAttention},
+    Rule{kAttentionName, 0, kAttention},
+    Rule{kAttentionName, 1, kAttention},
+    Rule{kAttentionName, 2, kAttention},
     // Inputs of what runs again.
     Rule{"fewbit::checkpoint", kAny, kCheckpoint},
     // The gradient is linear in the one's probabilities, in the other's it is quadratic.
@@ -180,10 +181,15 @@ std::vector<const void*> parameters_of_maker(const at::Tensor& tensor) {
 }
 
 bool needs_arguments(std::string_view operation) {
-  constexpr std::array<std::string_view, 4> kNames = {
+  constexpr std::array<std::string_view, 5> kNames = {
       "aten::max_pool2d_with_indices", "aten::max_pool3d_with_indices", "aten::adaptive_max_pool2d",
-      "aten::adaptive_max_pool3d"};
+      "aten::adaptive_max_pool3d", kAttentionName};
   return is_elementwise(operation) || std::ranges::find(kNames, operation) != kNames.end();
+}
+
+bool is_mask_of_attention(const Saving& saving) {
+  return saving.facts.operation == kAttentionName && saving.argument < 0 &&
+         saving.arguments != nullptr;
 }
 
 bool has_channels(const Saving& saving) {
@@ -311,7 +317,7 @@ std::vector<std::string_view> names_of(std::string_view operation) {
   const size_t library = base.rfind(':');
   if (library != std::string_view::npos) names.push_back(base.substr(library + 1));
   if (operation == "fewbit::log_softmax") names.push_back("aten::_log_softmax");
-  if (operation == "fewbit::attention") {
+  if (operation == kAttentionName) {
     names.insert(names.end(),
                  {"aten::scaled_dot_product_attention", "scaled_dot_product_attention"});
   }

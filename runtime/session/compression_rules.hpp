@@ -86,6 +86,9 @@ codecs::CodecPointer codec_of_places(const Saving& saving);
 /// Whether the rules look at the arguments of such calls.
 bool needs_arguments(std::string_view operation);
 
+/// Whether it is what fewbit::attention keeps of the mask that is its fourth argument.
+bool is_mask_of_attention(const Saving& saving);
+
 /// Whether it is a parameter, a view or a cast of one.
 bool is_of_model(const at::Tensor& tensor);
 

@@ -14,15 +14,6 @@ namespace fewbit::session {
 
 namespace {
 
-/// The elements that the tensor has in memory, each once: dimensions that are expanded with size 1.
-at::Tensor unexpanded(const at::Tensor& tensor) {
-  at::Tensor run = tensor.detach();
-  for (int64_t i = 0; i < run.dim(); ++i) {
-    if (run.stride(i) == 0 && run.size(i) > 1) run = run.narrow(i, 0, 1);
-  }
-  return run;
-}
-
 int64_t bytes_of(at::TensorList tensors) {
   int64_t bytes = 0;
   for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
@@ -336,13 +327,17 @@ std::unique_ptr<const Kept> CompressionUser::keep_small(const Saved& saved) {
 }
 
 std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, const Saving& saving) {
+  if (is_mask_of_attention(saving)) {
+    const at::Tensor mask = masks_.shared(saving.arguments->at(3).toTensor(), tensor);
+    return mask.is_same(tensor) ? nullptr : kept_unchanged(mask);
+  }
   derivations_.keep(tensor, saving);
   Treatment treatment = compression_->treatment(tensor, saving);
   const auto activation_way = std::exchange(activation_way_, std::nullopt);
   if (activation_way && may_take_bits(tensor, saving)) treatment = {*activation_way, 1.0};
   if (treatment.way == Way::exact) {
     if (const auto site = std::exchange(exact_activation_, std::nullopt)) {
-      const at::Tensor view = unexpanded(tensor);
+      const at::Tensor view = ops::unexpanded(tensor);
       const Saved saved{tensor, view, saving, treatment, *site};
       latest_ = *site;
       leave(saved, runs_[key_of(saved)]);
@@ -351,7 +346,7 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
   }
   if (treatment.way != Way::codes) settle({});
   const Compression::SiteKey site = next_site(saving);  // of a small tensor too: batches differ
-  const at::Tensor view = unexpanded(tensor);
+  const at::Tensor view = ops::unexpanded(tensor);
   Saved saved{tensor, view, saving, treatment, site};
   if (Compression::is_too_small(view)) {
     if (treatment.way == Way::codes) note_activation(saved);

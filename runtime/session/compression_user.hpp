@@ -18,6 +18,7 @@
 #include "session/memory_uses.hpp"
 #include "session/saved_tensors.hpp"
 #include "session/sensitivities.hpp"
+#include "session/shared_copies.hpp"
 #include "session/stored_run.hpp"
 
 namespace fewbit::session {
@@ -180,6 +181,7 @@ class CompressionUser final : public SavedTensorUser {
   std::shared_ptr<swap::HostSwap> swap_;  ///< null: what is coded stays
   std::map<RunKey, Run> runs_;
   MemoryUses uses_;
+  SharedCopies masks_;                                    ///< of attention
   std::optional<Compression::SiteKey> latest_;            ///< whose tensor was the latest one
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   int64_t seed_;                                          ///< of its random numbers

@@ -2,6 +2,8 @@
 #include "ops/recomputed.hpp"
 
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -9,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "ops/layout.hpp"
+#include "tests/support/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace fewbit::recomputed_test {
@@ -126,6 +130,59 @@ TEST(Attention, DrawsItsOwnDropoutAgainInEveryThread) {
   threads.reserve(4);
   for (int i = 0; i < 4; ++i) threads.emplace_back(run);
   for (std::thread& thread : threads) thread.join();
+}
+
+/// Masks as models have them, by name.
+std::vector<std::pair<const char*, at::Tensor>> masks() {
+  at::manual_seed(2);
+  return {{"of numbers", at::randn({9, 7})},
+          {"of bool", at::rand({9, 7}) > 0.3},
+          {"of padding", (at::rand({2, 1, 1, 7}) > 0.3).expand({2, 4, 9, 7})},
+          {"of numbers, expanded", at::randn({2, 1, 1, 7}).expand({2, 4, 9, 7})},
+          {"of bool, transposed", (at::rand({7, 9}) > 0.3).t()},
+          {"of numbers, a part", at::randn({20, 20}).narrow(0, 3, 9).narrow(1, 2, 7)}};
+}
+
+TEST(Attention, UsesTheMaskAsItWasInForward) {
+  const Heads x = heads();
+  for (const bool is_in_place : {true, false}) {
+    for (const double dropout : {0.0, 0.3}) {
+      for (const auto& [name, mask] : masks()) {
+        ops::AttentionOptions options;
+        options.dropout = dropout;
+        options.mask = mask;
+        at::manual_seed(3);
+        const at::Tensor torchs = ops::torch_attention(x.query, x.key, x.value, options);
+        const auto exact = grad({torchs.square().sum()}, all_of(x));
+        at::manual_seed(3);
+        const at::Tensor y = ops::attention(x.query, x.key, x.value, options);
+        const at::Tensor elements = ops::unexpanded(mask);  // shares its version
+        const at::Tensor changed = is_in_place ? elements : at::Tensor(elements.data());
+        changed.copy_(elements.logical_not());
+        const auto ours = grad({y.square().sum()}, all_of(x));
+        for (size_t i = 0; i < 3; ++i) {
+          EXPECT_TRUE(at::allclose(ours[i], exact[i], 1e-5, 1e-5)) << name << ", " << dropout << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(Attention, KeepsABitOfTrueAndFalseAndWhatIsExpandedOnce) {
+  const at::Tensor x = at::randn({2, 4, 64, 8}).requires_grad_();
+  const auto kept = [&](const at::Tensor& mask) {
+    ops::AttentionOptions options;
+    options.mask = mask;
+    at::Tensor y;
+    const test::LiveBytes live;
+    y = ops::attention(x, x, x, options);
+    return live.bytes() - static_cast<int64_t>(y.nbytes());
+  };
+  EXPECT_EQ(kept({}), 0);
+  EXPECT_EQ(kept(at::rand({64, 64}) > 0.3), 64 * 64 / 8);
+  EXPECT_EQ(kept((at::rand({2, 1, 64, 64}) > 0.3).expand({2, 4, 64, 64})), 2 * 64 * 64 / 8);
+  EXPECT_EQ(kept(at::randn({64, 64})), 64 * 64 * 4);
+  EXPECT_EQ(kept(at::randn({2, 1, 1, 64}).expand({2, 4, 64, 64})), 2 * 64 * 4);
 }
 
 TEST(Attention, GivesGradientsToThoseThatAsk) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fewbit/fewbit.hpp"
+#include "ops/layout.hpp"
 #include "tests/session/compression_model.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -186,6 +187,50 @@ TEST(CompressionRules, AttentionWithDropoutKeepsItsInputsAlone) {
   for (const Compressor::Site& site : compressor.sites()) {
     EXPECT_EQ(site.operation, "fewbit::attention");
   }
+}
+
+TEST(CompressionRules, LayersKeepOneCopyOfOneMask) {
+  at::manual_seed(4);
+  const at::Tensor x = at::randn({2, 4, 64, 16}).requires_grad_();
+  const int64_t elements = int64_t{64} * 64;
+  const auto kept = [&](const std::vector<at::Tensor>& masks, bool changes = false) {
+    Compressor compressor({.bits = 8});
+    SavedBytes meter;
+    const auto run = [&](Compressor* in) {
+      const auto watch = meter.watch();
+      std::optional<CompressionScope> scope;
+      if (in) scope.emplace(*in);
+      at::Tensor y = x * 1.0;
+      for (const at::Tensor& mask : masks) {
+        y = at::scaled_dot_product_attention(y, y, y, mask);
+        if (changes) at::Tensor(mask.data()).copy_(mask.logical_not());
+      }
+      return y;
+    };
+    const at::Tensor y = run(&compressor);
+    double bytes = static_cast<double>(meter.unique_bytes());
+    for (const Compressor::Site& site : compressor.sites()) {
+      bytes -= static_cast<double>(site.bytes_after);
+    }
+    if (!changes) {
+      const at::Tensor exact = torch::autograd::grad({run(nullptr).square().sum()}, {x})[0];
+      for (const at::Tensor& mask : masks) ops::unexpanded(mask).zero_();
+      const at::Tensor dx = torch::autograd::grad({y.square().sum()}, {x})[0];
+      EXPECT_LT(distance(dx, exact), 0.05);
+    }
+    return bytes;
+  };
+  const auto of_bool = [] { return at::rand({64, 64}) > 0.3; };
+  constexpr double kSeed = 64;  // which sites share
+  const at::Tensor one = of_bool();
+  EXPECT_NEAR(kept({one, one, one}), elements / 8.0, kSeed);
+  EXPECT_NEAR(kept({of_bool(), of_bool()}), 2 * elements / 8.0, kSeed);
+  const at::Tensor numbers = at::randn({64, 64});
+  const at::Tensor expanded = at::randn({64, 64}).expand({2, 4, 64, 64});
+  EXPECT_NEAR(kept({numbers, numbers, numbers.clone()}), 2 * elements * 4.0, kSeed);
+  EXPECT_NEAR(kept({expanded, expanded}), elements * 4.0, kSeed);
+  const at::Tensor moving = of_bool();
+  EXPECT_NEAR(kept({moving, moving}, true), 2 * elements / 8.0, kSeed);
 }
 
 /// The codec of what one product keeps, after a measurement.

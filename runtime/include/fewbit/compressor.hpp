@@ -104,6 +104,8 @@ struct CompressorOptions {
 /// - queries, keys and values of attention, which runs again in backward: with more bits; so
 ///   probabilities of softmax, those of log_softmax like any input but exact the greatest of each
 ///   row, where it errs less rounded at random between levels at the squares of equal steps;
+/// - masks of attention as they were in the forward: those of bool in a bit an element, others in a
+///   copy, once for all layers that take the same tensor;
 /// - inputs of checkpoints (checkpoint.hpp), which run again too: with as many bits as queries;
 /// - activations by few-bit derivatives, relu in 1 bit, exact. sigmoid, tanh, softplus and
 ///   logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and a
