@@ -117,9 +117,8 @@ Interval Derivative::slope_bounds(double a, double b, size_t piece) const {
 Interval Derivative::tight_slope_bounds(double a, double b, size_t piece) const {
   const double middle = 0.5 * (a + b);
   const Interval at_middle = jet_over(pieces_[piece], middle, middle).second;
-  const Interval third = third_derivative(pieces_[piece], Interval(a, b));
-  return common_part(slope_bounds(a, b, piece),
-                     at_middle + third * (Interval(a, b) - Interval(middle)));
+  const HigherDerivatives over = higher_derivatives(pieces_[piece], Interval(a, b));
+  return common_part(over.second, at_middle + over.third * (Interval(a, b) - Interval(middle)));
 }
 
 TaylorBounds Derivative::taylor(double a, double b, size_t piece) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "expression/interval.hpp"
 
@@ -78,12 +79,20 @@ inline double widen_up(double x, double relative = 8e-16) {
   return x + relative * std::abs(x) + 5e-323;
 }
 
+/// A function at both ends, computed once where they are the same.
+template <class F>
+std::pair<double, double> at_ends(const Interval& x, const F& f) {
+  const double low = f(x.lower());
+  return {low, x.lower() == x.upper() ? low : f(x.upper())};
+}
+
 /// Image of an ascending function that stays within [least, most]. Where the function is not
 /// defined (nan) nothing is known.
 template <class F>
 Interval lift_ascending(const Interval& x, double least, double most, const F& f) {
-  const double lo = widen_down(f(x.lower()));
-  const double hi = widen_up(f(x.upper()));
+  const auto [low, high] = at_ends(x, f);
+  const double lo = widen_down(low);
+  const double hi = widen_up(high);
   if (std::isnan(lo) || std::isnan(hi)) return whole_line();
   return {std::clamp(lo, least, most), std::clamp(hi, least, most)};
 }
@@ -175,8 +184,7 @@ Interval lift_wave(const Interval& x, double peak, const F& f) {
   const Interval turns_per_radian(0x1.45f306dc9c882p-3, 0x1.45f306dc9c883p-3);
   const Interval turns = x * turns_per_radian - Interval(peak);
   const auto holds_integer = [](const Interval& t) { return std::ceil(t.lower()) <= t.upper(); };
-  const double a = f(x.lower());
-  const double b = f(x.upper());
+  const auto [a, b] = at_ends(x, f);
   const bool trough = holds_integer(turns + Interval(0.5));
   return {trough ? -1.0 : std::max(-1.0, widen_down(std::min(a, b))),
           holds_integer(turns) ? 1.0 : std::min(1.0, widen_up(std::max(a, b)))};

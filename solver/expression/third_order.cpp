@@ -16,8 +16,8 @@ struct Jet3 {
   Interval third;
 };
 
-Interval unary_third(Op op, const Interval& u) {
-  const Unary<Interval> g = unary(op, u);
+/// `g`: of the same u.
+Interval unary_third(Op op, const Unary<Interval>& g, const Interval& u) {
   switch (op) {
     case Op::sqrt:
       return Interval(-1.5) * g.second / u;
@@ -99,19 +99,22 @@ Jet3 step(const Expression& f, const Node& node, const std::vector<Jet3>& v, con
       return divide(a(), b());
     case Op::power:
       return power(a(), A::decide(b().low));
-    default:
-      return chain(unary(node.op, a().low.value), unary_third(node.op, a().low.value), a());
+    default: {
+      const Interval& u = a().low.value;
+      const Unary<Interval> g = unary(node.op, u);
+      return chain(g, unary_third(node.op, g, u), a());
+    }
   }
 }
 
 }  // namespace
 
-Interval third_derivative(const Expression& f, const Interval& x) {
+HigherDerivatives higher_derivatives(const Expression& f, const Interval& x) {
   thread_local std::vector<Jet3> v;
   v.clear();
   v.reserve(f.nodes().size());
   for (const Node& node : f.nodes()) v.push_back(step(f, node, v, x));
-  return v.back().third;
+  return {v.back().low.second, v.back().third};
 }
 
 }  // namespace fewbit::solver

@@ -5,7 +5,12 @@
 
 namespace fewbit::solver {
 
-/// Encloses f''' of a smooth expression on x.
-Interval third_derivative(const Expression& f, const Interval& x);
+struct HigherDerivatives {
+  Interval second;  ///< that of an evaluation of jets, to the last bit
+  Interval third;
+};
+
+/// Encloses f'' and f''' of a smooth expression on x.
+HigherDerivatives higher_derivatives(const Expression& f, const Interval& x);
 
 }  // namespace fewbit::solver
