@@ -1,6 +1,7 @@
 #include "proven/solve.hpp"
 
 #include <memory>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -96,13 +97,32 @@ Problem problem_of(const Options& options, FunctionSpec function,
   return problem;
 }
 
+/// "bias, verification".
+std::string left_from(Stage stage, bool is_smoothed) {
+  std::string left;
+  for (const auto& [each, name] :
+       {std::pair(Stage::search, "search"), std::pair(Stage::smoothing, "smoothing"),
+        std::pair(Stage::bias, "bias"), std::pair(Stage::verification, "verification")}) {
+    if (each < stage || (each == Stage::smoothing && !is_smoothed)) continue;
+    left += (left.empty() ? "" : ", ") + std::string(name);
+  }
+  return left;
+}
+
 std::vector<Solved> solve_all_sizes(const Problem& problem, const std::vector<int>& levels) {
   std::vector<Solved> solved(levels.size());
   Progress progress("solving");
+  progress(0, levels.size());
+  SolveOptions options;
+  if (levels.size() == 1) {
+    options.begins = [&](Stage stage) {
+      progress.detail("left: " + left_from(stage, problem.objective.smoothed));
+    };
+  }
   const auto work = [&](size_t i) {
     Problem one = problem;
     one.levels = levels[i];
-    solved[i].table = solve(one);
+    solved[i].table = solve(one, options);
   };
   parallel_for(levels.size(), work, [&](size_t done, size_t total) { progress(done, total); });
   return solved;

@@ -8,8 +8,9 @@
 namespace fewbit::solver {
 
 Table solve(const Problem& problem, const SolveOptions& options) {
-  Table table = search_table(problem, options.search);
+  Table table = search_table(problem, options.search, options.begins);
   if (!options.verify) return table;
+  if (options.begins) options.begins(Stage::verification);
   std::string faults;
   for (const Finding& finding : verify_table(table)) {
     if (!finding.holds)

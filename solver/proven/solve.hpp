@@ -7,7 +7,8 @@ namespace fewbit::solver {
 
 struct SolveOptions {
   SearchOptions search;
-  bool verify = true;  ///< false: take the search at its word
+  bool verify = true;     ///< false: take the search at its word
+  StageCall begins = {};  ///< in the thread that solves
 };
 
 /// The best table for `problem`, with its proof: what search_table() finds, once verify_table(),

@@ -128,8 +128,12 @@ double smoothed_bias(const Table& table) {
   }
 }
 
-Table search_table(const Problem& problem, const SearchOptions& options) {
+Table search_table(const Problem& problem, const SearchOptions& options, const StageCall& begins) {
+  const auto begin = [&](Stage stage) {
+    if (begins) begins(stage);
+  };
   check_problem(problem);
+  begin(Stage::search);
   Table table;
   table.problem = problem;
   table.solver = "fewbit " FEWBIT_VERSION;
@@ -139,7 +143,10 @@ Table search_table(const Problem& problem, const SearchOptions& options) {
   } else {
     solve_squared(table, options);
   }
-  if (problem.objective.smoothed && table.error > 0.0) smooth(table, options);
+  if (problem.objective.smoothed && table.error > 0.0) {
+    begin(Stage::smoothing);
+    smooth(table, options);
+  }
   if (problem.dtype != DataType::exact && problem.form != Form::unbiased) {
     table = round_thresholds(table, problem.dtype);
     table.error = table_error(table);
@@ -147,6 +154,7 @@ Table search_table(const Problem& problem, const SearchOptions& options) {
   }
   table.lower_bound = std::min(table.lower_bound, table.error);
   table.relative_gap = table.error > 0.0 ? (table.error - table.lower_bound) / table.error : 0.0;
+  begin(Stage::bias);
   table.smoothed_bias = smoothed_bias(table);
   return table;
 }

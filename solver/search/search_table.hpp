@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "expression/derivative.hpp"
 #include "table/table.hpp"
 #include "weights/weight.hpp"
@@ -14,10 +16,22 @@ struct SearchOptions {
                        ///< the work
 };
 
+/// What a solution goes through, in this order.
+enum class Stage {
+  search,     ///< for the least squared error
+  smoothing,  ///< under the smoothed objective alone
+  bias,       ///< its measurement
+  verification
+};
+
+/// Told of each stage as it begins.
+using StageCall = std::function<void(Stage)>;
+
 /// The best table for `problem`, with its proof as the search sees it: solve() has it verified.
 /// Throws Error where the problem has no answer: f not differentiable, f' constant, a weight
 /// without mass in the domain, an infinite domain under a weight that is not integrable.
-Table search_table(const Problem& problem, const SearchOptions& options = {});
+Table search_table(const Problem& problem, const SearchOptions& options = {},
+                   const StageCall& begins = {});
 
 /// Error of any table for its own problem: the integral of w (f' - q)^2 (for Form::unbiased the
 /// expected squared error), with what quadrature and rounding may have hidden.

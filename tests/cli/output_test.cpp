@@ -1,9 +1,13 @@
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <sstream>
+#include <string>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "table/json.hpp"
@@ -163,6 +167,40 @@ TEST_F(Output, PictureIsTheSameFromSolvingAndShowing) {
   ASSERT_EQ(run("show table.json --svg -o b.svg").code, 0);
   EXPECT_THAT(read("a.svg"), testing::StartsWith("<svg xmlns="));
   EXPECT_EQ(read("a.svg"), read("b.svg"));
+}
+
+/// What the program writes to a terminal as its standard error; nothing where there is none.
+std::optional<std::string> on_terminal(const std::string& arguments) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+  if (terminal < 0) return std::nullopt;
+  std::optional<std::string> text;
+  const char* name =
+      ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0 ? ::ptsname(terminal) : nullptr;
+  const int other_end = name == nullptr ? -1 : ::open(name, O_RDWR | O_NOCTTY);
+  if (other_end >= 0) {
+    const std::string command =
+        "'" FEWBIT_SOLVE "' " + arguments + " >/dev/null 2>" + std::string(name);
+    if (std::system(command.c_str()) == 0) {
+      text.emplace();
+      std::array<char, 4096> buffer{};
+      for (ssize_t n = 0; (n = ::read(terminal, buffer.data(), buffer.size())) > 0;) {
+        text->append(buffer.data(), static_cast<size_t>(n));
+      }
+    }
+    ::close(other_end);
+  }
+  ::close(terminal);
+  return text;
+}
+
+TEST_F(Output, ATerminalIsToldWhatIsLeftOfOneTable) {
+  const auto text = on_terminal("--fn gelu --bits 8 --form intervals");
+  if (!text) GTEST_SKIP() << "no terminal can be made here";
+  EXPECT_THAT(*text,
+              testing::StartsWith("\rsolving 0 of 1, left: search, bias, verification (1 s)"));
+  EXPECT_THAT(*text, testing::EndsWith("\r\033[K"));
+  EXPECT_EQ(on_terminal("--fn gelu --bits 2"), "");
+  EXPECT_EQ(on_terminal("--fn gelu --bits 8 --form intervals --quiet"), "");
 }
 
 TEST_F(Output, PipesCarryNoColourAndNoProgress) {
