@@ -33,7 +33,7 @@ ActivationScope::~ActivationScope() {
 }
 
 ActivationScope* ActivationScope::current() {
-  const auto* policy = dynamic_cast<session::ActivationPolicy*>(session::PolicyStack::innermost());
+  const auto* policy = dynamic_cast<session::ActivationPolicy*>(session::PolicyStack::latest());
   return policy == nullptr ? nullptr : policy->scope();
 }
 

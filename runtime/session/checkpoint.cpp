@@ -134,6 +134,7 @@ class Recorder final : public SavedTensorUser {
     if (is_full()) throw EnoughSaved();
     return kept_unchanged(tensor);
   }
+  bool comes_first() const override { return true; }
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
 
   bool is_full() const { return filled_.size() == count_; }
@@ -208,7 +209,8 @@ class Frame : public std::enable_shared_from_this<Frame> {
   std::vector<torch::autograd::SavedVariable> inputs_;
   ops::RandomStates random_;
   AutocastState autocast_ = AutocastState::of_this_thread();
-  std::optional<Decisions> decisions_;  ///< none where no policy was open
+  Decisions decisions_;
+  Calls decided_ = Calls::within;
   Parameters parameters_;
   std::vector<Outline> outlines_;
   bool is_running_ = false;
@@ -248,6 +250,7 @@ class SlotMaker final : public SavedTensorUser {
     if (!frame_->is_running() || is_kept_by_model(tensor, saving)) return nullptr;
     return std::make_unique<Slot>(frame_, frame_->add(saving));
   }
+  bool comes_first() const override { return true; }
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
   bool holds(std::string_view /*operation*/) const override { return frame_->is_running(); }
   void start_call(const RecordedCall& call) override {
@@ -270,10 +273,8 @@ Tensors Frame::run(const Tensors& inputs) {
   for (const at::Tensor& input : inputs) versions.push_back(input.defined() ? input._version() : 0);
   random_ = ops::RandomStates(inputs);
   const ScriptsAsWritten scripts;
-  std::optional<PolicyUse> recording;
-  if (PolicyStack::innermost() != nullptr) {
-    recording.emplace(std::make_unique<RecordingPolicy>(decisions_.emplace()));
-  }
+  decided_ = PolicyStack::innermost() != nullptr ? Calls::all : Calls::within;
+  const PolicyUse recording(std::make_unique<RecordingPolicy>(decisions_, decided_), true);
   const Raised running(is_running_);
   Tensors outputs = function_(inputs);
   refuse_changed(inputs, versions);
@@ -333,12 +334,9 @@ void Frame::run_until_full(const Tensors& inputs, Recorder& recorder) const {
   const at::AutoGradMode with_gradient(true);
   const AutocastGuard autocast(autocast_);
   const ops::RandomStatesGuard random(random_);
-  std::optional<PolicyUse> policy;
-  if (decisions_) {
-    policy.emplace(std::make_unique<ReplayingPolicy>(*decisions_));
-  } else if (PolicyStack::innermost() != nullptr) {
-    policy.emplace(std::make_unique<NoPolicy>());
-  }
+  std::optional<PolicyUse> policy;  // without which none might be asked
+  if (decided_ == Calls::all) policy.emplace(std::make_unique<NoPolicy>());
+  const PolicyUse replaying(std::make_unique<ReplayingPolicy>(decisions_, decided_), true);
   try {
     function_(inputs);
   } catch (...) {

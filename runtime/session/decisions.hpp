@@ -18,10 +18,10 @@ struct Decision {
 };
 using Decisions = std::vector<Decision>;
 
-/// A policy that is open for the life of this, in the thread that makes it.
+/// A policy that is open, or watches, for the life of this, in the thread that makes it.
 class PolicyUse {
  public:
-  explicit PolicyUse(std::unique_ptr<Policy> policy);
+  explicit PolicyUse(std::unique_ptr<Policy> policy, bool watches = false);
   ~PolicyUse();
   PolicyUse(const PolicyUse&) = delete;
   PolicyUse& operator=(const PolicyUse&) = delete;
@@ -31,25 +31,33 @@ class PolicyUse {
   std::unique_ptr<Policy> policy_;
 };
 
-/// Leaves it to the policy that was opened before, and writes down what that says.
+/// Whose calls decisions are about.
+enum class Calls {
+  all,    ///< a policy is open around them
+  within  ///< those that run while a policy is open that the run itself opened
+};
+
+/// Watches: writes down what the policies say.
 class RecordingPolicy final : public Policy {
  public:
-  explicit RecordingPolicy(Decisions& decisions) : decisions_(decisions) {}
+  RecordingPolicy(Decisions& decisions, Calls calls) : decisions_(decisions), calls_(calls) {}
   std::optional<Substitute> decide(const Call& call) override;
 
  private:
   Decisions& decisions_;
+  Calls calls_;
 };
 
-/// Says the same of the same calls: no policy of that run has to be there, or is asked a second
-/// time. Throws c10::Error where other calls come.
+/// Watches: says the same of the same calls. No policy of that run has to be there, or is asked a
+/// second time; the others are left to torch. Throws c10::Error where other calls come.
 class ReplayingPolicy final : public Policy {
  public:
-  explicit ReplayingPolicy(const Decisions& decisions) : decisions_(decisions) {}
+  ReplayingPolicy(const Decisions& decisions, Calls calls) : decisions_(decisions), calls_(calls) {}
   std::optional<Substitute> decide(const Call& call) override;
 
  private:
   const Decisions& decisions_;
+  Calls calls_;
   size_t next_ = 0;
 };
 

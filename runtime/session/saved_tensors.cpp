@@ -3,6 +3,7 @@
 // engine, so that worker threads and queues stay where they are.
 #include "session/saved_tensors.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -186,9 +187,11 @@ class Hooks final : public SavedVariableHooks {
  private:
   static std::unique_ptr<const Kept> replacement(const at::Tensor& tensor, const Saving& saving) {
     const Asking asking;
-    const Users all = users().all();
-    for (auto user = all.rbegin(); user != all.rend(); ++user) {
-      if (auto kept = (*user)->replace(tensor, saving)) return kept;
+    Users all = users().all();
+    std::ranges::reverse(all);
+    std::ranges::stable_partition(all, [](const auto& user) { return user->comes_first(); });
+    for (const auto& user : all) {
+      if (auto kept = user->replace(tensor, saving)) return kept;
     }
     return nullptr;
   }

@@ -37,7 +37,8 @@ class Keeping {
 };
 
 // Somebody whom the tensors concern that autograd saves in a thread. Of the calling thread's users
-// the latest that replaces a tensor does so; then all are told what is kept.
+// the latest that replaces a tensor does so, those that come first before the others; then all are
+// told what is kept.
 class SavedTensorUser {
  public:
   virtual ~SavedTensorUser() = default;
@@ -46,6 +47,8 @@ class SavedTensorUser {
                                               const Saving& /*saving*/) {
     return nullptr;
   }
+  // Whether it is asked before those that are opened later.
+  virtual bool comes_first() const { return false; }
   // One tensor that is kept: the saved one, or a part of what replaces it. What is not settled is
   // told of once it is.
   virtual std::unique_ptr<Keeping> keep(const Saving& saving) = 0;

@@ -161,6 +161,62 @@ TEST(CheckpointScope, TheFunctionMayOpenScopes) {
   EXPECT_LT(distance(flat(found), flat(exact)), 0.02);
 }
 
+// What it codes would be held beside the input from which the function runs again.
+TEST(CheckpointScope, ACompressionScopeThatTheFunctionOpensCodesNothing) {
+  auto model = mlp();
+  const auto run = [&](const at::Tensor& x) { return model->forward(x); };
+  Compressor compressor({.bits = 2, .activation_bits = 8}), around({.bits = 8});
+  const Function checked = checkpointed(inside<CompressionScope>(run, compressor));
+  const Tensors exact = value_and_gradients(run, input(), model->parameters());
+  EXPECT_LT(distance(flat(value_and_gradients(checked, input(), model->parameters())), flat(exact)),
+            1e-3);
+  EXPECT_TRUE(compressor.sites().empty()) << compressor.report();
+  SavedBytes meter;
+  const at::Tensor x = input().requires_grad_() * 1.0;
+  at::Tensor y;
+  {
+    const auto watch = meter.watch();
+    y = inside<CompressionScope>(checked, around)(x);
+  }
+  ASSERT_EQ(around.sites().size(), 1U) << around.report();
+  EXPECT_EQ(meter.unique_bytes(), around.sites()[0].bytes_after);
+}
+
+// A function's scopes decide about its activations in the forward alone.
+TEST(CheckpointScope, BitsOfAScopeInsideMayChangeUntilBackward) {
+  auto model = mlp();
+  const auto run = [&](const at::Tensor& x) { return at::silu(model->forward(x)).relu(); };
+  for (const bool is_around : {false, true}) {
+    Compressor compressor({.bits = 2}), other({.bits = 8});
+    compressor.rule("gelu", Bits{3}).rule("silu", Bits{2});
+    const Function scoped = inside<CompressionScope>(run, compressor);
+    const at::Tensor x = input().requires_grad_() * 1.0;
+    std::optional<CompressionScope> around;
+    if (is_around) around.emplace(other);
+    const at::Tensor before = checkpoint(scoped, x);
+    compressor.rule("gelu", Bits{1}).rule("silu", Bits{7});
+    const at::Tensor dx = grad({before.pow(2).sum()}, {x})[0];
+    const at::Tensor after = checkpoint(scoped, x);
+    if (is_around) continue;  // where x is coded
+    compressor.rule("gelu", Bits{3}).rule("silu", Bits{2});
+    EXPECT_TRUE(at::equal(grad({checkpoint(scoped, x).pow(2).sum()}, {x})[0], dx));
+    EXPECT_FALSE(at::equal(grad({after.pow(2).sum()}, {x})[0], dx));
+  }
+}
+
+TEST(CheckpointScope, CheckpointsNestInScopesThatFunctionsOpen) {
+  auto model = mlp();
+  const auto run = [&](const at::Tensor& x) { return model->forward(x); };
+  Compressor first({.bits = 2, .activation_bits = 8}), second({.bits = 2, .activation_bits = 8});
+  const Function inner = checkpointed(inside<CompressionScope>(run, second));
+  const Function outer = checkpointed(inside<CompressionScope>(
+      [&](const at::Tensor& x) { return inner(at::gelu(inner(x))); }, first));
+  const Function exact = [&](const at::Tensor& x) { return run(at::gelu(run(x))); };
+  const Tensors expected = value_and_gradients(exact, input(), model->parameters());
+  const Tensors found = value_and_gradients(outer, input(), model->parameters());
+  EXPECT_LT(distance(flat(found), flat(expected)), 1e-3);
+}
+
 TEST(CheckpointScope, BackwardInsideOfAScopeChangesNothing) {
   auto model = mlp();
   const auto run = [&](const at::Tensor& x) {

@@ -25,9 +25,10 @@ namespace fewbit {
 /// What is kept until backward: the input, the function with all that it holds, parameters that are
 /// saved with their views and casts, and the states of torch's default generators where numbers
 /// were drawn. In a CompressionScope the input is coded as place "fewbit::checkpoint" of the model,
-/// with bits as queries and keys of attention; inside of the function nothing is coded, so that
-/// gradients are the function's own at the decoded input. Activations run in the function as in the
-/// scope around it, and run so again when that is gone.
+/// with bits as queries and keys of attention; inside of the function nothing is coded, by no scope
+/// around it or in it, so that gradients are the function's own at the decoded input. Activations
+/// run in the function as in the innermost scope, and run so again when that is gone or its bits
+/// have changed.
 ///
 /// The function runs again in the thread that runs backward, up to the last tensor that it saved,
 /// when the first of them is asked for; a tensor is held until its operation has taken it, at most
