@@ -279,6 +279,12 @@ void CompressionUser::keep_next_activation_exact() {
   ++calls_[std::pair(std::string(kActivation), -1)];
 }
 
+void CompressionUser::expect_nothing() {
+  activation_.reset();
+  activation_way_.reset();
+  exact_activation_.reset();
+}
+
 void CompressionUser::leave(const Saved& saved, Run& known) {
   const auto& [tensor, view, saving, treatment, site] = saved;
   const auto bytes = static_cast<int64_t>(view.nbytes());

@@ -36,6 +36,7 @@ class CompressionUser final : public SavedTensorUser {
   void end_forward() noexcept;
 
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
+  void pass_over() override { expect_nothing(); }
   std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
   bool holds(std::string_view operation) const override {
     return waiting_ || !consumers_.is_empty() || concerns(operation);
@@ -112,6 +113,8 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const Kept> keep_codes(const Saved& saved, Run& known);
   void note_activation(const Saved& saved);
   std::unique_ptr<const Kept> kept(const at::Tensor& tensor, const Saving& saving);
+  /// What the next activation was to keep has gone to another user.
+  void expect_nothing();
   /// As it is, for whoever else saves the same; noted.
   void leave(const Saved& saved, Run& known);
   std::unique_ptr<const Kept> keep_small(const Saved& saved);

@@ -190,10 +190,15 @@ class Hooks final : public SavedVariableHooks {
     Users all = users().all();
     std::ranges::reverse(all);
     std::ranges::stable_partition(all, [](const auto& user) { return user->comes_first(); });
+    std::unique_ptr<const Kept> kept;
     for (const auto& user : all) {
-      if (auto kept = user->replace(tensor, saving)) return kept;
+      if (kept) {
+        user->pass_over();
+      } else {
+        kept = user->replace(tensor, saving);
+      }
     }
-    return nullptr;
+    return kept;
   }
 
   std::shared_ptr<Held> held_;

@@ -47,6 +47,8 @@ class SavedTensorUser {
                                               const Saving& /*saving*/) {
     return nullptr;
   }
+  // Somebody who is asked before replaces a tensor.
+  virtual void pass_over() {}
   // Whether it is asked before those that are opened later.
   virtual bool comes_first() const { return false; }
   // One tensor that is kept: the saved one, or a part of what replaces it. What is not settled is

@@ -204,6 +204,20 @@ TEST(CheckpointScope, BitsOfAScopeInsideMayChangeUntilBackward) {
   }
 }
 
+TEST(CheckpointScope, ARuleForAnActivationInsideIsNotForWhatFollows) {
+  const at::Tensor x = at::randn({64, kWidth}).requires_grad_();
+  Compressor compressor({.bits = 2});
+  compressor.rule("gelu", at::kBFloat16);
+  {
+    const CompressionScope scope(compressor);
+    const at::Tensor y = checkpoint([](const at::Tensor& h) { return at::gelu(h); }, x * 1.0);
+    at::mul(y, y);
+  }
+  for (const Compressor::Site& site : compressor.sites()) {
+    EXPECT_NE(site.codec, "cast, bf16") << compressor.report();
+  }
+}
+
 TEST(CheckpointScope, CheckpointsNestInScopesThatFunctionsOpen) {
   auto model = mlp();
   const auto run = [&](const at::Tensor& x) { return model->forward(x); };
