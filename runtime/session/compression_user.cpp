@@ -23,6 +23,15 @@ int64_t bytes_of(at::TensorList tensors) {
 /// Less is not worth a line in a report.
 constexpr int64_t kManyBytes = 4096;
 
+/// Lives as long as a tensor is kept as it is.
+class KeptExactly final : public Keeping {
+ public:
+  std::weak_ptr<const void> holder() const { return holder_; }
+
+ private:
+  std::shared_ptr<const void> holder_ = std::make_shared<int>();
+};
+
 /// A part of a run, in the saved tensor's layout.
 class Coded final : public Kept {
  public:
@@ -410,9 +419,13 @@ std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
   const c10::Device device = tensor.device();
   const double begin = survey ? Survey::now(device) : 0.0;
   latest_.reset();
+  left_.reset();
   std::unique_ptr<const Kept> kept = this->kept(tensor, saving);
   const bool is_codes = saving.facts.operation == kActivation;
-  if (!kept && !is_codes && !is_in_backward()) keep_exact(tensor, saving);
+  if (!kept && !is_codes && !is_in_backward()) {
+    keep_exact(tensor, saving);
+    left_ = {saving.memory.address(), tensor._version()};
+  }
   if (!survey) return kept;
   if (!latest_) {
     const bool is_own = !saving.facts.parameter && saving.facts.maker != SavedTensor::kNoGradient;
@@ -420,6 +433,15 @@ std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
     return kept;
   }
   return Survey::kept(survey, *latest_, saving, device, begin, std::move(kept));
+}
+
+/// Others may have replaced what was left to them.
+std::unique_ptr<Keeping> CompressionUser::keep(const Saving& saving) {
+  const std::optional<Left> left = std::exchange(left_, std::nullopt);
+  if (!left || left->memory != saving.memory.address()) return nullptr;
+  auto keeping = std::make_unique<KeptExactly>();
+  uses_.add_holder(left->memory, left->version, keeping->holder());
+  return keeping;
 }
 
 }  // namespace fewbit::session

@@ -37,7 +37,7 @@ class CompressionUser final : public SavedTensorUser {
 
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
   void pass_over() override { expect_nothing(); }
-  std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
+  std::unique_ptr<Keeping> keep(const Saving& saving) override;
   bool holds(std::string_view operation) const override {
     return waiting_ || !consumers_.is_empty() || concerns(operation);
   }
@@ -119,7 +119,7 @@ class CompressionUser final : public SavedTensorUser {
   void leave(const Saved& saved, Run& known);
   std::unique_ptr<const Kept> keep_small(const Saved& saved);
   void note_kept_anyway(const Saved& saved);
-  /// The tensor is saved as it is.
+  /// The tensor is saved as it is, or its runs are held so.
   void keep_exact(const at::Tensor& tensor, const Saving& saving);
   int64_t bytes_of_new(const std::vector<at::Tensor>& copies);
   void measure_derived(const Saved& saved, const at::Tensor& run,
@@ -184,6 +184,12 @@ class CompressionUser final : public SavedTensorUser {
   std::shared_ptr<swap::HostSwap> swap_;  ///< null: what is coded stays
   std::map<RunKey, Run> runs_;
   MemoryUses uses_;
+  /// The latest tensor, where it was not replaced here.
+  struct Left {
+    const void* memory;
+    int64_t version;
+  };
+  std::optional<Left> left_;
   SharedCopies masks_;                                    ///< of attention
   std::optional<Compression::SiteKey> latest_;            ///< whose tensor was the latest one
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument

@@ -1,5 +1,6 @@
 #include "session/memory_uses.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <ATen/ops/_neg_view.h>
@@ -25,12 +26,20 @@ MemoryUses::Use& MemoryUses::use_of(const at::Tensor& tensor) {
 
 bool MemoryUses::is_exact(const at::Tensor& tensor) const {
   const Use* use = find(tensor);
-  return use != nullptr && use->is_exact;
+  return use != nullptr &&
+         std::ranges::any_of(use->holders, [](const auto& holder) { return !holder.expired(); });
+}
+
+void MemoryUses::add_holder(const void* memory, int64_t version, std::weak_ptr<const void> holder) {
+  const auto found = uses_.find(memory);
+  if (found == uses_.end() || found->second.version != version) return;
+  auto& holders = found->second.holders;
+  std::erase_if(holders, [](const auto& known) { return known.expired(); });
+  holders.push_back(std::move(holder));
 }
 
 std::vector<SiteKey> MemoryUses::keep_exact(const at::Tensor& tensor) {
   Use& use = use_of(tensor);
-  use.is_exact = true;
   std::vector<SiteKey> sites;
   // As the memory has them: a view may show them with the other sign.
   const at::Tensor all = tensor.is_neg() ? at::_neg_view(tensor.detach()) : tensor.detach();
@@ -42,6 +51,7 @@ std::vector<SiteKey> MemoryUses::keep_exact(const at::Tensor& tensor) {
     const at::Tensor view = all.as_strided(coded.sizes, coded.strides, coded.offset).detach();
     view.unsafeGetTensorImpl()->set_version_counter(coded.version);
     run->hold(view);
+    use.holders.push_back(run);
     held_.insert(coded.site);
     sites.push_back(coded.site);
   }

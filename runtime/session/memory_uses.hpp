@@ -21,9 +21,11 @@ class MemoryUses {
   /// Whether somebody keeps the memory itself, with the elements that the tensor has now.
   bool is_exact(const at::Tensor& tensor) const;
 
-  /// Notes that somebody does. What was coded of the memory is held as it is from now on, but where
+  /// Somebody is about to. What was coded of the memory is held as it is from now on, but where
   /// others are computed out of its codes; returns the sites of that.
   std::vector<SiteKey> keep_exact(const at::Tensor& tensor);
+  /// Notes who does, for as long as that lives: of a version of a memory about which this was said.
+  void add_holder(const void* memory, int64_t version, std::weak_ptr<const void> holder);
   /// Others are computed out of what was coded at a site.
   void need_codes(const SiteKey& site) { needed_.insert(site); }
   /// Whether what was coded there is held as it is.
@@ -51,7 +53,7 @@ class MemoryUses {
   struct Use {
     Memory memory;  ///< so that its address means it
     int64_t version;
-    bool is_exact = false;
+    std::vector<std::weak_ptr<const void>> holders = {};  ///< of the memory itself
     std::vector<Coded> coded = {};
   };
 

@@ -90,6 +90,37 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
   }
 }
 
+// What somebody kept as it is, and let go of, is coded for the next one.
+TEST(KeptMemory, WhatWasKeptExactlyCountsNoLongerThanItIs) {
+  at::manual_seed(54);
+  const at::Tensor x = at::randn({256, 256}).requires_grad_();
+  const at::Tensor weight = parameter({256, 256}), narrow = parameter({8, 16});
+  const struct {
+    const char* name;
+    std::function<void(const at::Tensor&)> hold;
+  } cases[] = {
+      {"a node that is gone", [&](const at::Tensor& h) { at::sin(h); }},
+      {"a node whose backward ran",
+       [&](const at::Tensor& h) { torch::autograd::grad({at::sin(h).sum()}, {h}); }},
+      {"codes of more bytes, then exact",
+       [&](const at::Tensor& h) { at::matmul(h.unfold(1, 8, 1), narrow); }},
+      {"codes that another one made exact",
+       [&](const at::Tensor& h) { at::mm(h, weight) + at::sin(h); }},
+  };
+  for (const auto& [name, hold] : cases) {
+    const auto forward = [&](bool holds) {
+      const at::Tensor h = x * 1.0;
+      if (holds) hold(h);
+      return at::mm(h, weight);
+    };
+    const auto bytes = [&](bool holds) {
+      Compressor compressor({.bits = 2});
+      return allocated([&] { return forward(holds); }, &compressor);
+    };
+    EXPECT_LE(bytes(true), bytes(false) + 1024) << name;
+  }
+}
+
 // A graph of operations that fewbit codes and of some that it does not know.
 at::Tensor drawn(const std::vector<at::Tensor>& all, std::mt19937& random,
                  const at::Tensor& weight) {
