@@ -141,14 +141,37 @@ bool is_of_dropout(const Saving& saving) {
 
 /// Nodes that give the same numbers in another form.
 bool is_view_or_cast(const std::string& node) {
-  constexpr std::array<std::string_view, 20> kNames = {
-      "ToCopyBackward0",         "TBackward0",       "TransposeBackward0",
-      "ViewBackward0",           "PermuteBackward0", "ReshapeAliasBackward0",
-      "UnsafeViewBackward0",     "ExpandBackward0",  "AliasBackward0",
-      "SliceBackward0",          "SelectBackward0",  "SplitBackward0",
-      "SplitWithSizesBackward0", "UnbindBackward0",  "UnsqueezeBackward0",
-      "SqueezeBackward0",        "SqueezeBackward1", "SqueezeBackward2",
-      "AsStridedBackward0",      "UnfoldBackward0"};
+  constexpr std::array<std::string_view, 23> kNames = {"ToCopyBackward0",
+                                                       "TBackward0",
+                                                       "TransposeBackward0",
+                                                       "ViewBackward0",
+                                                       "PermuteBackward0",
+                                                       "ReshapeAliasBackward0",
+                                                       "UnsafeViewBackward0",
+                                                       "ExpandBackward0",
+                                                       "AliasBackward0",
+                                                       "SliceBackward0",
+                                                       "SelectBackward0",
+                                                       "SplitBackward0",
+                                                       "SplitWithSizesBackward0",
+                                                       "UnbindBackward0",
+                                                       "UnsqueezeBackward0",
+                                                       "SqueezeBackward0",
+                                                       "SqueezeBackward1",
+                                                       "SqueezeBackward2",
+                                                       "AsStridedBackward0",
+                                                       "UnfoldBackward0",
+                                                       "UnsafeSplitBackward0",
+                                                       "DiagonalBackward0",
+                                                       "UnsafeSplitWithSizesBackward0"};
+  return std::ranges::find(kNames, node) != kNames.end();
+}
+
+/// Nodes that write the same numbers of one tensor or of several elsewhere.
+bool is_copy(const std::string& node) {
+  constexpr std::array<std::string_view, 5> kNames = {"CloneBackward0", "ReshapeCopyBackward0",
+                                                      "RepeatBackward0", "CatBackward0",
+                                                      "StackBackward0"};
   return std::ranges::find(kNames, node) != kNames.end();
 }
 
@@ -163,6 +186,23 @@ const torch::autograd::AccumulateGrad* parameter_at(const torch::autograd::Node*
 }
 
 }  // namespace
+
+bool is_made_of_parameters(const at::Tensor& tensor) {
+  constexpr size_t kManyNodes = 4096;
+  std::vector<const torch::autograd::Node*> open = {torch::autograd::impl::grad_fn_unsafe(tensor)};
+  for (size_t seen = 0; !open.empty(); ++seen) {
+    const torch::autograd::Node* const node = open.back();
+    open.pop_back();
+    if (dynamic_cast<const torch::autograd::AccumulateGrad*>(node) != nullptr) continue;
+    if (node == nullptr || seen == kManyNodes) return false;
+    const std::string name = node->name();
+    if (!is_view_or_cast(name) && !is_copy(name)) return false;
+    for (const torch::autograd::Edge& edge : node->next_edges()) {
+      open.push_back(edge.function.get());
+    }
+  }
+  return true;
+}
 
 bool is_of_parameter(const at::Tensor& tensor) {
   return parameter_at(torch::autograd::impl::grad_fn_unsafe(tensor)) != nullptr;
@@ -293,7 +333,7 @@ Treatment treatment_of_checkpoint() {
 
 bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {
   if (saving.facts.parameter || saving.facts.maker == SavedTensor::kNoGradient) return false;
-  return tensor.is_floating_point() && !is_of_parameter(tensor);
+  return tensor.is_floating_point() && !is_made_of_parameters(tensor);
 }
 
 Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
@@ -335,6 +375,7 @@ std::string reason_left(const at::Tensor& tensor, const Saving& saving) {
   const std::string& operation = saving.facts.operation;
   if (!tensor.is_floating_point()) return "no floating-point numbers";
   if (saving.facts.maker == SavedTensor::kNoGradient) return "no gradient runs through it";
+  if (is_made_of_parameters(tensor)) return "copies of parameters";
   if (operation == "aten::mkldnn_rnn_layer") return "oneDNN's layer reads a layout of its own";
   if (operation == "custom function") return "what it does with it is not known";
   if (treatment_of(tensor, saving).way != Way::exact) {

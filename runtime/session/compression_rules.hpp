@@ -96,6 +96,10 @@ bool is_of_model(const at::Tensor& tensor);
 /// tensor, or what it is a view or a cast of.
 std::vector<const void*> parameters_of_maker(const at::Tensor& tensor);
 
+/// Whether it is made of nothing but parameters that ask for a gradient, by views, casts, copies,
+/// cat and stack.
+bool is_made_of_parameters(const at::Tensor& tensor);
+
 /// Whether it is a view or a cast of a parameter that asks for a gradient.
 bool is_of_parameter(const at::Tensor& tensor);
 

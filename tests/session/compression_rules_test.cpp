@@ -1,5 +1,11 @@
 // What is coded, in how many bits and by which codec: rules, the budget, options.
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "fewbit/fewbit.hpp"
@@ -56,6 +62,62 @@ TEST(CompressionRules, LeavesAloneWhatItShould) {
   // But for a copy of the few, which would hold all of h.
   ASSERT_EQ(compressor.sites().size(), 1U) << compressor.report();
   EXPECT_EQ(compressor.sites()[0].codec, "copy");
+}
+
+TEST(CompressionRules, CopiesOfParametersAreExact) {
+  at::manual_seed(5);
+  const auto weight = [](int64_t rows, int64_t columns) {
+    return at::randn({rows, columns}).requires_grad_();
+  };
+  const at::Tensor square = weight(kWidth, kWidth), half = weight(kWidth / 2, kWidth),
+                   other = weight(kWidth / 2, kWidth), all = weight(3 * kWidth, kWidth);
+  const struct {
+    const char* name;
+    std::function<at::Tensor()> copy;
+  } cases[] = {
+      {"clone", [&] { return square.clone(); }},
+      {"contiguous", [&] { return square.t().contiguous(); }},
+      {"cast, then cloned", [&] { return square.to(at::kDouble).clone().to(at::kFloat); }},
+      {"cat",
+       [&] {
+         return at::cat({half, other});
+       }},
+      {"cat of parts",
+       [&] {
+         return at::cat({square.narrow(0, 0, 32), half.clone()}).t();
+       }},
+      {"stack",
+       [&] {
+         return at::stack({half, other}).view({kWidth, kWidth});
+       }},
+      {"repeat",
+       [&] {
+         return half.repeat({2, 1});
+       }},
+      {"unsafe_split", [&] { return at::unsafe_split(all, kWidth)[1]; }},
+  };
+  const at::Tensor x = input().requires_grad_();
+  for (const auto& [name, copy] : cases) {
+    Compressor compressor({.bits = 1});
+    compressor.rule("aten::mm", Bits{1});
+    const auto gradient = [&](Compressor* in) {
+      std::optional<CompressionScope> scope;
+      if (in) scope.emplace(*in);
+      return torch::autograd::grad({at::mm(x * 1.0, copy()).sum()}, {x})[0];
+    };
+    EXPECT_TRUE(at::equal(gradient(&compressor), gradient(nullptr))) << name;
+    EXPECT_EQ(compressor.sites().size(), 1U) << name << '\n' << compressor.report();
+    const bool is_view = std::string_view(name) == "unsafe_split";  // which takes no memory
+    EXPECT_EQ(compressor.report().find("copies of parameters") == std::string::npos, is_view)
+        << name;
+  }
+  // Of parameters and of what a layer gave.
+  Compressor compressor({.bits = 1});
+  {
+    const CompressionScope scope(compressor);
+    at::mm(x * 1.0, at::cat({half, at::mm(other, square)}));
+  }
+  EXPECT_EQ(compressor.sites().size(), 2U) << compressor.report();
 }
 
 TEST(CompressionRules, RulesAreForOperations) {
