@@ -63,6 +63,8 @@ for input in torch.randn(5, 70), torch.randn(5, 70, requires_grad=True):
     heads = [input.reshape(1, 5, 10, 7) * factor for factor in (1, 2, 3)]
     check(ops.attention.default, *heads)
     check(ops.attention.default, *heads, None, 0.0, True)
+    for mask in torch.rand(10, 10) > 0.3, torch.randn(10, 1).expand(1, 5, 10, 10):
+        check(ops.attention.default, *heads, mask)
 
 for x in torch.randn(40, 6), torch.randn(4, 10, 6, dtype=torch.bfloat16):
     weight, bias = torch.randn(5, 6, dtype=x.dtype), torch.randn(5, dtype=x.dtype)
