@@ -202,6 +202,7 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
     if (!decision.is_divided || !alive || x._version() != version) return;
     alive->hold(x);
     for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
+    uses_.add_holder(memory_of(x).address(), version, alive);
     compression_->note_kept(site, std::string(Compression::kDivided),
                             static_cast<int64_t>(x.nbytes()));
   };
