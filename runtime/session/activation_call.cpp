@@ -145,12 +145,13 @@ at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function) {
   return always_contiguous ? x.contiguous() : x;
 }
 
+bool keeps_output(std::string_view function) {
+  return function == "relu" || function == "sigmoid" || function == "tanh";
+}
+
 const char* reason_for_rule(std::string_view function) {
-  constexpr std::array<std::string_view, 3> kOutputs = {"relu", "sigmoid", "tanh"};
   constexpr std::array<std::string_view, 4> kVanishing = {"softplus", "logsigmoid", "elu", "celu"};
-  if (std::ranges::find(kOutputs, function) != kOutputs.end()) {
-    return "torch keeps its output only; a rule replaces it";
-  }
+  if (keeps_output(function)) return "torch keeps its output only; a rule replaces it";
   if (std::ranges::find(kVanishing, function) != kVanishing.end()) {
     return "its derivative falls to 0, far below a table's error; a rule replaces it";
   }

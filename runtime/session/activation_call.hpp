@@ -42,6 +42,9 @@ at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function);
 /// many times the derivative itself.
 const char* reason_for_rule(std::string_view function);
 
+/// Whether torch keeps no more of the function than its output.
+bool keeps_output(std::string_view function);
+
 /// Table::standard, or nothing and the reason where the parameters leave nothing to store
 /// (leaky_relu with slope 1) or are beyond what the solver takes: torch computes these, so a model
 /// that uses them has to go on working.

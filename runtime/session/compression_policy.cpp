@@ -72,7 +72,9 @@ std::optional<Substitute> CompressionPolicy::activation(const Call& call,
     user_.keep_next_activation(*bits->way);
     return std::nullopt;
   }
-  if (bits->is_exact) {
+  const bool is_in_vain = !bits->is_given && !is_in_place(call.name()) &&
+                          !keeps_output(activation.function) && user_.is_kept_exactly(x);
+  if (bits->is_exact || is_in_vain) {
     user_.keep_next_activation_exact();
     return std::nullopt;
   }

@@ -48,6 +48,8 @@ class CompressionUser final : public SavedTensorUser {
   Compression::SiteKey next_activation();
   /// It keeps codes by that table. is_given: its bits are a rule's, an option's or a plan's.
   void expect_activation(const Table& table, bool is_given, const at::Tensor& x);
+  /// Whether somebody keeps the tensor's memory as it is.
+  bool is_kept_exactly(const at::Tensor& tensor) const { return uses_.is_exact(tensor); }
   /// It runs as libtorch's own, and what that keeps is kept so.
   void keep_next_activation(Way way);
   /// The same, exactly. What it keeps is the site's.

@@ -61,6 +61,11 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
        [&](const at::Tensor& h) { return at::mul(h, 2.0).select(0, 3) * weight.select(0, 0); }},
       {"an activation that is left alone, and a layer",
        [&](const at::Tensor& h) { return at::mm(at::sigmoid(h), weight); }},
+      {"activations of what others keep",
+       [&](const at::Tensor& h) {
+         const at::Tensor first = at::abs(h), second = first + at::gelu(h);
+         return second + at::silu(h);
+       }},
       {"small parts, each several times",
        [&](const at::Tensor& h) {
          at::Tensor sum = at::zeros({256});
