@@ -206,7 +206,8 @@ class Compressor {
     int64_t call = 0;       ///< the how many-th of a forward, from 0
     std::string module;     ///< "encoder.layers.0", whose parameters it takes; empty: not known
     /// "rotated, 2 bits"; "rotated by class, 2 bits", beside the codes of an activation; "few-bit
-    /// table", those codes; "derived: linear of norm" has no codes; "exact, kept anyway" by others.
+    /// table", those codes; "normalised, 2 bits", by means and deviations that a norm keeps;
+    /// "derived: linear of norm" has no codes; "exact, kept anyway" by others; "exact, divided by".
     std::string codec;
     int64_t count = 0;         ///< how often it was coded so far
     int64_t elements = 0;      ///< of the latest
