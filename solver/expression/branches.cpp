@@ -49,7 +49,9 @@ class BranchFinder {
   void search(double lo, double hi, size_t piece) {
     if (work_ < nodes_[piece]) throw TooLoose{lo};
     work_ -= nodes_[piece];
-    const Interval slope = tight_ ? derivative_.tight_slope_bounds(lo, hi, piece)
+    // Twice what is flat: of one sign beyond that no narrower bounds could be flat.
+    const double clear = 2.0 * flat_ / (hi - lo);
+    const Interval slope = tight_ ? derivative_.tight_slope_bounds(lo, hi, piece, clear)
                                   : derivative_.slope_bounds(lo, hi, piece);
     const double middle = 0.5 * (lo + hi);
     int direction = 0;

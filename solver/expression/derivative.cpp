@@ -114,10 +114,11 @@ Interval Derivative::slope_bounds(double a, double b, size_t piece) const {
   return jet_over(pieces_[piece], a, b).second;
 }
 
-Interval Derivative::tight_slope_bounds(double a, double b, size_t piece) const {
+Interval Derivative::tight_slope_bounds(double a, double b, size_t piece, double clear) const {
+  const HigherDerivatives over = higher_derivatives(pieces_[piece], Interval(a, b));
+  if (over.second.lower() > clear || over.second.upper() < -clear) return over.second;
   const double middle = 0.5 * (a + b);
   const Interval at_middle = jet_over(pieces_[piece], middle, middle).second;
-  const HigherDerivatives over = higher_derivatives(pieces_[piece], Interval(a, b));
   return common_part(over.second, at_middle + over.third * (Interval(a, b) - Interval(middle)));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -65,8 +66,8 @@ class Derivative {
   /// Encloses f'' on [a, b] within one piece.
   Interval slope_bounds(double a, double b, size_t piece) const;
   /// The same, narrower where terms cancel; the width is O((b - a)^2) beside the true swing.
-  /// Slower.
-  Interval tight_slope_bounds(double a, double b, size_t piece) const;
+  /// Slower, but where f'' is soon seen to stay above `clear`, or below -clear.
+  Interval tight_slope_bounds(double a, double b, size_t piece, double clear = INFINITY) const;
 
   /// [j] is at least |j-th derivative of f'| / j! anywhere on [a, b] within one piece, j from 0 to
   /// kTaylorOrder - 1.

@@ -47,6 +47,7 @@ TEST(Bounds, ContainTheExactDerivativesAtAnyPointOfAnyBox) {
       RC_ASSERT(contains(d.bounds(box.lo, box.hi, 0), exact.derivative(1)));
       RC_ASSERT(contains(d.slope_bounds(box.lo, box.hi, 0), exact.derivative(2)));
       RC_ASSERT(contains(d.tight_slope_bounds(box.lo, box.hi, 0), exact.derivative(2)));
+      RC_ASSERT(contains(d.tight_slope_bounds(box.lo, box.hi, 0, 0.0), exact.derivative(2)));
       RC_ASSERT(contains(higher_derivatives(f, {box.lo, box.hi}).third, exact.derivative(3)));
       ++checked;
     } catch (const Error&) {
