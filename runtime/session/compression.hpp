@@ -150,6 +150,8 @@ class Compression {
   static constexpr std::string_view kKeptAnyway = "exact, kept anyway";
   /// What a site says of what it keeps as it is since a logarithm, a root or a quotient follows.
   static constexpr std::string_view kDivided = "exact, divided by";
+  /// The same where nobody took the result before the scope ended: a loss outside of it may divide.
+  static constexpr std::string_view kResult = "exact, of a result";
   /// Measures errors there, of the tensor that came last: `coded`, unless it was derived.
   void measure(const SiteKey& key, const Subject& subject, const Treatment& treatment,
                const at::Tensor& run, const std::optional<CodedRun>& coded,

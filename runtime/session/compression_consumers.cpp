@@ -102,6 +102,10 @@ std::optional<codecs::Statistics> statistics_by(const at::Tensor& mean_square,
   return statistics;
 }
 
+std::string_view why_exact(const Consumers::Decision& decision) {
+  return decision.is_taken ? Compression::kDivided : Compression::kResult;
+}
+
 }  // namespace
 
 bool CompressionUser::is_followed(const Saved& saved) const {
@@ -141,9 +145,9 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
     encoded = stored;
   }
   followed.run = stored;
-  consumers_.follow(saving.facts.operation, view, treatment.factor == Factor::square,
+  consumers_.follow(saving.facts.operation, view, treatment.factor,
                     [this, followed](const Consumers::Decision& decision) {
-                      if (decision.is_divided) return keep_divided(followed);
+                      if (decision.is_exact) return keep_exact(followed, why_exact(decision));
                       keep_coded(followed, decision.mean);
                     });
   return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
@@ -174,7 +178,7 @@ void CompressionUser::keep_coded(const Followed& followed, const at::Tensor& mea
   }
 }
 
-void CompressionUser::keep_divided(const Followed& followed) {
+void CompressionUser::keep_exact(const Followed& followed, std::string_view why) {
   const at::Tensor& view = followed.input;
   const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
   const auto bytes = static_cast<int64_t>(view.nbytes());
@@ -184,7 +188,7 @@ void CompressionUser::keep_divided(const Followed& followed) {
   }
   runs_[key_of(saved)] = {followed.saving.memory.owner, {}, {}, followed.site, 0, false, true};
   compression_->note(followed.site, {followed.saving}, {},
-                     {std::string(Compression::kDivided), view.numel(), bytes, bytes});
+                     {std::string(why), view.numel(), bytes, bytes});
 }
 
 /// Where libtorch's own would keep its input, and a logarithm follows, so do we.
@@ -199,14 +203,14 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
   const auto decide = [this, x, version = x._version(), site = saved.site,
                        weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
     const auto alive = weak.lock();
-    if (!decision.is_divided || !alive || x._version() != version) return;
+    if (!decision.is_exact || !alive || x._version() != version) return;
     alive->hold(x);
     for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
     uses_.add_holder(memory_of(x).address(), version, alive);
-    compression_->note_kept(site, std::string(Compression::kDivided),
+    compression_->note_kept(site, std::string(why_exact(decision)),
                             static_cast<int64_t>(x.nbytes()));
   };
-  consumers_.follow(saving.facts.operation, x, false, decide);
+  consumers_.follow(saving.facts.operation, x, Factor::derivative, decide);
   return std::make_unique<KeptCodesOrInput>(state);
 }
 

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "codecs/codec.hpp"
+#include "session/consumers.hpp"
 #include "session/running_operations.hpp"
 
 namespace fewbit::session {
@@ -30,10 +31,6 @@ enum class Way {
 constexpr bool is_cast(Way way) {
   return way == Way::bf16 || way == Way::e4m3 || way == Way::e5m2;
 }
-
-/// What an operation's gradient takes element by element, so that it matters who takes the result:
-/// behind a logarithm of it no error is small (session/consumers.hpp).
-enum class Factor { none, product, square };
 
 struct Treatment {
   Way way = Way::exact;

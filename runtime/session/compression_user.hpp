@@ -178,7 +178,7 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
   /// mean_square: what takes the result; undefined where something else does.
   void keep_coded(const Followed& followed, const at::Tensor& mean_square);
-  void keep_divided(const Followed& followed);
+  void keep_exact(const Followed& followed, std::string_view why);
 
   std::shared_ptr<Compression> compression_;
   Derivations derivations_;

@@ -151,7 +151,8 @@ bool has_pole(const c10::IValue& exponent) {
 
 }  // namespace
 
-Consumer consumer_of(const RecordedCall& call, const void* memory, bool is_square) {
+Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor) {
+  const bool is_square = factor == Factor::square;
   const std::string_view name = plain_name(call.operation);
   const auto& arguments = call.arguments;
   const auto takes_at = [&](size_t i) {
@@ -200,9 +201,9 @@ bool is_elementwise(std::string_view operation) {
   return is_one_of(plain_name(operation), kNames);
 }
 
-void Consumers::follow(const std::string& operation, const at::Tensor& saved, bool is_square,
+void Consumers::follow(const std::string& operation, const at::Tensor& saved, Factor factor,
                        Decide decide) {
-  followed_.push_back({operation, memory_of(saved), is_square, std::move(decide)});
+  followed_.push_back({operation, memory_of(saved), factor, std::move(decide)});
   leave(kMostFollowed);
 }
 
@@ -210,12 +211,16 @@ void Consumers::leave(size_t most) {
   while (followed_.size() > most) {
     const Decide oldest = std::move(followed_.front().decide);
     followed_.erase(followed_.begin());
-    oldest({.is_divided = false});
+    oldest({.is_exact = false});
   }
 }
 
 void Consumers::end() {
-  leave(0);
+  for (const Followed& followed : std::exchange(followed_, {})) {
+    const bool lives = std::ranges::any_of(
+        followed.results, [](const Memory& result) { return !result.owner.expired(); });
+    followed.decide({.is_exact = lives && followed.factor != Factor::product, .is_taken = false});
+  }
 }
 
 /// Those that are decided are no longer among the followed ones when they are told.
@@ -225,12 +230,12 @@ void Consumers::decide(const RecordedCall& call) {
     Consumer by = Consumer::passes;
     for (const Memory& result : followed.results) {
       if (!takes(call, result.address())) continue;
-      by = std::max(by, consumer_of(call, result.address(), followed.is_square));
+      by = std::max(by, consumer_of(call, result.address(), followed.factor));
     }
     const bool changes =
         is_in_place(call.operation) && lies_in(call.arguments[0], followed.saved.address());
     if (by == Consumer::passes && !changes) return false;
-    Decision decision{.is_divided = by == Consumer::divides};
+    Decision decision{.is_exact = by == Consumer::divides};
     const bool is_own =
         !followed.results.empty() && lies_in(call.arguments[0], followed.results[0].address());
     if (by == Consumer::sums && is_own) decision.mean = mean_of(call);

@@ -19,9 +19,12 @@ enum class Consumer {
   divides,  ///< by it: logarithms, roots, quotients. Theirs do, so that no error is small.
 };
 
-/// Of the operation that takes what lies in the memory. is_square: of a tensor times itself. Before
-/// the call has results it passes where these are to tell.
-Consumer consumer_of(const RecordedCall& call, const void* memory, bool is_square);
+/// What an operation keeps that its gradient takes element by element.
+enum class Factor { none, product, square, probability, derivative };
+
+/// Of the operation that takes what lies in the memory, which has such a factor. Before the call
+/// has results it passes where these are to tell.
+Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor);
 
 /// Whether gradients that run through the operation that made the tensor are divided by what it
 /// took, element by element, or multiplied by what it gave.
@@ -37,26 +40,28 @@ bool is_elementwise(std::string_view operation);
 class Consumers {
  public:
   struct Decision {
-    bool is_divided;
+    bool is_exact = false;
+    bool is_taken = true;  ///< by somebody that decides it
     at::Tensor mean = {};  ///< where that takes the result itself
   };
   /// Is told once.
   using Decide = std::function<void(const Decision& decision)>;
 
   /// The running operation, which saves the tensor. Before that changes in place, which is seen,
-  /// and where too many are followed, it is not divided by.
-  void follow(const std::string& operation, const at::Tensor& saved, bool is_square, Decide decide);
+  /// and where too many are followed, it may be coded.
+  void follow(const std::string& operation, const at::Tensor& saved, Factor factor, Decide decide);
   bool is_empty() const { return followed_.empty(); }
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);
-  /// Nothing takes them any more.
+  /// Nothing that is followed takes them any more: exact where a result lives on, but for a
+  /// product of different tensors, which losses outside of the scope hardly divide by.
   void end();
 
  private:
   struct Followed {
     std::string operation;
     Memory saved;
-    bool is_square;
+    Factor factor;
     Decide decide;
     bool has_ended = false;            ///< the operation
     std::vector<Memory> results = {};  ///< its own and what came of that

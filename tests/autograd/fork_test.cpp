@@ -53,7 +53,8 @@ TEST(Fork, ChildMayFitATableAndUseAScope) {
   EXPECT_EQ(status_of_child([] {
               at::set_num_threads(1);
               const at::Tensor x = at::randn({100}).requires_grad_();
-              const ActivationScope scope({.bits = 3});
+              ActivationScope scope({.bits = 3});
+              scope.rule("elu", Bits{3});
               at::elu(x, 0.123).sum().backward();
               return scope.entries().at(0).replaced && x.grad().defined();
             }),

@@ -112,7 +112,8 @@ struct CompressorOptions {
 ///   loss such as binary_cross_entropy(sigmoid(x)) divides by them;
 /// - products, squares, probabilities of softmax, elu and celu are held as they are until the
 ///   operation runs that takes the result: where that is a logarithm, a root or a quotient by it,
-///   as in log(x^2 + eps) or log(elu(x) + 1), they stay so ("exact, divided by");
+///   as in log(x^2 + eps) or log(elu(x) + 1), they stay so ("exact, divided by"), and where the
+///   scope ends before ("exact, of a result");
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///
@@ -207,7 +208,8 @@ class Compressor {
     std::string module;     ///< "encoder.layers.0", whose parameters it takes; empty: not known
     /// "rotated, 2 bits"; "rotated by class, 2 bits", beside the codes of an activation; "few-bit
     /// table", those codes; "normalised, 2 bits", by means and deviations that a norm keeps;
-    /// "derived: linear of norm" has no codes; "exact, kept anyway" by others; "exact, divided by".
+    /// "derived: linear of norm" has no codes; "exact, kept anyway" by others; "exact, divided by";
+    /// "exact, of a result".
     std::string codec;
     int64_t count = 0;         ///< how often it was coded so far
     int64_t elements = 0;      ///< of the latest
