@@ -189,7 +189,8 @@ class Hooks final : public SavedVariableHooks {
     const Asking asking;
     Users all = users().all();
     std::ranges::reverse(all);
-    std::ranges::stable_partition(all, [](const auto& user) { return user->comes_first(); });
+    std::stable_partition(all.begin(), all.end(),
+                          [](const auto& user) { return user->comes_first(); });
     std::unique_ptr<const Kept> kept;
     for (const auto& user : all) {
       if (kept) {

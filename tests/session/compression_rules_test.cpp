@@ -100,7 +100,7 @@ TEST(CompressionRules, CopiesOfParametersAreExact) {
   for (const auto& [name, copy] : cases) {
     Compressor compressor({.bits = 1});
     compressor.rule("aten::mm", Bits{1});
-    const auto gradient = [&](Compressor* in) {
+    const auto gradient = [&, &copy = copy](Compressor* in) {
       std::optional<CompressionScope> scope;
       if (in) scope.emplace(*in);
       return torch::autograd::grad({at::mm(x * 1.0, copy()).sum()}, {x})[0];
