@@ -129,7 +129,7 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
   const bool is_known = encoded && stored && known.sample == sample;
   if (is_known) compression_->raise(known.site, saving, treatment);
   latest_ = is_known ? known.site : site;
-  Followed followed{stored, view, saving, treatment, *latest_, current_stream(view)};
+  Followed followed{stored, FadingTensor(view), saving, treatment, *latest_, current_stream(view)};
   followed.saving.arguments = nullptr;  // which end with the operation
   followed.derived = to_derive;
   followed.is_derived = to_derive.has_value();
@@ -146,17 +146,19 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
   }
   followed.run = stored;
   consumers_.follow(saving.facts.operation, view, treatment.factor,
-                    [this, followed](const Consumers::Decision& decision) {
-                      if (decision.is_exact) return keep_exact(followed, why_exact(decision));
-                      keep_coded(followed, decision.mean);
+                    [this, shared = std::make_shared<Followed>(std::move(followed))](
+                        const Consumers::Decision& decision) {
+                      if (decision.is_exact) return keep_exact(*shared, why_exact(decision));
+                      keep_coded(*shared, decision.mean);
                     });
   return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
 }
 
-void CompressionUser::keep_coded(const Followed& followed, const at::Tensor& mean_square) {
+void CompressionUser::keep_coded(Followed& followed, const at::Tensor& mean_square) {
+  const at::Tensor view = followed.input.tensor();
+  followed.input.fade();
   if (followed.run->is_settled()) return;
   const c10::StreamGuard guard(followed.stream);
-  const at::Tensor& view = followed.input;
   const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
   RunPointer codes;
   const auto settled = c10::make_scope_exit([&] { followed.run->settle(codes); });
@@ -179,7 +181,8 @@ void CompressionUser::keep_coded(const Followed& followed, const at::Tensor& mea
 }
 
 void CompressionUser::keep_exact(const Followed& followed, std::string_view why) {
-  const at::Tensor& view = followed.input;
+  const at::Tensor view = followed.input.tensor();
+  if (!view.defined()) return;  // it is coded, and gone
   const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
   const auto bytes = static_cast<int64_t>(view.nbytes());
   if (!followed.run->hold_again(view)) return;  // it was changed since it was coded
@@ -199,18 +202,21 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
   if (!ops::has_exact_gradient(saving.arguments->at(1).toStringRef())) return kept;
   if (!kept) kept = kept_unchanged(saved.tensor);
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
-  const at::Tensor x = saving.arguments->at(0).toTensor().detach();
-  const auto decide = [this, x, version = x._version(), site = saved.site,
+  const at::Tensor input = saving.arguments->at(0).toTensor();
+  const auto decide = [this, input = std::make_shared<FadingTensor>(input),
+                       version = input._version(), site = saved.site,
                        weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
+    if (!decision.is_exact) return input->fade();
     const auto alive = weak.lock();
-    if (!decision.is_exact || !alive || x._version() != version) return;
+    const at::Tensor x = input->tensor();
+    if (!alive || !x.defined() || x._version() != version) return;
     alive->hold(x);
     for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
     uses_.add_holder(memory_of(x).address(), version, alive);
     compression_->note_kept(site, std::string(why_exact(decision)),
                             static_cast<int64_t>(x.nbytes()));
   };
-  consumers_.follow(saving.facts.operation, x, Factor::derivative, decide);
+  consumers_.follow(saving.facts.operation, input, Factor::derivative, decide);
   return std::make_unique<KeptCodesOrInput>(state);
 }
 

@@ -100,8 +100,10 @@ constexpr std::array kQuotients = {
 
 /// So many wait at most, each as it is.
 constexpr size_t kMostFollowed = 8;
-/// So many tensors that come of one result are followed.
-constexpr size_t kMostResults = 32;
+/// So many tensors that come of one result are followed,
+constexpr size_t kMostResults = 64;
+/// and for so many calls once it was coded.
+constexpr int kMostCalls = 64;
 
 /// "log" of "aten::log_".
 std::string_view plain_name(std::string_view operation) {
@@ -208,39 +210,52 @@ void Consumers::follow(const std::string& operation, const at::Tensor& saved, Fa
 }
 
 void Consumers::leave(size_t most) {
-  while (followed_.size() > most) {
-    const Decide oldest = std::move(followed_.front().decide);
-    followed_.erase(followed_.begin());
-    oldest({.is_exact = false});
+  const auto waits = [](const Followed& followed) { return !followed.is_coded; };
+  while (static_cast<size_t>(std::ranges::count_if(followed_, waits)) > most) {
+    Followed& oldest = *std::ranges::find_if(followed_, waits);
+    oldest.is_coded = true;
+    const Decide decide = oldest.decide;
+    decide({.is_exact = false});
   }
 }
 
 void Consumers::end() {
   for (const Followed& followed : std::exchange(followed_, {})) {
+    if (followed.is_coded) continue;
     const bool lives = std::ranges::any_of(
         followed.results, [](const Memory& result) { return !result.owner.expired(); });
     followed.decide({.is_exact = lives && followed.factor != Factor::product, .is_taken = false});
   }
 }
 
-/// Those that are decided are no longer among the followed ones when they are told.
+std::optional<Consumer> Consumers::consumer(const RecordedCall& call, const Followed& followed) {
+  std::optional<Consumer> by;
+  for (const Memory& result : followed.results) {
+    if (!takes(call, result.address())) continue;
+    by = std::max(by.value_or(Consumer::passes),
+                  consumer_of(call, result.address(), followed.factor));
+  }
+  return by;
+}
+
+/// Those that are exact from now on are no longer among the followed ones when they are told.
 void Consumers::decide(const RecordedCall& call) {
   std::vector<std::pair<Decide, Decision>> decided;
   std::erase_if(followed_, [&](Followed& followed) {
-    Consumer by = Consumer::passes;
-    for (const Memory& result : followed.results) {
-      if (!takes(call, result.address())) continue;
-      by = std::max(by, consumer_of(call, result.address(), followed.factor));
-    }
+    const Consumer by = consumer(call, followed).value_or(Consumer::passes);
     const bool changes =
         is_in_place(call.operation) && lies_in(call.arguments[0], followed.saved.address());
     if (by == Consumer::passes && !changes) return false;
-    Decision decision{.is_exact = by == Consumer::divides};
-    const bool is_own =
-        !followed.results.empty() && lies_in(call.arguments[0], followed.results[0].address());
-    if (by == Consumer::sums && is_own) decision.mean = mean_of(call);
-    decided.emplace_back(std::move(followed.decide), decision);
-    return true;
+    const bool is_exact = by == Consumer::divides;
+    if (is_exact || !followed.is_coded) {
+      Decision decision{.is_exact = is_exact};
+      const bool is_own =
+          !followed.results.empty() && lies_in(call.arguments[0], followed.results[0].address());
+      if (by == Consumer::sums && is_own) decision.mean = mean_of(call);
+      decided.emplace_back(followed.decide, decision);
+    }
+    followed.is_coded = true;
+    return is_exact || changes;
   });
   for (const auto& [decide, decision] : decided) decide(decision);
 }
@@ -254,14 +269,28 @@ void Consumers::end_call(const RecordedCall& call) {
   decide(call);
   for (Followed& followed : followed_) {
     const bool is_own = !followed.has_ended && call.operation == followed.operation;
-    const bool is_taken = std::ranges::any_of(
-        followed.results, [&](const Memory& result) { return takes(call, result.address()); });
-    if (!is_own && !is_taken) continue;
-    followed.has_ended = true;
-    for (const c10::IValue& result : call.results) {
-      if (followed.results.size() >= kMostResults || !result.isTensor()) continue;
-      if (result.toTensor().defined()) followed.results.push_back(memory_of(result.toTensor()));
-    }
+    if (is_own || consumer(call, followed) == Consumer::passes) add_results(call, followed);
+  }
+  std::erase_if(followed_, [](Followed& followed) {
+    const auto is_gone = [](const Memory& result) { return result.owner.expired(); };
+    return followed.is_coded &&
+           (++followed.calls > kMostCalls || std::ranges::all_of(followed.results, is_gone));
+  });
+}
+
+void Consumers::add_results(const RecordedCall& call, Followed& followed) {
+  followed.has_ended = true;
+  const auto add = [&](const at::Tensor& result) {
+    if (!result.defined() || followed.results.size() >= kMostResults) return;
+    Memory memory = memory_of(result);
+    const bool is_known = std::ranges::find(followed.results, memory.address(), &Memory::address) !=
+                          followed.results.end();
+    if (!is_known) followed.results.push_back(std::move(memory));
+  };
+  for (const c10::IValue& result : call.results) {
+    if (result.isTensor()) add(result.toTensor());
+    if (!result.isTensorList()) continue;
+    for (const at::Tensor& part : result.toTensorVector()) add(part);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,8 @@ class Consumers {
     bool is_taken = true;  ///< by somebody that decides it
     at::Tensor mean = {};  ///< where that takes the result itself
   };
-  /// Is told once.
+  /// Is told once, or twice where it may be coded first: others may take the result afterwards, and
+  /// divide.
   using Decide = std::function<void(const Decision& decision)>;
 
   /// The running operation, which saves the tensor. Before that changes in place, which is seen,
@@ -65,7 +67,12 @@ class Consumers {
     Decide decide;
     bool has_ended = false;            ///< the operation
     std::vector<Memory> results = {};  ///< its own and what came of that
+    bool is_coded = false;             ///< so it was decided,
+    int calls = 0;                     ///< so many calls ago
   };
+  /// Of all of a followed operation's results that it takes.
+  static std::optional<Consumer> consumer(const RecordedCall& call, const Followed& followed);
+  static void add_results(const RecordedCall& call, Followed& followed);
   void decide(const RecordedCall& call);
   void leave(size_t most);
 

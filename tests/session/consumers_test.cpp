@@ -139,6 +139,27 @@ TEST(Consumers, WhatOthersCodedOrWouldComputeAgainIsExactWhereALogarithmFollows)
          const at::Tensor sum = at::mm(h, w).mean() * 1e-3;
          return at::log(square + 1e-5).mean() + sum;
        }},
+      {"a sum of the result first", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor square = h.pow(2.0), sum = square.sum();
+         return sum * 1e-6 + at::log(square + 1e-5).mean();
+       }},
+      {"a layer of the result first", "aten::mul",
+       [&](const at::Tensor& h) {
+         const at::Tensor square = h * h, sum = at::mm(square, w).sum();
+         return sum * 1e-6 + at::log(square + 1e-5).mean();
+       }},
+      {"an elu's mean first", "fewbit::activation",
+       [&](const at::Tensor& h) {
+         const at::Tensor x = h * 3.0, y = at::elu(x) + 1.001, mean = y.mean();
+         return mean + at::log(y).mean();
+       }},
+      {"parts of the result", "aten::mul",
+       [&](const at::Tensor& h) {
+         at::Tensor sum = at::zeros({});
+         for (const at::Tensor& row : (h * h).unbind(0)) sum = sum + at::log(row + 1e-5).mean();
+         return sum;
+       }},
       {"of a norm", "aten::pow",
        [&](const at::Tensor& h) {
          const at::Tensor y = at::layer_norm(at::exp(h), {256}, gamma, beta);
