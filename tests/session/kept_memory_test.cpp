@@ -113,7 +113,7 @@ TEST(KeptMemory, WhatWasKeptExactlyCountsNoLongerThanItIs) {
        [&](const at::Tensor& h) { at::mm(h, weight) + at::sin(h); }},
   };
   for (const auto& [name, hold] : cases) {
-    const auto forward = [&](bool holds) {
+    const auto forward = [&, &hold = hold](bool holds) {
       const at::Tensor h = x * 1.0;
       if (holds) hold(h);
       return at::mm(h, weight);
