@@ -91,9 +91,11 @@ std::optional<codecs::Statistics> statistics_by(const at::Tensor& mean_square,
                                                 const at::Tensor& run) {
   constexpr int64_t kGroup = 256;
   if (!mean_square.defined() || run.dim() < 2 || run.size(-1) % kGroup == 0) return std::nullopt;
-  if (mean_square.numel() * run.size(-1) != run.numel()) return std::nullopt;
   std::vector<int64_t> beside = run.sizes().vec();
   beside.back() = 1;
+  const bool is_of_rows = mean_square.sizes() == at::IntArrayRef(beside) ||
+                          mean_square.sizes() == run.sizes().slice(0, run.dim() - 1);
+  if (!is_of_rows) return std::nullopt;
   // What errs by a millionth of the others may be divided by as little.
   constexpr double kLeast = 1e-12;
   const at::Tensor square = at::maximum(mean_square, mean_square.amax().mul(kLeast));

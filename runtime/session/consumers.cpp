@@ -27,44 +27,42 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
   return std::ranges::find(names, name) != names.end();
 }
 
-constexpr std::array<std::string_view, 38> kSums = {"mm",
-                                                    "addmm",
-                                                    "bmm",
-                                                    "baddbmm",
-                                                    "addbmm",
-                                                    "mv",
-                                                    "dot",
-                                                    "linear",
-                                                    "matmul",
-                                                    "einsum",
-                                                    "convolution",
-                                                    "_convolution",
-                                                    "conv1d",
-                                                    "conv2d",
-                                                    "conv3d",
-                                                    "native_layer_norm",
-                                                    "layer_norm",
-                                                    "native_batch_norm",
-                                                    "batch_norm",
-                                                    "_batch_norm_impl_index",
-                                                    "cudnn_batch_norm",
-                                                    "miopen_batch_norm",
-                                                    "native_group_norm",
-                                                    "group_norm",
-                                                    "_fused_rms_norm",
-                                                    "rms_norm",
-                                                    "instance_norm",
-                                                    "scaled_dot_product_attention",
-                                                    "attention",
-                                                    "_softmax",
-                                                    "softmax",
-                                                    "log_softmax",
-                                                    "_log_softmax",
-                                                    "logsumexp",
-                                                    "cross_entropy_loss",
-                                                    "nll_loss",
-                                                    "nll_loss_nd",
-                                                    "nll_loss_forward"};
+constexpr std::array kSums = std::to_array<std::string_view>({"mm",
+                                                              "addmm",
+                                                              "bmm",
+                                                              "baddbmm",
+                                                              "addbmm",
+                                                              "mv",
+                                                              "dot",
+                                                              "linear",
+                                                              "matmul",
+                                                              "einsum",
+                                                              "convolution",
+                                                              "_convolution",
+                                                              "conv1d",
+                                                              "conv2d",
+                                                              "conv3d",
+                                                              "native_layer_norm",
+                                                              "layer_norm",
+                                                              "native_batch_norm",
+                                                              "batch_norm",
+                                                              "_batch_norm_impl_index",
+                                                              "cudnn_batch_norm",
+                                                              "miopen_batch_norm",
+                                                              "native_group_norm",
+                                                              "group_norm",
+                                                              "_fused_rms_norm",
+                                                              "rms_norm",
+                                                              "instance_norm",
+                                                              "scaled_dot_product_attention",
+                                                              "attention",
+                                                              "nll_loss",
+                                                              "nll_loss_nd",
+                                                              "nll_loss_forward"});
+
+/// Whose gradients go to few elements of many.
+constexpr std::array kSelections = std::to_array<std::string_view>(
+    {"_softmax", "softmax", "log_softmax", "_log_softmax", "logsumexp", "cross_entropy_loss"});
 
 /// Over whole rows, or few elements.
 constexpr std::array<std::string_view, 4> kReductions = {"sum", "mean", "nansum", "var"};
@@ -72,19 +70,47 @@ constexpr std::array<std::string_view, 4> kReductions = {"sum", "mean", "nansum"
 constexpr std::array<std::string_view, 5> kRootsOfReductions = {
     "norm", "linalg_vector_norm", "linalg_norm", "frobenius_norm", "std"};
 
-constexpr std::array<std::string_view, 23> kDivide = {
-    "log",           "log2",           "log10",           "log1p",
-    "sqrt",          "rsqrt",          "reciprocal",      "acos",
-    "asin",          "acosh",          "atanh",           "logit",
-    "erfinv",        "digamma",        "lgamma",          "polygamma",
-    "prod",          "cumprod",        "atan2",           "binary_cross_entropy",
-    "special_logit", "special_erfinv", "poisson_nll_loss"};
+constexpr std::array kDivide = std::to_array<std::string_view>({"log",
+                                                                "log2",
+                                                                "log10",
+                                                                "log1p",
+                                                                "sqrt",
+                                                                "rsqrt",
+                                                                "reciprocal",
+                                                                "acos",
+                                                                "asin",
+                                                                "acosh",
+                                                                "atanh",
+                                                                "logit",
+                                                                "erfinv",
+                                                                "digamma",
+                                                                "lgamma",
+                                                                "polygamma",
+                                                                "prod",
+                                                                "cumprod",
+                                                                "atan2",
+                                                                "hypot",
+                                                                "binary_cross_entropy",
+                                                                "special_logit",
+                                                                "special_erfinv",
+                                                                "special_entr",
+                                                                "poisson_nll_loss",
+                                                                "_linalg_slogdet",
+                                                                "linalg_slogdet",
+                                                                "linalg_inv_ex",
+                                                                "linalg_inv",
+                                                                "_linalg_solve_ex",
+                                                                "linalg_solve",
+                                                                "linalg_cholesky_ex",
+                                                                "linalg_cholesky"});
 
-/// Whose derivatives change from element to element: what lies in the flat part of one of them
-/// errs as much as what does not, and counts for nothing.
-constexpr std::array<std::string_view, 12> kCurved = {
-    "exp", "exp2", "expm1", "sigmoid",  "tanh",        "sin",
-    "cos", "erf",  "erfc",  "softplus", "log_sigmoid", "activation"};
+/// Whose derivatives change from element to element, or that take the least of many: a square that
+/// counts for nothing there errs as much as one that counts.
+constexpr std::array kCurved = std::to_array<std::string_view>(
+    {"exp",  "exp2",     "expm1",       "sigmoid",    "tanh",      "sin",        "cos",
+     "tan",  "sinh",     "cosh",        "atan",       "asinh",     "sinc",       "erf",
+     "erfc", "softplus", "log_sigmoid", "activation", "logaddexp", "logaddexp2", "logcumsumexp",
+     "min",  "amin",     "minimum",     "kthvalue",   "topk",      "sort",       "median"});
 
 /// By one of their arguments.
 struct Quotient {
@@ -99,7 +125,7 @@ constexpr std::array kQuotients = {
     Quotient{"addcdiv", 2}};
 
 /// So many wait at most, each as it is.
-constexpr size_t kMostFollowed = 8;
+constexpr size_t kMostFollowed = 16;
 /// So many tensors that come of one result are followed,
 constexpr size_t kMostResults = 64;
 /// and for so many calls once it was coded.
@@ -161,6 +187,7 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
     return i < arguments.size() && lies_in(arguments[i], memory);
   };
   if (is_one_of(name, kSums)) return Consumer::sums;
+  if (is_one_of(name, kSelections)) return is_square ? Consumer::divides : Consumer::sums;
   if (is_one_of(name, kDivide)) return Consumer::divides;
   if (is_one_of(name, kReductions) && !call.results.empty() && has_few_rows(call)) {
     return Consumer::sums;
@@ -176,8 +203,10 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
     return is_divided ? Consumer::divides : Consumer::passes;
   }
   if (is_square && is_one_of(name, kCurved)) return Consumer::divides;
-  // As by a precision: the more, the smaller the difference that was squared.
-  if (is_square && name == "mul" && scales(arguments[takes_at(0) ? 1 : 0], arguments[0])) {
+  if (is_square && name == "pow" && takes_at(1)) return Consumer::divides;
+  // As by a precision, or a mask: the more, the smaller the difference that was squared.
+  if (is_square && name == "mul" && count_of(arguments[0]) < kMany * count_of(arguments[1]) &&
+      count_of(arguments[1]) < kMany * count_of(arguments[0])) {
     return Consumer::divides;
   }
   return Consumer::passes;

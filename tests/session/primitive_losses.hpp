@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -119,6 +120,21 @@ inline const std::vector<NamedLoss>& losses_of_squares() {
        [](const auto& x, const auto& y) { return at::sqrt((x - y).pow(2.0) + 1e-6).mean(); }},
       {"Cauchy",
        [](const auto& x, const auto& y) { return at::log1p((x - y).pow(2.0) * 100.0).mean(); }},
+      {"least of many squares",
+       [](const auto& x, const auto& y) {
+         const at::Tensor d = (x - 0.3 * y).unsqueeze(1) - at::sin(x).unsqueeze(0);
+         return std::get<0>(d.pow(2.0).min(1)).mean();
+       }},
+      {"soft least of squares",
+       [](const auto& x, const auto& y) {
+         const at::Tensor d = (x - y).unsqueeze(-1) - at::linspace(-8.0, 8.0, 9);
+         return -at::logsumexp(-2.0 * d.pow(2.0), -1).mean();
+       }},
+      {"masked squares",
+       [](const auto& x, const auto& y) {
+         const at::Tensor d = x * 100.0 * y + x * (1.0 - y);
+         return (d.pow(2.0) * (1.0 - y)).mean();
+       }},
       {"distance of few numbers",
        [](const auto& x, const auto& y) {
          return at::sqrt((x - y).pow(2.0).view({-1, 4}).sum(1) + 1e-8).mean();

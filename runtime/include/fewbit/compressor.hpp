@@ -112,9 +112,9 @@ struct CompressorOptions {
 ///   loss such as binary_cross_entropy(sigmoid(x)) divides by them;
 /// - products, squares, probabilities of softmax, elu and celu are held as they are until the
 ///   operation runs that takes the result: where that is a logarithm, a root or a quotient by it,
-///   as in log(x^2 + eps) or log(elu(x) + 1), they stay so ("exact, divided by"), and where the
-///   scope ends before ("exact, of a result"). Where a sum takes the result first and nobody holds
-///   the factor any more, it is in codes by then;
+///   as in log(x^2 + eps) or log(elu(x) + 1), they stay so ("exact, divided by"), and squares,
+///   probabilities and elu where the scope ends before ("exact, of a result"). Where a sum takes
+///   the result first and nobody holds the factor any more, it is in codes by then;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///
