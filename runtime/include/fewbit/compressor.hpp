@@ -114,7 +114,10 @@ struct CompressorOptions {
 ///   operation runs that takes the result: where that is a logarithm, a root or a quotient by it,
 ///   as in log(x^2 + eps) or log(elu(x) + 1), they stay so ("exact, divided by"), and squares,
 ///   probabilities and elu where the scope ends before ("exact, of a result"). Where a sum takes
-///   the result first and nobody holds the factor any more, it is in codes by then;
+///   the result first, with or without a gradient, and nobody holds the factor any more, it is in
+///   codes by then; so it is where more than eight squares wait at once, where the logarithm runs
+///   in another thread, and where a checkpoint lies between the two. There leave_alone("pow"),
+///   "mul", "_softmax" or "elu" keeps it exact;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///
