@@ -97,9 +97,11 @@ at::Tensor normalized(const at::Tensor& x, const Statistics& statistics) {
 Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64_t groups) {
   const auto type = factor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const at::Tensor given = factor.detach().to(type);
-  // As where the variance is beyond the type's range.
-  const at::Tensor is_usual = given.isfinite().logical_and_(given.gt(0.0));
-  return {mean.defined() ? mean.detach().to(type) : mean, at::where(is_usual, given, 1.0), groups};
+  // Where the variance is beyond the type's range the factor is 0, and what the norm makes of the
+  // row, too: so large that it is nothing beside other rows.
+  constexpr double kNearlyNothing = 1e-30;
+  const at::Tensor usual = at::where(given.isfinite().logical_and_(given.ge(0.0)), given, 1.0);
+  return {mean.defined() ? mean.detach().to(type) : mean, usual.clamp_min_(kNearlyNothing), groups};
 }
 
 CodecPointer normalized(CodecPointer inner, const Statistics& statistics) {

@@ -5,9 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include <ATen/ops/amax.h>
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/maximum.h>
 #include <ATen/ops/rsqrt.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/util/ScopeExit.h>
@@ -54,8 +52,13 @@ class CodesOrInput {
     const std::lock_guard lock(mutex_);
     return kept_->tensors();
   }
+  bool is_settled() const {
+    const std::lock_guard lock(mutex_);
+    return kept_->is_settled();
+  }
   void when_changed(const std::function<void()>& tell) {
     const std::lock_guard lock(mutex_);
+    kept_->when_changed(tell);
     tell_ = tell;
   }
   void hold(const at::Tensor& input) {
@@ -78,6 +81,7 @@ class KeptCodesOrInput final : public Kept {
   explicit KeptCodesOrInput(std::shared_ptr<CodesOrInput> state) : state_(std::move(state)) {}
   at::Tensor restored() const override { return state_->restored(); }
   at::TensorList tensors() const override { return state_->tensors(); }
+  bool is_settled() const override { return state_->is_settled(); }
   void when_changed(const std::function<void()>& tell) const override {
     state_->when_changed(tell);
   }
@@ -96,10 +100,9 @@ std::optional<codecs::Statistics> statistics_by(const at::Tensor& mean_square,
   const bool is_of_rows = mean_square.sizes() == at::IntArrayRef(beside) ||
                           mean_square.sizes() == run.sizes().slice(0, run.dim() - 1);
   if (!is_of_rows) return std::nullopt;
-  // What errs by a millionth of the others may be divided by as little.
-  constexpr double kLeast = 1e-12;
-  const at::Tensor square = at::maximum(mean_square, mean_square.amax().mul(kLeast));
-  codecs::Statistics statistics = codecs::statistics_of({}, at::rsqrt(square).reshape(beside));
+  constexpr double kLeast = 1e-30;  // of rows of zeros: whatever errs there is divided by as little
+  const at::Tensor factor = at::rsqrt(mean_square.clamp_min(kLeast));
+  codecs::Statistics statistics = codecs::statistics_of({}, factor.reshape(beside));
   statistics.is_kept_anyway = false;
   return statistics;
 }
@@ -131,7 +134,7 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
   const bool is_known = encoded && stored && known.sample == sample;
   if (is_known) compression_->raise(known.site, saving, treatment);
   latest_ = is_known ? known.site : site;
-  Followed followed{stored, FadingTensor(view), saving, treatment, *latest_, current_stream(view)};
+  Followed followed{stored, view, saving, treatment, *latest_, current_stream(view)};
   followed.saving.arguments = nullptr;  // which end with the operation
   followed.derived = to_derive;
   followed.is_derived = to_derive.has_value();
@@ -147,18 +150,16 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
     encoded = stored;
   }
   followed.run = stored;
-  consumers_.follow(saving.facts.operation, view, treatment.factor,
-                    [this, shared = std::make_shared<Followed>(std::move(followed))](
-                        const Consumers::Decision& decision) {
-                      if (decision.is_exact) return keep_exact(*shared, why_exact(decision));
-                      keep_coded(*shared, decision.mean);
+  consumers_.follow(saving.facts.operation, view, stored.get(), treatment.factor,
+                    [this, followed](const Consumers::Decision& decision) {
+                      if (decision.is_exact) return keep_exact(followed, why_exact(decision));
+                      keep_coded(followed, decision.mean);
                     });
   return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
 }
 
-void CompressionUser::keep_coded(Followed& followed, const at::Tensor& mean_square) {
-  const at::Tensor view = followed.input.tensor();
-  followed.input.fade();
+void CompressionUser::keep_coded(const Followed& followed, const at::Tensor& mean_square) {
+  const at::Tensor& view = followed.input;
   if (followed.run->is_settled()) return;
   const c10::StreamGuard guard(followed.stream);
   const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
@@ -183,8 +184,7 @@ void CompressionUser::keep_coded(Followed& followed, const at::Tensor& mean_squa
 }
 
 void CompressionUser::keep_exact(const Followed& followed, std::string_view why) {
-  const at::Tensor view = followed.input.tensor();
-  if (!view.defined()) return;  // it is coded, and gone
+  const at::Tensor& view = followed.input;
   const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
   const auto bytes = static_cast<int64_t>(view.nbytes());
   if (!followed.run->hold_again(view)) return;  // it was changed since it was coded
@@ -204,21 +204,18 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
   if (!ops::has_exact_gradient(saving.arguments->at(1).toStringRef())) return kept;
   if (!kept) kept = kept_unchanged(saved.tensor);
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
-  const at::Tensor input = saving.arguments->at(0).toTensor();
-  const auto decide = [this, input = std::make_shared<FadingTensor>(input),
-                       version = input._version(), site = saved.site,
+  const at::Tensor x = saving.arguments->at(0).toTensor().detach();
+  const auto decide = [this, x, version = x._version(), site = saved.site,
                        weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
-    if (!decision.is_exact) return input->fade();
     const auto alive = weak.lock();
-    const at::Tensor x = input->tensor();
-    if (!alive || !x.defined() || x._version() != version) return;
+    if (!decision.is_exact || !alive || x._version() != version) return;
     alive->hold(x);
     for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
     uses_.add_holder(memory_of(x).address(), version, alive);
     compression_->note_kept(site, std::string(why_exact(decision)),
                             static_cast<int64_t>(x.nbytes()));
   };
-  consumers_.follow(saving.facts.operation, input, Factor::derivative, decide);
+  consumers_.follow(saving.facts.operation, x, state.get(), Factor::derivative, decide);
   return std::make_unique<KeptCodesOrInput>(state);
 }
 

@@ -15,7 +15,6 @@
 #include "session/compression.hpp"
 #include "session/consumers.hpp"
 #include "session/derivations.hpp"
-#include "session/fading_tensor.hpp"
 #include "session/memory_uses.hpp"
 #include "session/saved_tensors.hpp"
 #include "session/sensitivities.hpp"
@@ -161,7 +160,7 @@ class CompressionUser final : public SavedTensorUser {
   /// What an element-wise operation keeps, which is coded once it is known who takes its result.
   struct Followed {
     std::shared_ptr<StoredRun> run;
-    FadingTensor input;  ///< what was saved, as it is: held until it is coded
+    at::Tensor input;  ///< what was saved, as it is
     Saving saving;
     Treatment treatment;
     Compression::SiteKey site;
@@ -178,7 +177,7 @@ class CompressionUser final : public SavedTensorUser {
   /// kept: an activation's codes; null: as autograd keeps them.
   std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
   /// mean_square: what takes the result; undefined where something else does.
-  void keep_coded(Followed& followed, const at::Tensor& mean_square);
+  void keep_coded(const Followed& followed, const at::Tensor& mean_square);
   void keep_exact(const Followed& followed, std::string_view why);
 
   std::shared_ptr<Compression> compression_;

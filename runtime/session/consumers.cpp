@@ -126,10 +126,8 @@ constexpr std::array kQuotients = {
 
 /// So many wait at most, each as it is.
 constexpr size_t kMostFollowed = 16;
-/// So many tensors that come of one result are followed,
-constexpr size_t kMostResults = 64;
-/// and for so many calls once it was coded.
-constexpr int kMostCalls = 64;
+/// So many tensors that come of one result are followed.
+constexpr size_t kMostResults = 256;
 
 /// "log" of "aten::log_".
 std::string_view plain_name(std::string_view operation) {
@@ -232,59 +230,72 @@ bool is_elementwise(std::string_view operation) {
   return is_one_of(plain_name(operation), kNames);
 }
 
-void Consumers::follow(const std::string& operation, const at::Tensor& saved, Factor factor,
-                       Decide decide) {
-  followed_.push_back({operation, memory_of(saved), factor, std::move(decide)});
+void Consumers::follow(const std::string& operation, const at::Tensor& saved, const void* run,
+                       Factor factor, Decide decide) {
+  const bool is_known = std::ranges::any_of(followed_, [&](const Followed& followed) {
+    return followed.run == run && !followed.has_ended && followed.operation == operation;
+  });
+  if (is_known) return;
+  followed_.push_back({operation, memory_of(saved), run, factor, std::move(decide)});
   leave(kMostFollowed);
 }
 
+/// Where too many wait: the oldest.
 void Consumers::leave(size_t most) {
-  const auto waits = [](const Followed& followed) { return !followed.is_coded; };
-  while (static_cast<size_t>(std::ranges::count_if(followed_, waits)) > most) {
-    Followed& oldest = *std::ranges::find_if(followed_, waits);
-    oldest.is_coded = true;
-    const Decide decide = oldest.decide;
-    decide({.is_exact = false});
+  while (followed_.size() > most) {
+    const Followed oldest = std::move(followed_.front());
+    followed_.erase(followed_.begin());
+    oldest.decide({.is_exact = oldest.factor != Factor::product, .is_taken = false});
   }
 }
 
 void Consumers::end() {
   for (const Followed& followed : std::exchange(followed_, {})) {
-    if (followed.is_coded) continue;
-    const bool lives = std::ranges::any_of(
-        followed.results, [](const Memory& result) { return !result.owner.expired(); });
-    followed.decide({.is_exact = lives && followed.factor != Factor::product, .is_taken = false});
+    const bool stays = followed.factor != Factor::product && is_held(followed);
+    followed.decide({.is_exact = stays, .is_taken = false, .mean = followed.mean});
   }
+}
+
+bool Consumers::is_held(const Followed& followed) {
+  return std::ranges::any_of(followed.results,
+                             [](const Result& result) { return !result.tensor.expired(); });
 }
 
 std::optional<Consumer> Consumers::consumer(const RecordedCall& call, const Followed& followed) {
   std::optional<Consumer> by;
-  for (const Memory& result : followed.results) {
-    if (!takes(call, result.address())) continue;
-    by = std::max(by.value_or(Consumer::passes),
-                  consumer_of(call, result.address(), followed.factor));
+  for (const Result& result : followed.results) {
+    const void* memory = result.memory.address();
+    if (!takes(call, memory)) continue;
+    by = std::max(by.value_or(Consumer::passes), consumer_of(call, memory, followed.factor));
   }
   return by;
 }
 
-/// Those that are exact from now on are no longer among the followed ones when they are told.
+/// What is decided is no longer among the followed ones when it is told.
 void Consumers::decide(const RecordedCall& call) {
+  // What is only looked at has no gradient, nor has what runs within an operation.
+  const bool has_gradient = std::ranges::any_of(call.results, [](const c10::IValue& result) {
+    return result.isTensor() && result.toTensor().defined() && result.toTensor().requires_grad();
+  });
   std::vector<std::pair<Decide, Decision>> decided;
   std::erase_if(followed_, [&](Followed& followed) {
-    const Consumer by = consumer(call, followed).value_or(Consumer::passes);
+    const std::optional<Consumer> by = consumer(call, followed);
+    if (by == Consumer::sums && has_gradient && !followed.mean.defined() &&
+        lies_in(call.arguments[0], followed.results[0].memory.address())) {
+      followed.mean = mean_of(call);
+    }
+    const bool is_summed =
+        by == Consumer::sums && has_gradient && followed.factor == Factor::product;
     const bool changes =
         is_in_place(call.operation) && lies_in(call.arguments[0], followed.saved.address());
-    if (by == Consumer::passes && !changes) return false;
-    const bool is_exact = by == Consumer::divides;
-    if (is_exact || !followed.is_coded) {
-      Decision decision{.is_exact = is_exact};
-      const bool is_own =
-          !followed.results.empty() && lies_in(call.arguments[0], followed.results[0].address());
-      if (by == Consumer::sums && is_own) decision.mean = mean_of(call);
-      decided.emplace_back(followed.decide, decision);
-    }
-    followed.is_coded = true;
-    return is_exact || changes;
+    const bool is_gone = followed.has_ended && !is_held(followed);
+    const bool is_lost = followed.results.size() > kMostResults;
+    const bool is_exact =
+        by == Consumer::divides || (is_lost && followed.factor != Factor::product);
+    if (!is_exact && !is_summed && !changes && !is_gone && !is_lost) return false;
+    decided.emplace_back(std::move(followed.decide),
+                         Decision{.is_exact = is_exact, .mean = followed.mean});
+    return true;
   });
   for (const auto& [decide, decision] : decided) decide(decision);
 }
@@ -300,21 +311,17 @@ void Consumers::end_call(const RecordedCall& call) {
     const bool is_own = !followed.has_ended && call.operation == followed.operation;
     if (is_own || consumer(call, followed) == Consumer::passes) add_results(call, followed);
   }
-  std::erase_if(followed_, [](Followed& followed) {
-    const auto is_gone = [](const Memory& result) { return result.owner.expired(); };
-    return followed.is_coded &&
-           (++followed.calls > kMostCalls || std::ranges::all_of(followed.results, is_gone));
-  });
 }
 
 void Consumers::add_results(const RecordedCall& call, Followed& followed) {
   followed.has_ended = true;
-  const auto add = [&](const at::Tensor& result) {
-    if (!result.defined() || followed.results.size() >= kMostResults) return;
-    Memory memory = memory_of(result);
-    const bool is_known = std::ranges::find(followed.results, memory.address(), &Memory::address) !=
-                          followed.results.end();
-    if (!is_known) followed.results.push_back(std::move(memory));
+  const auto add = [&](const at::Tensor& tensor) {
+    if (!tensor.defined()) return;
+    std::erase_if(followed.results, [&](const Result& result) {
+      return result.tensor.expired() ||
+             result.tensor._unsafe_get_target() == tensor.unsafeGetTensorImpl();
+    });
+    followed.results.push_back({memory_of(tensor), Result::Held(tensor.getIntrusivePtr())});
   };
   for (const c10::IValue& result : call.results) {
     if (result.isTensor()) add(result.toTensor());

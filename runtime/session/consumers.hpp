@@ -45,34 +45,44 @@ class Consumers {
     bool is_taken = true;  ///< by somebody that decides it
     at::Tensor mean = {};  ///< where that takes the result itself
   };
-  /// Is told once, or twice where it may be coded first: others may take the result afterwards, and
-  /// divide.
+  /// Is told once.
   using Decide = std::function<void(const Decision& decision)>;
 
-  /// The running operation, which saves the tensor. Before that changes in place, which is seen,
-  /// and where too many are followed, it may be coded.
-  void follow(const std::string& operation, const at::Tensor& saved, Factor factor, Decide decide);
+  /// The running operation, which saves the tensor; run tells apart what is saved of one memory,
+  /// and the same run is followed once. Who divides decides at once, also behind others. A product
+  /// of different tensors may be coded as soon as a sum takes it that has a gradient, other factors
+  /// when nobody holds a result any more; all of them before the saved tensor changes in place,
+  /// which is seen.
+  void follow(const std::string& operation, const at::Tensor& saved, const void* run, Factor factor,
+              Decide decide);
   bool is_empty() const { return followed_.empty(); }
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);
-  /// Nothing that is followed takes them any more: exact where a result lives on, but for a
-  /// product of different tensors, which losses outside of the scope hardly divide by.
+  /// Nothing that is followed takes them any more: exact where somebody holds a result, but for
+  /// products, which losses outside of the scope hardly divide by.
   void end();
 
  private:
+  /// A result: its memory, and whether the tensor itself is still held by somebody.
+  struct Result {
+    using Held = c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+    Memory memory;
+    Held tensor;
+  };
   struct Followed {
     std::string operation;
     Memory saved;
+    const void* run;
     Factor factor;
     Decide decide;
     bool has_ended = false;            ///< the operation
-    std::vector<Memory> results = {};  ///< its own and what came of that
-    bool is_coded = false;             ///< so it was decided,
-    int calls = 0;                     ///< so many calls ago
+    std::vector<Result> results = {};  ///< its own and what came of that
+    at::Tensor mean = {};              ///< that took the first of them
   };
   /// Of all of a followed operation's results that it takes.
   static std::optional<Consumer> consumer(const RecordedCall& call, const Followed& followed);
   static void add_results(const RecordedCall& call, Followed& followed);
+  static bool is_held(const Followed& followed);
   void decide(const RecordedCall& call);
   void leave(size_t most);
 

@@ -115,8 +115,11 @@ TEST(Compression, CodesServeWhoeverKeepsTheSame) {
   Compressor compressor({.bits = 2});
   const at::Tensor x = input().requires_grad_();
   const at::Tensor weight = at::randn({kWidth, kWidth}).requires_grad_();
-  const CompressionScope scope(compressor);
-  const at::Tensor y = at::mm(at::softmax(x * 2.0, 1), weight);
+  at::Tensor y;
+  {
+    const CompressionScope scope(compressor);
+    y = at::mm(at::softmax(x * 2.0, 1), weight);
+  }
   ASSERT_EQ(compressor.sites().size(), 1U);
   EXPECT_EQ(compressor.sites()[0].operation, "aten::_softmax");
   EXPECT_EQ(compressor.sites()[0].codec, "squares, 4 bits");  // two more than for a product

@@ -149,9 +149,38 @@ TEST(Consumers, WhatOthersCodedOrWouldComputeAgainIsExactWhereALogarithmFollows)
          const at::Tensor square = h * h, sum = at::mm(square, w).sum();
          return sum * 1e-6 + at::log(square + 1e-5).mean();
        }},
+      {"a mean that is only looked at", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor square = (h - 0.1).pow(2.0);
+         {
+           const at::NoGradGuard no_grad;
+           square.mean().item();
+         }
+         return at::log(square + 1e-5).mean();
+       }},
+      {"a mean that is only looked at, of a product", "aten::mul",
+       [&](const at::Tensor& h) {
+         const at::Tensor product = (h - 0.1) * at::sin(h);
+         product.detach().mean().item();
+         return at::log(at::abs(product) + 1e-5).mean();
+       }},
+      {"twenty-four squares", "aten::mul",
+       [&](const at::Tensor& h) {
+         std::vector<at::Tensor> squares;
+         for (int i = 0; i < 24; ++i) {
+           const at::Tensor d = h - 0.1 * i;
+           squares.push_back(d * d);
+         }
+         return at::log(at::stack(squares) + 1e-5).mean();
+       }},
+      {"an elu's layer first", "fewbit::activation",
+       [&](const at::Tensor& h) {
+         const at::Tensor y = at::elu(h * 3.0) + 1.001, sum = at::mm(y, w).sum() * 1e-6;
+         return sum + at::log(y).mean();
+       }},
       {"an elu's mean first", "fewbit::activation",
        [&](const at::Tensor& h) {
-         const at::Tensor x = h * 3.0, y = at::elu(x) + 1.001, mean = y.mean();
+         const at::Tensor y = at::elu(h * 3.0) + 1.001, mean = y.mean();
          return mean + at::log(y).mean();
        }},
       {"parts of the result", "aten::mul",

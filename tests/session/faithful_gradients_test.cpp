@@ -300,7 +300,10 @@ struct NormCase {
 std::vector<NormCase> norms_of_unlike_rows() {
   const at::Tensor rows = at::randn({64, 96}), pictures = at::randn({8, 32, 6, 6});
   const at::Tensor zeros = rows * at::rand({64, 1}).gt(0.22),
-                   decades = rows * at::pow(10.0, at::rand({64, 1}) * 2.0 - 1.0);
+                   decades = rows * at::pow(10.0, at::rand({64, 1}) * 2.0 - 1.0),
+                   eight = rows * at::pow(10.0, at::rand({64, 1}) * 8.0 - 4.0);
+  at::Tensor huge = rows.clone();
+  huge[17] *= 1e20;
   const auto layer = [](const at::Tensor& x) { return at::layer_norm(x, {96}); };
   const auto root = [](const at::Tensor& x) {
     return x * at::rsqrt(x.pow(2.0).mean(-1, true) + 1e-6);
@@ -316,6 +319,9 @@ std::vector<NormCase> norms_of_unlike_rows() {
           {"rows over two decades", decades, layer},
           {"zero rows, by the root of the mean square", zeros, root},
           {"rows over two decades, by the root of the mean square", decades, root},
+          {"rows over eight decades, by the root of the mean square", eight, root},
+          {"a row beyond the range of squares, by the root of the mean square", huge, root},
+          {"a row beyond the range of squares", huge, layer},
           {"rms_norm", decades, [](const at::Tensor& x) { return at::rms_norm(x, {96}); }},
           {"a mean of 30 deviations", rows + 30.0, layer},
           {"channels over two decades", spread({1, 32, 1, 1}), batch},

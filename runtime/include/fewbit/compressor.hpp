@@ -110,14 +110,13 @@ struct CompressorOptions {
 /// - activations by few-bit derivatives, relu in 1 bit, exact. sigmoid, tanh, softplus and
 ///   logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and a
 ///   loss such as binary_cross_entropy(sigmoid(x)) divides by them;
-/// - products, squares, probabilities of softmax, elu and celu are held as they are until the
-///   operation runs that takes the result: where that is a logarithm, a root or a quotient by it,
-///   as in log(x^2 + eps) or log(elu(x) + 1), they stay so ("exact, divided by"), and squares,
-///   probabilities and elu where the scope ends before ("exact, of a result"). Where a sum takes
-///   the result first, with or without a gradient, and nobody holds the factor any more, it is in
-///   codes by then; so it is where more than eight squares wait at once, where the logarithm runs
-///   in another thread, and where a checkpoint lies between the two. There leave_alone("pow"),
-///   "mul", "_softmax" or "elu" keeps it exact;
+/// - squares, probabilities of softmax, elu and celu are held as they are as long as somebody holds
+///   a result of theirs, products until a layer or a sum takes the result: where a logarithm, a
+///   root or a quotient by it takes it meanwhile, as in log(x^2 + eps) or log(elu(x) + 1), they
+///   stay so ("exact, divided by"), and the former where the scope ends meanwhile ("exact, of a
+///   result"). Not seen are a logarithm in another thread, behind or within a checkpoint, and those
+///   of a product behind a sum or the scope's end: leave_alone("pow"), "mul", "_softmax" or "elu"
+///   keeps it exact there, no checkpoint around it;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///
@@ -133,6 +132,10 @@ struct CompressorOptions {
 /// On CUDA the host waits for the device where errors are measured, and nowhere else. Changes of a
 /// saved tensor's contents that its version does not tell, as by data(), are seen on a CPU alone,
 /// and where they are many.
+///
+/// Groups of the schemes group, actnn, gact and division run across a norm's rows and channels, as
+/// their papers' do: where these are unlike by decades, small ones have wrong gradients. The
+/// default scheme takes means and deviations out before.
 ///
 /// A NaN or an infinity makes its whole group NaN, other groups are right. Means that are 10^4
 /// times the deviation cost rotation its precision. Elements that are far greater than the others
