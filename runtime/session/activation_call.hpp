@@ -37,9 +37,10 @@ const char* reason_against(const at::Tensor& x, std::string_view function);
 at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function);
 
 /// Why a scope leaves the function to torch where no rule names it; null where it does not. Torch
-/// keeps no more than the output of relu, sigmoid and tanh. Derivatives of sigmoid, tanh, softplus
-/// and logsigmoid fall to 0, and losses and parameters live where they do: there a table's error is
-/// many times the derivative itself.
+/// keeps no more than the output of relu, sigmoid and tanh. Derivatives of sigmoid, tanh, softplus,
+/// logsigmoid, elu and celu fall to 0, and losses and parameters live where they do: there a
+/// table's error is many times the derivative itself. (In a CompressionScope elu and celu wait:
+/// consumers.hpp.)
 const char* reason_for_rule(std::string_view function);
 
 /// Whether torch keeps no more of the function than its output.
