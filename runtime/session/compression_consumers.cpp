@@ -6,7 +6,9 @@
 #include <utility>
 
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/mean.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/square.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/util/ScopeExit.h>
 
@@ -90,19 +92,22 @@ class KeptCodesOrInput final : public Kept {
   std::shared_ptr<CodesOrInput> state_;
 };
 
-/// Of rows whose mean square is taken, as norms by its root do, where groups of codes cross rows.
-std::optional<codecs::Statistics> statistics_by(const at::Tensor& mean_square,
-                                                const at::Tensor& run) {
-  constexpr int64_t kGroup = 256;
-  if (!mean_square.defined() || run.dim() < 2 || run.size(-1) % kGroup == 0) return std::nullopt;
+/// Of rows, where groups of codes cross them: by the mean square that norms by its root take, or
+/// their own, of a tensor that a function takes which may begin with a norm.
+std::optional<codecs::Statistics> statistics_of_rows(const at::Tensor& run, Factor factor,
+                                                     at::Tensor mean_square, int64_t group) {
+  constexpr int64_t kShort = 64;
+  if (run.dim() < 2 || run.size(-1) < kShort || run.size(-1) % group == 0) return std::nullopt;
+  if (factor == Factor::input) mean_square = at::mean(at::square(run.to(at::kFloat)), -1);
+  if (!mean_square.defined()) return std::nullopt;
   std::vector<int64_t> beside = run.sizes().vec();
   beside.back() = 1;
   const bool is_of_rows = mean_square.sizes() == at::IntArrayRef(beside) ||
                           mean_square.sizes() == run.sizes().slice(0, run.dim() - 1);
   if (!is_of_rows) return std::nullopt;
   constexpr double kLeast = 1e-30;  // of rows of zeros: whatever errs there is divided by as little
-  const at::Tensor factor = at::rsqrt(mean_square.clamp_min(kLeast));
-  codecs::Statistics statistics = codecs::statistics_of({}, factor.reshape(beside));
+  const at::Tensor scale = at::rsqrt(mean_square.clamp_min(kLeast));
+  codecs::Statistics statistics = codecs::statistics_of({}, scale.reshape(beside));
   statistics.is_kept_anyway = false;
   return statistics;
 }
@@ -116,6 +121,7 @@ std::string_view why_exact(const Consumers::Decision& decision) {
 bool CompressionUser::is_followed(const Saved& saved) const {
   const Treatment& treatment = saved.treatment;
   if (treatment.factor == Factor::none || !treatment.takes_bits()) return false;
+  if (treatment.factor == Factor::input && saved.saving.argument < 0) return false;
   if (compression_->survey()) return false;
   // Of what is coded while its operation runs (session/sensitivities.hpp).
   const bool is_watched =
@@ -150,11 +156,17 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
     encoded = stored;
   }
   followed.run = stored;
-  consumers_.follow(saving.facts.operation, view, stored.get(), treatment.factor,
-                    [this, followed](const Consumers::Decision& decision) {
-                      if (decision.is_exact) return keep_exact(followed, why_exact(decision));
-                      keep_coded(followed, decision.mean);
-                    });
+  const auto decide = [this, followed](const Consumers::Decision& decision) {
+    if (decision.is_exact) return keep_exact(followed, why_exact(decision));
+    keep_coded(followed, decision.mean);
+  };
+  const std::string& operation = saving.facts.operation;
+  if (treatment.factor == Factor::input) {
+    const at::Tensor input = saving.arguments->at(static_cast<size_t>(saving.argument)).toTensor();
+    consumers_.follow_input(operation, input, stored.get(), decide);
+  } else {
+    consumers_.follow(operation, view, stored.get(), treatment.factor, decide);
+  }
   return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
 }
 
@@ -175,9 +187,8 @@ void CompressionUser::keep_coded(const Followed& followed, const at::Tensor& mea
     codes = std::make_shared<Flat>(followed.derived->shown, run);
   } else {
     Subject subject = subject_of(run, saved);
-    if (followed.treatment.factor == Factor::square) {
-      subject.statistics = statistics_by(mean_square, run);
-    }
+    subject.statistics = statistics_of_rows(run, followed.treatment.factor, mean_square,
+                                            compression_->options().group);
     codes = encode(run, saved, subject).codes;
     if (codes && followed.derived) measure_derived(saved, run, *followed.derived);
   }

@@ -26,13 +26,14 @@ constexpr int kResult = -1;
 constexpr std::string_view kPower = "aten::pow";
 constexpr std::string_view kProductOf = "aten::mul";
 constexpr std::string_view kAttentionName = "fewbit::attention";
+constexpr std::string_view kCheckpointName = "fewbit::checkpoint";
 
 // Weights by what a class adds to the loss of a small transformer (examples/text), an element and a
 // squared error. Attention runs again on what is decoded: in torch's own form it would be 16.
 constexpr Treatment kLinear = {Way::rotated, 1.0};
 constexpr Treatment kNorm = {Way::rotated, 1.0, true};
 constexpr Treatment kAttention = {Way::rotated, 4.0};
-constexpr Treatment kCheckpoint = kAttention;
+constexpr Treatment kCheckpoint = {Way::rotated, 4.0, false, Factor::input};
 constexpr Treatment kProbabilities = {Way::probabilities, 1.0, false, Factor::product};
 constexpr Treatment kSoftmax = {Way::probabilities, 16.0, false, Factor::probability};
 constexpr Treatment kProduct = {Way::rotated, 1.0, false, Factor::product};
@@ -75,7 +76,7 @@ constexpr std::array kRules = {
     Rule{kAttentionName, 1, kAttention},
     Rule{kAttentionName, 2, kAttention},
     // Inputs of what runs again.
-    Rule{"fewbit::checkpoint", kAny, kCheckpoint},
+    Rule{kCheckpointName, kAny, kCheckpoint},
     // The gradient is linear in the one's probabilities, in the other's it is quadratic.
     Rule{"fewbit::log_softmax", kResult, kProbabilities},
     Rule{"aten::_softmax", kResult, kSoftmax},
@@ -221,9 +222,12 @@ std::vector<const void*> parameters_of_maker(const at::Tensor& tensor) {
 }
 
 bool needs_arguments(std::string_view operation) {
-  constexpr std::array<std::string_view, 5> kNames = {
-      "aten::max_pool2d_with_indices", "aten::max_pool3d_with_indices", "aten::adaptive_max_pool2d",
-      "aten::adaptive_max_pool3d", kAttentionName};
+  constexpr std::array<std::string_view, 6> kNames = {"aten::max_pool2d_with_indices",
+                                                      "aten::max_pool3d_with_indices",
+                                                      "aten::adaptive_max_pool2d",
+                                                      "aten::adaptive_max_pool3d",
+                                                      kAttentionName,
+                                                      kCheckpointName};
   return is_elementwise(operation) || std::ranges::find(kNames, operation) != kNames.end();
 }
 

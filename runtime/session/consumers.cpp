@@ -27,38 +27,38 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
   return std::ranges::find(names, name) != names.end();
 }
 
-constexpr std::array kSums = std::to_array<std::string_view>({"mm",
-                                                              "addmm",
-                                                              "bmm",
-                                                              "baddbmm",
-                                                              "addbmm",
-                                                              "mv",
-                                                              "dot",
-                                                              "linear",
-                                                              "matmul",
-                                                              "einsum",
-                                                              "convolution",
-                                                              "_convolution",
-                                                              "conv1d",
-                                                              "conv2d",
-                                                              "conv3d",
-                                                              "native_layer_norm",
-                                                              "layer_norm",
-                                                              "native_batch_norm",
-                                                              "batch_norm",
-                                                              "_batch_norm_impl_index",
-                                                              "cudnn_batch_norm",
-                                                              "miopen_batch_norm",
-                                                              "native_group_norm",
-                                                              "group_norm",
-                                                              "_fused_rms_norm",
-                                                              "rms_norm",
-                                                              "instance_norm",
-                                                              "scaled_dot_product_attention",
-                                                              "attention",
-                                                              "nll_loss",
-                                                              "nll_loss_nd",
-                                                              "nll_loss_forward"});
+constexpr std::array kLayers = std::to_array<std::string_view>({"mm",
+                                                                "addmm",
+                                                                "bmm",
+                                                                "baddbmm",
+                                                                "addbmm",
+                                                                "mv",
+                                                                "dot",
+                                                                "linear",
+                                                                "matmul",
+                                                                "einsum",
+                                                                "convolution",
+                                                                "_convolution",
+                                                                "conv1d",
+                                                                "conv2d",
+                                                                "conv3d",
+                                                                "native_layer_norm",
+                                                                "layer_norm",
+                                                                "native_batch_norm",
+                                                                "batch_norm",
+                                                                "_batch_norm_impl_index",
+                                                                "cudnn_batch_norm",
+                                                                "miopen_batch_norm",
+                                                                "native_group_norm",
+                                                                "group_norm",
+                                                                "_fused_rms_norm",
+                                                                "rms_norm",
+                                                                "instance_norm",
+                                                                "scaled_dot_product_attention",
+                                                                "attention",
+                                                                "nll_loss",
+                                                                "nll_loss_nd",
+                                                                "nll_loss_forward"});
 
 /// Whose gradients go to few elements of many.
 constexpr std::array kSelections = std::to_array<std::string_view>(
@@ -104,13 +104,16 @@ constexpr std::array kDivide = std::to_array<std::string_view>({"log",
                                                                 "linalg_cholesky_ex",
                                                                 "linalg_cholesky"});
 
-/// Whose derivatives change from element to element, or that take the least of many: a square that
-/// counts for nothing there errs as much as one that counts.
-constexpr std::array kCurved = std::to_array<std::string_view>(
-    {"exp",  "exp2",     "expm1",       "sigmoid",    "tanh",      "sin",        "cos",
-     "tan",  "sinh",     "cosh",        "atan",       "asinh",     "sinc",       "erf",
-     "erfc", "softplus", "log_sigmoid", "activation", "logaddexp", "logaddexp2", "logcumsumexp",
-     "min",  "amin",     "minimum",     "kthvalue",   "topk",      "sort",       "median"});
+/// Whose derivatives change from element to element: a square that counts for nothing there errs as
+/// much as one that counts.
+constexpr std::array kCurved =
+    std::to_array<std::string_view>({"sigmoid", "tanh", "sin", "cos", "atan", "asinh", "sinc",
+                                     "erf", "erfc", "softplus", "log_sigmoid", "activation"});
+
+/// The same, by orders of magnitude, or that take the least of many.
+constexpr std::array kSteep = std::to_array<std::string_view>(
+    {"exp", "exp2", "expm1", "tan", "sinh", "cosh", "logaddexp", "logaddexp2", "logcumsumexp",
+     "min", "amin", "minimum", "kthvalue", "topk", "sort", "median"});
 
 /// By one of their arguments.
 struct Quotient {
@@ -175,17 +178,24 @@ bool has_pole(const c10::IValue& exponent) {
   return !exponent.isScalar() || exponent.toScalar().toDouble() < 1.0;
 }
 
+/// Whether a sum decides for such factors.
+bool suffices(const RecordedCall& call, Factor factor) {
+  if (factor == Factor::input) return is_one_of(plain_name(call.operation), kLayers);
+  return factor == Factor::product;
+}
+
 }  // namespace
 
 Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor) {
   const bool is_square = factor == Factor::square;
+  const bool is_curved = is_square || factor == Factor::input;
   const std::string_view name = plain_name(call.operation);
   const auto& arguments = call.arguments;
   const auto takes_at = [&](size_t i) {
     return i < arguments.size() && lies_in(arguments[i], memory);
   };
-  if (is_one_of(name, kSums)) return Consumer::sums;
-  if (is_one_of(name, kSelections)) return is_square ? Consumer::divides : Consumer::sums;
+  if (is_one_of(name, kLayers)) return Consumer::sums;
+  if (is_one_of(name, kSelections)) return is_curved ? Consumer::divides : Consumer::sums;
   if (is_one_of(name, kDivide)) return Consumer::divides;
   if (is_one_of(name, kReductions) && !call.results.empty() && has_few_rows(call)) {
     return Consumer::sums;
@@ -201,6 +211,7 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
     return is_divided ? Consumer::divides : Consumer::passes;
   }
   if (is_square && is_one_of(name, kCurved)) return Consumer::divides;
+  if (is_curved && is_one_of(name, kSteep)) return Consumer::divides;
   if (is_square && name == "pow" && takes_at(1)) return Consumer::divides;
   // As by a precision, or a mask: the more, the smaller the difference that was squared.
   if (is_square && name == "mul" && count_of(arguments[0]) < kMany * count_of(arguments[1]) &&
@@ -237,6 +248,15 @@ void Consumers::follow(const std::string& operation, const at::Tensor& saved, co
   });
   if (is_known) return;
   followed_.push_back({operation, memory_of(saved), run, factor, std::move(decide)});
+  leave(kMostFollowed);
+}
+
+void Consumers::follow_input(const std::string& operation, const at::Tensor& input, const void* run,
+                             Decide decide) {
+  Followed followed{operation, memory_of(input), run, Factor::input, std::move(decide)};
+  followed.has_ended = true;
+  add_result(input, followed);
+  followed_.push_back(std::move(followed));
   leave(kMostFollowed);
 }
 
@@ -284,8 +304,7 @@ void Consumers::decide(const RecordedCall& call) {
         lies_in(call.arguments[0], followed.results[0].memory.address())) {
       followed.mean = mean_of(call);
     }
-    const bool is_summed =
-        by == Consumer::sums && has_gradient && followed.factor == Factor::product;
+    const bool is_summed = by == Consumer::sums && has_gradient && suffices(call, followed.factor);
     const bool changes =
         is_in_place(call.operation) && lies_in(call.arguments[0], followed.saved.address());
     const bool is_gone = followed.has_ended && !is_held(followed);
@@ -313,20 +332,21 @@ void Consumers::end_call(const RecordedCall& call) {
   }
 }
 
+void Consumers::add_result(const at::Tensor& tensor, Followed& followed) {
+  if (!tensor.defined()) return;
+  std::erase_if(followed.results, [&](const Result& result) {
+    return result.tensor.expired() ||
+           result.tensor._unsafe_get_target() == tensor.unsafeGetTensorImpl();
+  });
+  followed.results.push_back({memory_of(tensor), Result::Held(tensor.getIntrusivePtr())});
+}
+
 void Consumers::add_results(const RecordedCall& call, Followed& followed) {
   followed.has_ended = true;
-  const auto add = [&](const at::Tensor& tensor) {
-    if (!tensor.defined()) return;
-    std::erase_if(followed.results, [&](const Result& result) {
-      return result.tensor.expired() ||
-             result.tensor._unsafe_get_target() == tensor.unsafeGetTensorImpl();
-    });
-    followed.results.push_back({memory_of(tensor), Result::Held(tensor.getIntrusivePtr())});
-  };
   for (const c10::IValue& result : call.results) {
-    if (result.isTensor()) add(result.toTensor());
+    if (result.isTensor()) add_result(result.toTensor(), followed);
     if (!result.isTensorList()) continue;
-    for (const at::Tensor& part : result.toTensorVector()) add(part);
+    for (const at::Tensor& part : result.toTensorVector()) add_result(part, followed);
   }
 }
 

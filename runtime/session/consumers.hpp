@@ -21,7 +21,14 @@ enum class Consumer {
 };
 
 /// What an operation keeps that its gradient takes element by element.
-enum class Factor { none, product, square, probability, derivative };
+enum class Factor {
+  none,
+  product,
+  square,
+  probability,
+  derivative,
+  input,  ///< of a checkpoint, whose operations take it in its stead
+};
 
 /// Of the operation that takes what lies in the memory, which has such a factor. Before the call
 /// has results it passes where these are to tell.
@@ -50,11 +57,14 @@ class Consumers {
 
   /// The running operation, which saves the tensor; run tells apart what is saved of one memory,
   /// and the same run is followed once. Who divides decides at once, also behind others. A product
-  /// of different tensors may be coded as soon as a sum takes it that has a gradient, other factors
-  /// when nobody holds a result any more; all of them before the saved tensor changes in place,
-  /// which is seen.
+  /// of different tensors may be coded as soon as a sum takes it that has a gradient, a
+  /// checkpoint's input as soon as a layer does, other factors when nobody holds a result any more;
+  /// all of them before the saved tensor changes in place, which is seen.
   void follow(const std::string& operation, const at::Tensor& saved, const void* run, Factor factor,
               Decide decide);
+  /// The same of what operations take that run within the running one.
+  void follow_input(const std::string& operation, const at::Tensor& input, const void* run,
+                    Decide decide);
   bool is_empty() const { return followed_.empty(); }
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);
@@ -81,6 +91,7 @@ class Consumers {
   };
   /// Of all of a followed operation's results that it takes.
   static std::optional<Consumer> consumer(const RecordedCall& call, const Followed& followed);
+  static void add_result(const at::Tensor& tensor, Followed& followed);
   static void add_results(const RecordedCall& call, Followed& followed);
   static bool is_held(const Followed& followed);
   void decide(const RecordedCall& call);

@@ -1,5 +1,6 @@
 // What element-wise operations keep: coded where sums and layers take their results, exact where
 // something divides by them.
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fewbit/checkpoint.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "tests/session/derivation_network.hpp"
 #include "tests/support/peak_bytes.hpp"
@@ -20,6 +22,7 @@ using torch::autograd::grad;
 using Forward = std::function<at::Tensor(const at::Tensor&)>;
 
 constexpr const char* kDivided = "exact, divided by";
+constexpr const char* kCheckpoint = "fewbit::checkpoint";
 
 /// How the places of an operation are kept, and the gradient's relative error.
 struct Outcome {
@@ -93,6 +96,21 @@ TEST(Consumers, WhatSumsAndLayersTakeIsCoded) {
        }},
       {"squared error", "aten::pow",
        [&](const at::Tensor& h) { return (at::linear(h, w) - 1.0).pow(2.0).mean(); }},
+      {"a checkpoint of a layer", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto block = [&](const at::Tensor& x) {
+           return x + at::linear(at::silu(at::linear(at::layer_norm(x, {256}, gamma), w)), w);
+         };
+         return checkpoint(block, checkpoint(block, h)).pow(2.0).mean();
+       }},
+      {"a checkpoint that begins with an RMS norm of primitives", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto block = [&](const at::Tensor& x) {
+           const at::Tensor y = x * at::rsqrt(x.pow(2.0).mean(-1, true) + 1e-6);
+           return x + at::linear(y * gamma, w);
+         };
+         return at::linear(checkpoint(block, h), w).mean();
+       }},
   };
   for (const auto& [name, operation, forward] : cases) {
     const Outcome outcome = run(forward, operation, 2);
@@ -200,6 +218,62 @@ TEST(Consumers, WhatOthersCodedOrWouldComputeAgainIsExactWhereALogarithmFollows)
   }
 }
 
+TEST(Consumers, ACheckpointsInputIsExactWhereALogarithmFollows) {
+  at::manual_seed(76);
+  const auto square = [](const at::Tensor& x) { return x.pow(2.0) + 1e-5; };
+  const auto log = [](const at::Tensor& x) { return at::log(x); };
+  const at::Tensor classes = at::randint(256, {64}, at::kLong);
+  const Case cases[] = {
+      {"behind it", kCheckpoint,
+       [&](const at::Tensor& h) { return at::log(checkpoint(square, h)).mean(); }},
+      {"behind two", kCheckpoint,
+       [&](const at::Tensor& h) { return checkpoint(log, checkpoint(square, h)).mean(); }},
+      {"within it, behind a square", kCheckpoint,
+       [&](const at::Tensor& h) { return checkpoint(log, square(h)).mean(); }},
+      {"behind it and a mean", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const at::Tensor d = checkpoint(square, h), mean = d.mean();
+         return at::log(d).mean() + mean;
+       }},
+      {"a quotient of two inputs", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto of_two = [](const at::Tensor& x, const at::Tensor& y) { return x / y; };
+         const at::Tensor below = h.pow(2.0) + 1e-5;
+         return checkpoint(of_two, h, below).mean();
+       }},
+      {"confident classes", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto loss = [&](const at::Tensor& x) { return at::cross_entropy_loss(x, classes); };
+         return checkpoint(loss, h * 20.0);
+       }},
+  };
+  for (const auto& [name, operation, forward] : cases) {
+    const Outcome outcome = run(forward, operation, 2);
+    EXPECT_THAT(outcome.codecs, testing::Each(kDivided)) << name << '\n' << outcome.report;
+    EXPECT_LT(outcome.error, 1e-4) << name << '\n' << outcome.report;
+  }
+}
+
+TEST(Consumers, ACheckpointThatBeginsWithANormTakesRowsThatAreUnlike) {
+  at::manual_seed(77);
+  const at::Tensor gamma = parameter({192});
+  at::Tensor scale = at::pow(10.0, at::rand({64, 1}) * 4.0 - 4.0);
+  scale.narrow(0, 0, 8).zero_();
+  const at::Tensor x = (at::randn({64, 192}) * scale).requires_grad_(), target = at::randn({192});
+  const auto norm = [&](const at::Tensor& h) { return at::layer_norm(h, {192}, gamma); };
+  const auto forward = [&] { return (checkpoint(norm, x * 1.0) - target).pow(3.0).mean(); };
+  const at::Tensor exact = grad({forward()}, {x})[0];
+  for (const int bits : {2, 4, 8}) {
+    Compressor compressor({.bits = static_cast<double>(bits)});
+    at::Tensor loss;
+    {
+      const CompressionScope scope(compressor);
+      loss = forward();
+    }
+    EXPECT_LT(distance(grad({loss}, {x})[0], exact), 1.2 * std::exp2(-bits)) << compressor.report();
+  }
+}
+
 TEST(Consumers, WhatIsChangedInPlaceIsCodedBefore) {
   const Forward forward = [](const at::Tensor& h) {
     const at::Tensor y = h.pow(2.0);
@@ -226,6 +300,10 @@ TEST(Consumers, WhatNobodyTookIsExactAsLongAsItsResultLives) {
       {"a square and more", "aten::pow", [](const at::Tensor& h) { return h.pow(2.0) + 1e-6; }},
       {"probabilities", "aten::_softmax", [](const at::Tensor& h) { return at::softmax(h, 1); }},
       {"an elu", "fewbit::activation", [](const at::Tensor& h) { return at::elu(h) + 1.001; }},
+      {"a checkpoint", kCheckpoint,
+       [](const at::Tensor& h) {
+         return checkpoint([](const at::Tensor& one) { return one.pow(2.0); }, h);
+       }},
   };
   for (const auto& [name, operation, forward] : cases) {
     const auto loss = [](const at::Tensor& y) { return at::log(y + 1e-9).mean(); };

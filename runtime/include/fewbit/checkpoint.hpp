@@ -25,8 +25,10 @@ namespace fewbit {
 /// What is kept until backward: the input, the function with all that it holds, parameters that are
 /// saved with their views and casts, and the states of torch's default generators where numbers
 /// were drawn. In a CompressionScope the input is coded as place "fewbit::checkpoint" of the model,
-/// with bits as queries and keys of attention; inside of the function nothing is coded, by no scope
-/// around it or in it, so that gradients are the function's own at the decoded input. Activations
+/// with bits as queries and keys of attention, where a layer takes it, and stays exact where a
+/// logarithm, an exponential or a quotient does (compressor.hpp); inside of the function nothing is
+/// coded, by no scope around it or in it, so that gradients are the function's own at the decoded
+/// input. Activations
 /// run in the function as in the innermost scope, and run so again when that is gone or its bits
 /// have changed.
 ///
