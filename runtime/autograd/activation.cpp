@@ -38,7 +38,7 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
   }
 
  private:
-  /// kept: codes, or x where whoever replaces saved tensors found out that f' falls to 0 too far.
+  /// kept: codes, or x where whoever replaces saved tensors found that x serves better.
   static at::Tensor gradient(const ska::flat_hash_map<std::string, c10::IValue>& data,
                              const at::Tensor& dy, const at::Tensor& kept) {
     const at::Tensor laid = laid_out(dy, data.at("strides").toSymIntVector());
@@ -65,7 +65,7 @@ at::Tensor activation(const at::Tensor& x, const ops::ActivationArguments& argum
     context.save_for_backward({codes});
     context.saved_data["levels"] = arguments.table.levels.vec();
     context.saved_data["strides"] = y.sym_strides();
-    if (ops::has_exact_gradient(arguments.function)) {
+    if (ops::has_exact_gradient(arguments.function, arguments.parameters)) {
       context.saved_data["function"] = std::string(arguments.function);
       context.saved_data["parameters"] = arguments.parameters.vec();
     }

@@ -149,6 +149,10 @@ bool keeps_output(std::string_view function) {
   return function == "relu" || function == "sigmoid" || function == "tanh";
 }
 
+bool is_watched(std::string_view function) {
+  return function == "elu" || function == "celu";
+}
+
 const char* reason_for_rule(std::string_view function) {
   constexpr std::array<std::string_view, 4> kVanishing = {"softplus", "logsigmoid", "elu", "celu"};
   if (keeps_output(function)) return "torch keeps its output only; a rule replaces it";

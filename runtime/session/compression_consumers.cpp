@@ -1,8 +1,6 @@
 // What element-wise operations keep waits until it is known who takes their results: behind a
 // logarithm of a square no error of it is small, behind a mean of squares all are.
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <ATen/ops/empty_strided.h>
@@ -14,6 +12,7 @@
 
 #include "ops/exact_gradient.hpp"
 #include "ops/layout.hpp"
+#include "session/activation_call.hpp"
 #include "session/compression_user.hpp"
 #include "session/streams.hpp"
 
@@ -39,57 +38,6 @@ class Flat final : public codecs::Encoded {
   Shown shown_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> strides_;
-};
-
-/// An activation's codes, or its input in their stead.
-class CodesOrInput {
- public:
-  explicit CodesOrInput(std::unique_ptr<const Kept> codes) : kept_(std::move(codes)) {}
-
-  at::Tensor restored() const {
-    const std::lock_guard lock(mutex_);
-    return kept_->restored();
-  }
-  at::TensorList tensors() const {
-    const std::lock_guard lock(mutex_);
-    return kept_->tensors();
-  }
-  bool is_settled() const {
-    const std::lock_guard lock(mutex_);
-    return kept_->is_settled();
-  }
-  void when_changed(const std::function<void()>& tell) {
-    const std::lock_guard lock(mutex_);
-    kept_->when_changed(tell);
-    tell_ = tell;
-  }
-  void hold(const at::Tensor& input) {
-    std::unique_ptr<const Kept> kept = kept_unchanged(input);
-    std::unique_lock lock(mutex_);
-    kept_.swap(kept);
-    const auto tell = std::exchange(tell_, nullptr);
-    lock.unlock();
-    if (tell) tell();
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::unique_ptr<const Kept> kept_;
-  std::function<void()> tell_;
-};
-
-class KeptCodesOrInput final : public Kept {
- public:
-  explicit KeptCodesOrInput(std::shared_ptr<CodesOrInput> state) : state_(std::move(state)) {}
-  at::Tensor restored() const override { return state_->restored(); }
-  at::TensorList tensors() const override { return state_->tensors(); }
-  bool is_settled() const override { return state_->is_settled(); }
-  void when_changed(const std::function<void()>& tell) const override {
-    state_->when_changed(tell);
-  }
-
- private:
-  std::shared_ptr<CodesOrInput> state_;
 };
 
 /// Of rows, where groups of codes cross them: by the mean square that norms by its root take, or
@@ -207,27 +155,34 @@ void CompressionUser::keep_exact(const Followed& followed, std::string_view why)
                      {std::string(why), view.numel(), bytes, bytes});
 }
 
-/// Where libtorch's own would keep its input, and a logarithm follows, so do we.
+/// Codes give way to the input where others keep that as it is, and where a logarithm follows.
 std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
                                                          std::unique_ptr<const Kept> kept) {
   const Saving& saving = saved.saving;
   if (saving.arguments == nullptr || compression_->survey()) return kept;
-  if (!ops::has_exact_gradient(saving.arguments->at(1).toStringRef())) return kept;
+  const std::string& function = saving.arguments->at(1).toStringRef();
+  if (!ops::has_exact_gradient(function, saving.arguments->at(2).toDoubleVector())) return kept;
   if (!kept) kept = kept_unchanged(saved.tensor);
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
   const at::Tensor x = saving.arguments->at(0).toTensor().detach();
+  uses_.add(x, state, saved.site);
+  if (is_watched(function)) watch(saved, x, state);
+  return kept_in(state);
+}
+
+void CompressionUser::watch(const Saved& saved, const at::Tensor& x,
+                            const std::shared_ptr<CodesOrInput>& state) {
   const auto decide = [this, x, version = x._version(), site = saved.site,
                        weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
     const auto alive = weak.lock();
-    if (!decision.is_exact || !alive || x._version() != version) return;
-    alive->hold(x);
+    if (!decision.is_exact || !alive || alive->holds_input() || x._version() != version) return;
     for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
+    alive->hold(x);
     uses_.add_holder(memory_of(x).address(), version, alive);
     compression_->note_kept(site, std::string(why_exact(decision)),
                             static_cast<int64_t>(x.nbytes()));
   };
-  consumers_.follow(saving.facts.operation, x, state.get(), Factor::derivative, decide);
-  return std::make_unique<KeptCodesOrInput>(state);
+  consumers_.follow(saved.saving.facts.operation, x, state.get(), Factor::derivative, decide);
 }
 
 }  // namespace fewbit::session

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ops/activation.hpp"
-#include "ops/exact_gradient.hpp"
 #include "ops/recomputed.hpp"
 #include "session/activation_call.hpp"
 #include "session/consumers.hpp"
@@ -64,7 +63,7 @@ std::optional<Substitute> CompressionPolicy::activation(const Call& call,
   if (activation.obstacle != nullptr || reason_against(x, activation.function) != nullptr) {
     return std::nullopt;
   }
-  if (ops::has_exact_gradient(activation.function) && scales_gradient(x)) return std::nullopt;
+  if (is_watched(activation.function) && scales_gradient(x)) return std::nullopt;
   const auto bits =
       compression_.activation_bits(activation, call.name(), x, user_.next_activation());
   if (!bits) return std::nullopt;

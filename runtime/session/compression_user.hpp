@@ -12,6 +12,7 @@
 #include <c10/core/Stream.h>
 
 #include "fewbit/table.hpp"
+#include "session/codes_or_input.hpp"
 #include "session/compression.hpp"
 #include "session/consumers.hpp"
 #include "session/derivations.hpp"
@@ -176,6 +177,7 @@ class CompressionUser final : public SavedTensorUser {
                                          const std::optional<Derivations::Derived>& derived);
   /// kept: an activation's codes; null: as autograd keeps them.
   std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
+  void watch(const Saved& saved, const at::Tensor& x, const std::shared_ptr<CodesOrInput>& state);
   /// mean_square: what takes the result; undefined where something else does.
   void keep_coded(const Followed& followed, const at::Tensor& mean_square);
   void keep_exact(const Followed& followed, std::string_view why);

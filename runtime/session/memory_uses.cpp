@@ -58,7 +58,7 @@ std::vector<SiteKey> MemoryUses::keep_exact(const at::Tensor& tensor) {
   return sites;
 }
 
-void MemoryUses::add(const at::Tensor& view, const std::shared_ptr<StoredRun>& run,
+void MemoryUses::add(const at::Tensor& view, const std::shared_ptr<StandIn>& run,
                      const SiteKey& site) {
   const c10::VariableVersion& version = view.unsafeGetTensorImpl()->version_counter();
   use_of(view).coded.push_back({run, site, version, version.current_version(), view.scalar_type(),

@@ -31,8 +31,8 @@ class MemoryUses {
   /// Whether what was coded there is held as it is.
   bool is_held(const SiteKey& site) const { return held_.contains(site); }
 
-  /// Notes codes of what a view shows.
-  void add(const at::Tensor& view, const std::shared_ptr<StoredRun>& run, const SiteKey& site);
+  /// Notes what is kept in the stead of what a view shows.
+  void add(const at::Tensor& view, const std::shared_ptr<StandIn>& run, const SiteKey& site);
   /// Whether all codes of the view's memory take more bytes than the memory.
   bool exceeds_exact(const at::Tensor& view) const;
 
@@ -41,7 +41,7 @@ class MemoryUses {
 
  private:
   struct Coded {
-    std::weak_ptr<StoredRun> run;
+    std::weak_ptr<StandIn> run;
     SiteKey site;
     c10::VariableVersion version;  ///< of the view, whose parts may not share one
     uint32_t at_version;
@@ -62,7 +62,7 @@ class MemoryUses {
   Use& use_of(const at::Tensor& tensor);
 
   std::map<const void*, Use> uses_;  ///< by memory
-  std::vector<std::weak_ptr<StoredRun>> runs_;
+  std::vector<std::weak_ptr<StandIn>> runs_;
   std::set<SiteKey> needed_;
   std::set<SiteKey> held_;
 };

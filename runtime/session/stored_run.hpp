@@ -11,9 +11,21 @@
 
 namespace fewbit::session {
 
+/// What is kept in the stead of a memory's elements, and gives way to the memory.
+class StandIn {
+ public:
+  virtual ~StandIn() = default;
+  virtual at::TensorList tensors() const = 0;
+  /// Whether it does not wait to be coded.
+  virtual bool is_settled() const = 0;
+  /// From now on what the view shows is kept: the same elements.
+  virtual void hold(const at::Tensor& view) = 0;
+  virtual void forget_listeners() = 0;
+};
+
 /// A run of elements in codes, or as it is: while it waits to be coded, and where others hold its
 /// memory anyway. Thread-safe.
-class StoredRun final : public codecs::Encoded {
+class StoredRun final : public codecs::Encoded, public StandIn {
  public:
   explicit StoredRun(std::shared_ptr<const codecs::Encoded> codes);
   /// Waits to be coded. Holds what the view shows, which is not to be changed.
@@ -23,20 +35,18 @@ class StoredRun final : public codecs::Encoded {
   at::Tensor decoded() const override;
   at::TensorList tensors() const override;
 
-  /// Whether it does not wait.
-  bool is_settled() const;
+  bool is_settled() const override;
   /// Whether what is held as it is was changed since, in place.
   bool has_changed() const;
   /// Ends the waiting: from now on these stand for the run. Null: it stays as it is.
   void settle(std::shared_ptr<const codecs::Encoded> codes);
-  /// From now on what the view shows stands for the codes: the same elements.
-  void hold(const at::Tensor& view);
+  void hold(const at::Tensor& view) override;
   /// The same for the view that it was made of. False where that was changed meanwhile.
   bool hold_again(const at::Tensor& view);
 
   /// Is called when other tensors are held than before, until it is forgotten.
   void when_changed(std::function<void()> tell);
-  void forget_listeners();
+  void forget_listeners() override;
 
  private:
   void tell() const;

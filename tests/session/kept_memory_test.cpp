@@ -36,10 +36,26 @@ int64_t allocated(const std::function<at::Tensor()>& forward, Compressor* compre
   return bytes;
 }
 
+using Forward = std::function<at::Tensor(const at::Tensor&)>;
+
 struct Case {
   const char* name;
-  std::function<at::Tensor(const at::Tensor&)> forward;
+  Forward forward;
 };
+
+/// Whose gradients libtorch takes out of their inputs.
+std::vector<Forward> smooth_activations() {
+  return {
+      [](const at::Tensor& y) { return at::gelu(y); },
+      [](const at::Tensor& y) { return at::gelu(y, "tanh"); },
+      [](const at::Tensor& y) { return at::silu(y); },
+      [](const at::Tensor& y) { return at::mish(y); },
+      [](const at::Tensor& y) { return at::hardswish(y); },
+      [](const at::Tensor& y) { return at::selu(y); },
+      [](const at::Tensor& y) { return at::elu(y, 0.7); },
+      [](const at::Tensor& y) { return at::celu(y, 0.7); },
+  };
+}
 
 TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
   at::manual_seed(51);
@@ -78,6 +94,15 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
          const at::Tensor first = at::abs(h), second = at::clamp(y, -1.0, 1.0);
          return at::mm(y, weight) + first + second;
        }},
+      {"an activation of what others keep afterwards",
+       [&](const at::Tensor& h) {
+         at::Tensor sum = at::zeros({});
+         for (const Forward& activation : smooth_activations()) {
+           const at::Tensor y = h * 2.0, first = activation(y), second = at::abs(y);
+           sum = sum + (first + second).sum();
+         }
+         return sum;
+       }},
       {"a norm's input that others keep while it waits",
        [&](const at::Tensor& h) { return at::relu(at::layer_norm(h, {256})) + at::pow(h, 3.0); }},
   };
@@ -91,6 +116,30 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
             << name << ", " << bits << " bits, step " << step << '\n'
             << compressor.report();
       }
+    }
+  }
+}
+
+TEST(KeptMemory, AnActivationOfWhatOthersKeepHasItsExactGradient) {
+  at::manual_seed(55);
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
+    const at::Tensor x = at::randn({64, 64}).mul(3.0).to(type).requires_grad_();
+    for (const Forward& activation : smooth_activations()) {
+      const auto forward = [&] {
+        const at::Tensor y = (x * 1.0).t(), first = activation(y);
+        return (first * first.detach() + at::abs(y)).sum();
+      };
+      const at::Tensor exact = torch::autograd::grad({forward()}, {x})[0];
+      Compressor compressor({.bits = 2});
+      at::Tensor loss;
+      {
+        const CompressionScope scope(compressor);
+        loss = forward();
+      }
+      EXPECT_EQ(compressor.sites().at(0).codec, "exact, kept anyway") << compressor.report();
+      const double near = type == at::kBFloat16 ? 0.01 : 1e-5;
+      EXPECT_LT(distance(torch::autograd::grad({loss}, {x})[0], exact), near)
+          << compressor.report();
     }
   }
 }
@@ -131,7 +180,7 @@ at::Tensor drawn(const std::vector<at::Tensor>& all, std::mt19937& random,
                  const at::Tensor& weight) {
   const at::Tensor& x = all[random() % all.size()];
   const at::Tensor& other = all[random() % all.size()];
-  switch (random() % 14) {
+  switch (random() % 16) {
     case 0:
       return at::mm(x, weight);
     case 1:
@@ -158,6 +207,10 @@ at::Tensor drawn(const std::vector<at::Tensor>& all, std::mt19937& random,
       return at::mm(x.t(), other);
     case 12:
       return at::sin(x);
+    case 13:
+      return at::gelu(x);
+    case 14:
+      return at::celu(x);
     default:
       return x.narrow(1, 3, 1) * other;
   }
