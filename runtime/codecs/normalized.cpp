@@ -38,7 +38,10 @@ class NormalizedRun final : public Encoded {
         sizes_(x.sizes().vec()),
         strides_(x.strides().vec()),
         parts_(inner_->tensors().vec()) {
-    if (!statistics_.is_kept_anyway) parts_.push_back(statistics_.factor);
+    if (!statistics_.is_kept_anyway) {
+      parts_.push_back(statistics_.factor);
+      if (statistics_.mean.defined()) parts_.push_back(statistics_.mean);
+    }
   }
 
   at::Tensor decoded() const override {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <ATen/ops/rsqrt.h>
 #include <c10/util/accumulate.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
@@ -186,6 +187,10 @@ const torch::autograd::AccumulateGrad* parameter_at(const torch::autograd::Node*
   return dynamic_cast<const torch::autograd::AccumulateGrad*>(node);
 }
 
+bool is_batch_norm(std::string_view operation) {
+  return operation == "aten::native_batch_norm" || operation == "aten::cudnn_batch_norm";
+}
+
 }  // namespace
 
 bool is_made_of_parameters(const at::Tensor& tensor) {
@@ -260,9 +265,7 @@ std::optional<codecs::Norm> norm_of(const Saving& saving) {
     std::iota(over.begin(), over.end(), dimensions - static_cast<int64_t>(sizes.size()));
     return codecs::Norm{over, 0, arguments[4].toDouble(), numbers(2, sizes), numbers(3, sizes)};
   }
-  const bool is_batch =
-      operation == "aten::native_batch_norm" || operation == "aten::cudnn_batch_norm";
-  if (is_batch && arguments[5].toBool()) {
+  if (is_batch_norm(operation) && arguments[5].toBool()) {
     std::vector<int64_t> beside(static_cast<size_t>(dimensions), 1), over = {0};
     for (int64_t i = 2; i < dimensions; ++i) over.push_back(i);
     beside[1] = -1;
@@ -280,7 +283,26 @@ std::optional<codecs::Norm> norm_of(const Saving& saving) {
   return std::nullopt;
 }
 
+namespace {
+
+/// Of a batch norm that takes running means and variances, as they are now: [C] beside x.
+std::optional<codecs::Statistics> running_statistics(const RecordedCall& norm) {
+  const auto& arguments = norm.arguments;
+  if (!is_batch_norm(norm.operation) || arguments[5].toBool()) return std::nullopt;
+  if (!arguments[3].isTensor() || !arguments[4].isTensor()) return std::nullopt;
+  std::vector<int64_t> beside(static_cast<size_t>(arguments[0].toTensor().dim()), 1);
+  beside[1] = -1;
+  const at::Tensor mean = arguments[3].toTensor().detach().clone().view(beside),
+                   variance = arguments[4].toTensor().detach().view(beside);
+  auto statistics = codecs::statistics_of(mean, at::rsqrt(variance + arguments[7].toDouble()));
+  statistics.is_kept_anyway = false;
+  return statistics;
+}
+
+}  // namespace
+
 std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm) {
+  if (auto running = running_statistics(norm)) return running;
   const std::string_view operation = norm.operation;
   const auto result = [&](size_t i) {
     return i < norm.results.size() && norm.results[i].isTensor() ? norm.results[i].toTensor()
@@ -296,10 +318,7 @@ std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm) {
     return codecs::statistics_of(mean, factor);
   }
   const bool is_group = operation == "aten::native_group_norm";
-  if (!is_group && operation != "aten::native_batch_norm" &&
-      operation != "aten::cudnn_batch_norm") {
-    return std::nullopt;
-  }
+  if (!is_group && !is_batch_norm(operation)) return std::nullopt;
   // [C] beside [N, C, ...], [N, G] beside [N, G, C / G, ...].
   std::vector<int64_t> beside(dimensions + (is_group ? 1 : 0), 1);
   if (is_group) beside[0] = factor.size(0);

@@ -356,6 +356,33 @@ TEST(FaithfulGradients, OfNormsWhoseRowsAreUnlike) {
   }
 }
 
+TEST(FaithfulGradients, OfABatchNormThatTakesRunningStatistics) {
+  at::manual_seed(42);
+  const at::Tensor scale = at::pow(10.0, at::rand({32}) * 4.0 - 2.0), gamma = parameter({32});
+  const at::Tensor x = (at::randn({8, 32, 6, 6}) * scale.view({1, 32, 1, 1})).requires_grad_();
+  const at::Tensor mean = scale * 0.1, variance = scale.square();
+  for (const bool has_gelu : {false, true}) {
+    const auto loss = [&] {
+      const at::Tensor y = at::batch_norm(x * 1.0, gamma, {}, mean.clone(), variance.clone(), false,
+                                          0.1, 1e-5, false);
+      return ((has_gelu ? at::gelu(y) : y) - 0.3).pow(3.0).sum();
+    };
+    const auto exact = grad({loss()}, {x, gamma});
+    for (const int bits : {2, 8}) {
+      Compressor compressor({.bits = static_cast<double>(bits)});
+      at::Tensor value;
+      {
+        const CompressionScope scope(compressor);
+        value = loss();
+      }
+      const auto seen = grad({value}, {x, gamma});
+      for (size_t i : {0, 1}) {
+        EXPECT_LT(distance(seen[i], exact[i]), bits == 2 ? 0.15 : 0.01) << compressor.report();
+      }
+    }
+  }
+}
+
 TEST(FaithfulGradients, DropoutDrawsWhatItDrawsWithoutAScope) {
   const at::Tensor x = at::randn({100, 64}).requires_grad_();
   const auto forward = [&] { return at::dropout(at::gelu(x * 1.0), 0.5, true); };
