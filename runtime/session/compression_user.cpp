@@ -144,7 +144,9 @@ void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,
 int64_t CompressionUser::bytes_of_new(const std::vector<at::Tensor>& copies) {
   int64_t bytes = 0;
   for (const at::Tensor& copy : copies) {
-    const bool is_new = counted_.insert(copy.unsafeGetTensorImpl()).second;
+    Memory memory = memory_of(copy);
+    const void* address = memory.address();
+    const bool is_new = counted_.try_emplace(address, std::move(memory)).second;
     if (is_new) bytes += static_cast<int64_t>(copy.nbytes());
   }
   return bytes;
@@ -286,6 +288,12 @@ Compression::SiteKey CompressionUser::next_activation() {
 void CompressionUser::keep_next_activation_exact() {
   exact_activation_ = next_activation();
   ++calls_[std::pair(std::string(kActivation), -1)];
+}
+
+/// An activation has its number also where a checkpoint keeps its codes.
+void CompressionUser::pass_over() {
+  if (activation_) ++calls_[std::pair(std::string(kActivation), -1)];
+  expect_nothing();
 }
 
 void CompressionUser::expect_nothing() {

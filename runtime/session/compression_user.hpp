@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,7 +36,7 @@ class CompressionUser final : public SavedTensorUser {
   void end_forward() noexcept;
 
   std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
-  void pass_over() override { expect_nothing(); }
+  void pass_over() override;
   std::unique_ptr<Keeping> keep(const Saving& saving) override;
   bool holds(std::string_view operation) const override {
     return waiting_ || !consumers_.is_empty() || concerns(operation);
@@ -199,7 +198,7 @@ class CompressionUser final : public SavedTensorUser {
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   int64_t seed_;                                          ///< of its random numbers
   std::map<std::string, at::Tensor> seeds_;               ///< the same by device
-  std::set<const c10::TensorImpl*> counted_;  ///< copies of parameters that some place holds
+  std::map<const void*, Memory> counted_;  ///< of copies of parameters that some place holds
   int64_t coded_ = 0;
   /// What the next activation keeps codes by, and of what.
   struct Activation {

@@ -48,6 +48,21 @@ TEST(CheckpointScope, ACompressionScopeCodesTheInputAlone) {
   EXPECT_LT(distance(flat(grad({y.pow(2).mean()}, model->parameters())), expected), 0.02);
 }
 
+TEST(CheckpointScope, ActivationsWithinItHaveNumbersOfTheirOwn) {
+  Compressor compressor({.bits = 4});
+  const at::Tensor x = at::randn({64, 64}).requires_grad_();
+  const auto two = [](const at::Tensor& h) { return at::gelu(at::silu(h)); };
+  {
+    const CompressionScope scope(compressor);
+    at::gelu(checkpoint(two, x * 1.0));
+  }
+  std::vector<int64_t> calls;
+  for (const Compressor::Site& site : compressor.sites()) {
+    if (site.operation == "fewbit::activation") calls.push_back(site.call);
+  }
+  EXPECT_THAT(calls, testing::ElementsAre(2));
+}
+
 TEST(CheckpointScope, LeftAloneByRuleItIsExact) {
   at::manual_seed(1);
   torch::nn::Sequential model(torch::nn::Linear(kWidth, kWidth), torch::nn::ReLU(),
