@@ -166,7 +166,7 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
   const at::Tensor x = saving.arguments->at(0).toTensor().detach();
   uses_.add(x, state, saved.site);
-  if (is_watched(function)) watch(saved, x, state);
+  watch(saved, x, state);
   return kept_in(state);
 }
 
@@ -182,7 +182,9 @@ void CompressionUser::watch(const Saved& saved, const at::Tensor& x,
     compression_->note_kept(site, std::string(why_exact(decision)),
                             static_cast<int64_t>(x.nbytes()));
   };
-  consumers_.follow(saved.saving.facts.operation, x, state.get(), Factor::derivative, decide);
+  const bool is_vanishing = is_watched(saved.saving.arguments->at(1).toStringRef());
+  consumers_.follow(saved.saving.facts.operation, x, state.get(),
+                    is_vanishing ? Factor::vanishing : Factor::derivative, decide);
 }
 
 }  // namespace fewbit::session

@@ -178,10 +178,16 @@ bool has_pole(const c10::IValue& exponent) {
   return !exponent.isScalar() || exponent.toScalar().toDouble() < 1.0;
 }
 
+/// Losses hardly divide by results of such factors: where nothing says that one does, they are
+/// coded.
+bool is_rarely_divided(Factor factor) {
+  return factor == Factor::product || factor == Factor::derivative;
+}
+
 /// Whether a sum decides for such factors.
 bool suffices(const RecordedCall& call, Factor factor) {
   if (factor == Factor::input) return is_one_of(plain_name(call.operation), kLayers);
-  return factor == Factor::product;
+  return is_rarely_divided(factor);
 }
 
 }  // namespace
@@ -213,9 +219,9 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
   if (is_square && is_one_of(name, kCurved)) return Consumer::divides;
   if (is_curved && is_one_of(name, kSteep)) return Consumer::divides;
   if (is_square && name == "pow" && takes_at(1)) return Consumer::divides;
-  // As by a precision, or a mask: the more, the smaller the difference that was squared.
-  if (is_square && name == "mul" && count_of(arguments[0]) < kMany * count_of(arguments[1]) &&
-      count_of(arguments[1]) < kMany * count_of(arguments[0])) {
+  // As by a precision, a mask, or weights of a batch: the more, the smaller the difference that was
+  // squared.
+  if (is_square && name == "mul" && count_of(arguments[0]) > 1 && count_of(arguments[1]) > 1) {
     return Consumer::divides;
   }
   return Consumer::passes;
@@ -227,7 +233,9 @@ bool scales_gradient(const at::Tensor& tensor) {
       "RsqrtBackward0", "SqrtBackward0",  "LogBackward0",  "Log1PBackward0",
       "Log2Backward0",  "Log10Backward0", "DivBackward0",  "SoftmaxBackward0"};
   const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(tensor);
-  return maker != nullptr && is_one_of(maker->name(), kNodes);
+  if (maker == nullptr) return false;
+  const std::string name = maker->name();
+  return is_one_of(name, kNodes) || name.find("LogSoftmax") != std::string::npos;
 }
 
 bool is_division(std::string_view operation) {
@@ -265,13 +273,13 @@ void Consumers::leave(size_t most) {
   while (followed_.size() > most) {
     const Followed oldest = std::move(followed_.front());
     followed_.erase(followed_.begin());
-    oldest.decide({.is_exact = oldest.factor != Factor::product, .is_taken = false});
+    oldest.decide({.is_exact = !is_rarely_divided(oldest.factor), .is_taken = false});
   }
 }
 
 void Consumers::end() {
   for (const Followed& followed : std::exchange(followed_, {})) {
-    const bool stays = followed.factor != Factor::product && is_held(followed);
+    const bool stays = !is_rarely_divided(followed.factor) && is_held(followed);
     followed.decide({.is_exact = stays, .is_taken = false, .mean = followed.mean});
   }
 }
@@ -310,7 +318,7 @@ void Consumers::decide(const RecordedCall& call) {
     const bool is_gone = followed.has_ended && !is_held(followed);
     const bool is_lost = followed.results.size() > kMostResults;
     const bool is_exact =
-        by == Consumer::divides || (is_lost && followed.factor != Factor::product);
+        by == Consumer::divides || (is_lost && !is_rarely_divided(followed.factor));
     if (!is_exact && !is_summed && !changes && !is_gone && !is_lost) return false;
     decided.emplace_back(std::move(followed.decide),
                          Decision{.is_exact = is_exact, .mean = followed.mean});

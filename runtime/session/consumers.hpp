@@ -26,8 +26,9 @@ enum class Factor {
   product,
   square,
   probability,
-  derivative,
-  input,  ///< of a checkpoint, whose operations take it in its stead
+  derivative,  ///< of an activation
+  vanishing,   ///< the same of elu and celu, which a constant makes positive
+  input,       ///< of a checkpoint, whose operations take it in its stead
 };
 
 /// Of the operation that takes what lies in the memory, which has such a factor. Before the call
@@ -57,9 +58,9 @@ class Consumers {
 
   /// The running operation, which saves the tensor; run tells apart what is saved of one memory,
   /// and the same run is followed once. Who divides decides at once, also behind others. A product
-  /// of different tensors may be coded as soon as a sum takes it that has a gradient, a
-  /// checkpoint's input as soon as a layer does, other factors when nobody holds a result any more;
-  /// all of them before the saved tensor changes in place, which is seen.
+  /// of different tensors and a derivative may be coded as soon as a sum takes the result that has
+  /// a gradient, a checkpoint's input as soon as a layer does, other factors when nobody holds a
+  /// result any more; all of them before the saved tensor changes in place, which is seen.
   void follow(const std::string& operation, const at::Tensor& saved, const void* run, Factor factor,
               Decide decide);
   /// The same of what operations take that run within the running one.
@@ -69,7 +70,7 @@ class Consumers {
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);
   /// Nothing that is followed takes them any more: exact where somebody holds a result, but for
-  /// products, which losses outside of the scope hardly divide by.
+  /// products and derivatives, which losses outside of the scope hardly divide by.
   void end();
 
  private:

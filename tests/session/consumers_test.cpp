@@ -140,6 +140,33 @@ TEST(Consumers, AnEluIsCodedInALayerAndExactInALogarithm) {
   }
 }
 
+TEST(Consumers, AnActivationIsExactWhereAQuotientFollows) {
+  at::manual_seed(78);
+  const at::Tensor w = parameter({256, 256});
+  const Case cases[] = {
+      {"silu", "", [](const at::Tensor& h) { return at::silu(h * 2.0) + 0.279; }},
+      {"gelu", "", [](const at::Tensor& h) { return at::gelu(h * 2.0) + 0.18; }},
+      {"gelu, tanh", "", [](const at::Tensor& h) { return at::gelu(h * 2.0, "tanh") + 0.18; }},
+      {"mish", "", [](const at::Tensor& h) { return at::mish(h * 2.0) + 0.31; }},
+      {"hardswish", "", [](const at::Tensor& h) { return at::hardswish(h * 2.0) + 0.376; }},
+      {"selu", "", [](const at::Tensor& h) { return at::selu(h * 2.0) + 1.76; }},
+  };
+  for (const auto& [name, unused, activation] : cases) {
+    const auto loss = run(
+        [&activation](const at::Tensor& h) {
+          const at::Tensor d = activation(h);
+          return (1.0 / d + at::log(d)).mean();
+        },
+        "fewbit::activation");
+    EXPECT_THAT(loss.codecs, testing::ElementsAre(kDivided)) << name << loss.report;
+    EXPECT_LT(loss.error, 1e-4) << name << loss.report;
+    const auto hidden =
+        run([&](const at::Tensor& h) { return at::linear(activation(at::linear(h, w)), w).sum(); },
+            "fewbit::activation");
+    EXPECT_THAT(hidden.codecs, testing::ElementsAre("few-bit table")) << name << hidden.report;
+  }
+}
+
 TEST(Consumers, WhatOthersCodedOrWouldComputeAgainIsExactWhereALogarithmFollows) {
   at::manual_seed(73);
   const at::Tensor w = parameter({256, 256}), gamma = parameter({256}), beta = parameter({256});
@@ -206,6 +233,18 @@ TEST(Consumers, WhatOthersCodedOrWouldComputeAgainIsExactWhereALogarithmFollows)
          at::Tensor sum = at::zeros({});
          for (const at::Tensor& row : (h * h).unbind(0)) sum = sum + at::log(row + 1e-5).mean();
          return sum;
+       }},
+      {"weights of a batch", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor deviation = at::pow(10.0, at::rand({64, 1}) * 4.0 - 4.0);
+         return ((h * deviation).pow(2.0) / deviation.square()).mean() +
+                ((h * deviation).pow(2.0) * deviation.pow(-2.0)).mean();
+       }},
+      {"the entropy of confident probabilities", "aten::_softmax",
+       [&](const at::Tensor& h) {
+         const at::Tensor scores = h * 8.0, p = at::softmax(scores, -1),
+                          logarithm = at::log_softmax(scores, -1);
+         return (p * logarithm).sum();
        }},
       {"of a norm", "aten::pow",
        [&](const at::Tensor& h) {
