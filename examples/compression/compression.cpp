@@ -143,7 +143,7 @@ int compression(const Arguments& arguments) {
       " paired seeds; rotated: the default; with a trellis of 4 states; with outputs of layers and "
       "activations computed again; group: equal steps; actnn, gact, division, blpa: schemes of the "
       "papers (fewbit/compressor.hpp). A transformer of two blocks of width 48 on the licences of "
-      "/usr/share/common-licenses, and two convolutions on digits, both with GELU in 3 bits; the "
+      "/usr/share/common-licenses, and two convolutions on digits, both with GELU; the "
       "same with batch norms and ReLU (normed); nudged: every first parameter moved to a "
       "neighbouring float. Loss: mean of the last "
       "100 steps, in nats (nan: it diverged), in the pictures at least 1e-4; accuracy: of held-out "
