@@ -112,13 +112,13 @@ struct CompressorOptions {
 /// - activations by few-bit derivatives, relu in 1 bit, exact. sigmoid, tanh, softplus and
 ///   logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and a
 ///   loss such as binary_cross_entropy(sigmoid(x)) divides by them;
-/// - squares, probabilities of softmax, elu, celu and inputs of checkpoints are held as they are as
-///   long as somebody holds a result of theirs, products until a layer or a sum takes the result:
-///   where a logarithm, a root or a quotient by it takes it meanwhile, as in log(x^2 + eps) or
-///   log(elu(x) + 1), they stay so ("exact, divided by"), and all but products where the scope ends
-///   meanwhile ("exact, of a result"). Not seen are a logarithm in another thread, and that of a
-///   product behind a sum or the scope's end: leave_alone("pow"), "mul", "_softmax" or "elu" keeps
-///   it exact there;
+/// - squares, probabilities of softmax, inputs of elu, celu and checkpoints are held as they are as
+///   long as somebody holds a result of theirs, factors of products, inputs of gelu, silu, mish,
+///   hardswish and selu until a layer or a sum takes the result: where a logarithm, a root or a
+///   quotient by it takes it meanwhile, as in log(x^2 + eps) or log(elu(x) + 1), they stay so
+///   ("exact, divided by"), and the former where the scope ends meanwhile ("exact, of a result").
+///   Not seen are a logarithm in another thread, and that of the latter behind a sum or the scope's
+///   end: leave_alone("pow"), "mul", "_softmax" or "elu" keeps it exact there;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///
