@@ -2,6 +2,7 @@
 // saves: the n-th slot is the n-th tensor saved, whichever run of the function saves it.
 #include "fewbit/checkpoint.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -24,6 +25,7 @@
 #include "session/autocast_state.hpp"
 #include "session/backward_pass.hpp"
 #include "session/compression_rules.hpp"
+#include "session/consumers.hpp"
 #include "session/decisions.hpp"
 #include "session/saved_bytes_text.hpp"
 #include "session/saved_tensors.hpp"
@@ -176,6 +178,27 @@ class ScriptsAsWritten {
   bool were_optimised_ = torch::jit::getGraphExecutorOptimize();
 };
 
+/// Tells those who follow operations that the function of the frame has ended, however it does.
+class End {
+ public:
+  explicit End(int64_t frame) : frame_(frame) {}
+  ~End() {
+    const std::vector<c10::IValue> arguments = {c10::IValue(frame_)};
+    RECORD_FUNCTION(std::string(kEndOfFrame), arguments);
+  }
+  End(const End&) = delete;
+  End& operator=(const End&) = delete;
+
+ private:
+  int64_t frame_;
+};
+
+/// Of the process, from 1.
+int64_t next_frame() {
+  static std::atomic<int64_t> count = 0;
+  return ++count;
+}
+
 class Frame : public std::enable_shared_from_this<Frame> {
  public:
   explicit Frame(Function function) : function_(std::move(function)) {}
@@ -205,6 +228,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
   void fill(Pass pass, Filled filled);
   void forget(Pass pass);
 
+  int64_t number_ = next_frame();
   Function function_;
   std::vector<torch::autograd::SavedVariable> inputs_;
   ops::RandomStates random_;
@@ -263,7 +287,8 @@ class SlotMaker final : public SavedTensorUser {
 
 void Frame::save_inputs(const Tensors& inputs) {
   at::sequence_number::get_and_increment();  // of no node: whoever saves them is none
-  const std::vector<c10::IValue> arguments(inputs.begin(), inputs.end());
+  std::vector<c10::IValue> arguments(inputs.begin(), inputs.end());
+  arguments.emplace_back(number_);
   RECORD_FUNCTION(kName, arguments);
   for (const at::Tensor& input : inputs) inputs_.emplace_back(input, /*is_output=*/false);
 }
@@ -276,6 +301,7 @@ Tensors Frame::run(const Tensors& inputs) {
   decided_ = PolicyStack::innermost() != nullptr ? Calls::all : Calls::within;
   const PolicyUse recording(std::make_unique<RecordingPolicy>(decisions_, decided_), true);
   const Raised running(is_running_);
+  const End end(number_);
   Tensors outputs = function_(inputs);
   refuse_changed(inputs, versions);
   random_.forget_unmoved();

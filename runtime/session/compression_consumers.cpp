@@ -111,7 +111,8 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
   const std::string& operation = saving.facts.operation;
   if (treatment.factor == Factor::input) {
     const at::Tensor input = saving.arguments->at(static_cast<size_t>(saving.argument)).toTensor();
-    consumers_.follow_input(operation, input, stored.get(), decide);
+    const int64_t frame = saving.arguments->back().toInt();
+    consumers_.follow_input(operation, input, stored.get(), frame, decide);
   } else {
     consumers_.follow(operation, view, stored.get(), treatment.factor, decide);
   }

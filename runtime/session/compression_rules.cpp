@@ -130,7 +130,8 @@ bool is_beside_a_scale(const Saving& saving) {
   const auto argument = static_cast<size_t>(saving.argument);
   const at::Tensor mine = saving.arguments->at(argument).toTensor(),
                    other = saving.arguments->at(1 - argument).toTensor();
-  return other.numel() == mine.numel() && scales_gradient(other);
+  return (other.numel() == mine.numel() && scales_gradient(other)) ||
+         (other.numel() > 1 && is_exponential(other));
 }
 
 /// What dropout multiplies by: drawn inside of it, so that no gradient runs through it.

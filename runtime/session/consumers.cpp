@@ -115,6 +115,38 @@ constexpr std::array kSteep = std::to_array<std::string_view>(
     {"exp", "exp2", "expm1", "tan", "sinh", "cosh", "logaddexp", "logaddexp2", "logcumsumexp",
      "min", "amin", "minimum", "kthvalue", "topk", "sort", "median"});
 
+/// Which turn often, or choose: what runs on an input that errs takes another turn or choice.
+constexpr std::array kUneven = std::to_array<std::string_view>(
+    {"sin", "cos", "tan", "max", "amax", "maximum", "max_pool1d", "max_pool2d", "max_pool3d",
+     "max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d",
+     "adaptive_max_pool3d", "cummax", "cummin"});
+
+/// Whose results are no longer numbers that err, but what a program decides by.
+constexpr std::array kChoices = std::to_array<std::string_view>({"topk",
+                                                                 "sort",
+                                                                 "argsort",
+                                                                 "argmax",
+                                                                 "argmin",
+                                                                 "multinomial",
+                                                                 "nonzero",
+                                                                 "nonzero_numpy",
+                                                                 "gt",
+                                                                 "ge",
+                                                                 "lt",
+                                                                 "le",
+                                                                 "eq",
+                                                                 "ne",
+                                                                 "greater",
+                                                                 "less",
+                                                                 "greater_equal",
+                                                                 "less_equal",
+                                                                 "bucketize",
+                                                                 "searchsorted",
+                                                                 "unique_consecutive",
+                                                                 "_unique2",
+                                                                 "item",
+                                                                 "_local_scalar_dense"});
+
 /// By one of their arguments.
 struct Quotient {
   std::string_view operation;
@@ -173,6 +205,28 @@ bool scales(const c10::IValue& argument, const c10::IValue& other) {
   return count_of(argument) * kMany > count_of(other);
 }
 
+/// Whether both have a gradient, element by element.
+bool are_alike(const c10::IValue& one, const c10::IValue& other) {
+  if (!one.isTensor() || !other.isTensor()) return false;
+  return one.toTensor().requires_grad() && other.toTensor().requires_grad() &&
+         one.toTensor().sizes() == other.toTensor().sizes();
+}
+
+/// Whether it multiplies or divides by more than a number, as by a precision, a mask, weights of a
+/// batch or units of columns: the more, the smaller the difference that was squared.
+bool weighs(const RecordedCall& call) {
+  const std::string_view name = plain_name(call.operation);
+  return (name == "mul" || name == "div") && count_of(call.arguments[0]) > 1 &&
+         count_of(call.arguments[1]) > 1;
+}
+
+/// Whether it multiplies by one number, or shows the same in another shape.
+bool is_scaling(const RecordedCall& call) {
+  constexpr std::array<std::string_view, 10> kNames = {
+      "mul", "div", "view", "reshape", "squeeze", "unsqueeze", "expand", "alias", "neg", "detach"};
+  return is_one_of(plain_name(call.operation), kNames);
+}
+
 /// The derivative of such a power has no bound.
 bool has_pole(const c10::IValue& exponent) {
   return !exponent.isScalar() || exponent.toScalar().toDouble() < 1.0;
@@ -182,12 +236,6 @@ bool has_pole(const c10::IValue& exponent) {
 /// coded.
 bool is_rarely_divided(Factor factor) {
   return factor == Factor::product || factor == Factor::derivative;
-}
-
-/// Whether a sum decides for such factors.
-bool suffices(const RecordedCall& call, Factor factor) {
-  if (factor == Factor::input) return is_one_of(plain_name(call.operation), kLayers);
-  return is_rarely_divided(factor);
 }
 
 }  // namespace
@@ -210,6 +258,7 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
     return has_few_rows(call) ? Consumer::sums : Consumer::divides;
   }
   if (name == "pow" && takes_at(0) && has_pole(arguments[1])) return Consumer::divides;
+  if (is_square && name == "div" && weighs(call)) return Consumer::divides;
   const auto quotient = std::ranges::find(kQuotients, name, &Quotient::operation);
   if (quotient != kQuotients.end()) {
     const size_t divisor = quotient->divisor;
@@ -218,12 +267,12 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
   }
   if (is_square && is_one_of(name, kCurved)) return Consumer::divides;
   if (is_curved && is_one_of(name, kSteep)) return Consumer::divides;
+  if (factor == Factor::input && is_one_of(name, kUneven)) return Consumer::divides;
   if (is_square && name == "pow" && takes_at(1)) return Consumer::divides;
-  // As by a precision, a mask, or weights of a batch: the more, the smaller the difference that was
-  // squared.
-  if (is_square && name == "mul" && count_of(arguments[0]) > 1 && count_of(arguments[1]) > 1) {
-    return Consumer::divides;
+  if (factor == Factor::probability && name == "mul" && are_alike(arguments[0], arguments[1])) {
+    return Consumer::divides;  // as in an entropy, where the other grows as this one falls
   }
+  if (is_square && weighs(call)) return Consumer::divides;
   return Consumer::passes;
 }
 
@@ -236,6 +285,12 @@ bool scales_gradient(const at::Tensor& tensor) {
   if (maker == nullptr) return false;
   const std::string name = maker->name();
   return is_one_of(name, kNodes) || name.find("LogSoftmax") != std::string::npos;
+}
+
+bool is_exponential(const at::Tensor& tensor) {
+  constexpr std::array<std::string_view, 2> kNodes = {"ExpBackward0", "Exp2Backward0"};
+  const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(tensor);
+  return maker != nullptr && is_one_of(maker->name(), kNodes);
 }
 
 bool is_division(std::string_view operation) {
@@ -260,10 +315,11 @@ void Consumers::follow(const std::string& operation, const at::Tensor& saved, co
 }
 
 void Consumers::follow_input(const std::string& operation, const at::Tensor& input, const void* run,
-                             Decide decide) {
+                             int64_t frame, Decide decide) {
   Followed followed{operation, memory_of(input), run, Factor::input, std::move(decide)};
   followed.has_ended = true;
-  add_result(input, followed);
+  followed.frame = frame;
+  add_result(input, followed.results);
   followed_.push_back(std::move(followed));
   leave(kMostFollowed);
 }
@@ -285,8 +341,31 @@ void Consumers::end() {
 }
 
 bool Consumers::is_held(const Followed& followed) {
-  return std::ranges::any_of(followed.results,
-                             [](const Result& result) { return !result.tensor.expired(); });
+  const auto is_alive = [](const Result& result) { return !result.tensor.expired(); };
+  return std::ranges::any_of(followed.results, is_alive) ||
+         std::ranges::any_of(followed.sums, is_alive);
+}
+
+bool Consumers::takes_any(const RecordedCall& call, const std::vector<Result>& results) {
+  return std::ranges::any_of(
+      results, [&](const Result& result) { return takes(call, result.memory.address()); });
+}
+
+bool Consumers::weighs_sums(const RecordedCall& call, const Followed& followed) {
+  return !followed.sums.empty() && weighs(call) && takes_any(call, followed.sums);
+}
+
+bool Consumers::is_end_of(const RecordedCall& call, const Followed& followed) {
+  return followed.frame != 0 && call.operation == kEndOfFrame &&
+         call.arguments.at(0).toInt() == followed.frame;
+}
+
+bool Consumers::chooses_within(const RecordedCall& call, const Followed& followed) {
+  if (followed.frame == 0 || !is_one_of(plain_name(call.operation), kChoices)) return false;
+  return std::ranges::any_of(call.arguments, [](const c10::IValue& argument) {
+    return argument.isTensor() && argument.toTensor().defined() &&
+           argument.toTensor().is_floating_point();
+  });
 }
 
 std::optional<Consumer> Consumers::consumer(const RecordedCall& call, const Followed& followed) {
@@ -312,14 +391,18 @@ void Consumers::decide(const RecordedCall& call) {
         lies_in(call.arguments[0], followed.results[0].memory.address())) {
       followed.mean = mean_of(call);
     }
-    const bool is_summed = by == Consumer::sums && has_gradient && suffices(call, followed.factor);
+    const bool is_summed =
+        by == Consumer::sums && has_gradient && is_rarely_divided(followed.factor);
+    followed.is_of_layer |= by == Consumer::sums && is_one_of(plain_name(call.operation), kLayers);
     const bool changes =
         is_in_place(call.operation) && lies_in(call.arguments[0], followed.saved.address());
     const bool is_gone = followed.has_ended && !is_held(followed);
+    const bool is_over = followed.is_of_layer && is_end_of(call, followed);
     const bool is_lost = followed.results.size() > kMostResults;
-    const bool is_exact =
-        by == Consumer::divides || (is_lost && !is_rarely_divided(followed.factor));
-    if (!is_exact && !is_summed && !changes && !is_gone && !is_lost) return false;
+    const bool is_exact = by == Consumer::divides || weighs_sums(call, followed) ||
+                          chooses_within(call, followed) ||
+                          (is_lost && !is_rarely_divided(followed.factor));
+    if (!is_exact && !is_summed && !changes && !is_gone && !is_lost && !is_over) return false;
     decided.emplace_back(std::move(followed.decide),
                          Decision{.is_exact = is_exact, .mean = followed.mean});
     return true;
@@ -336,25 +419,37 @@ void Consumers::end_call(const RecordedCall& call) {
   decide(call);
   for (Followed& followed : followed_) {
     const bool is_own = !followed.has_ended && call.operation == followed.operation;
-    if (is_own || consumer(call, followed) == Consumer::passes) add_results(call, followed);
+    const std::optional<Consumer> by = consumer(call, followed);
+    followed.has_ended |= is_own;
+    if (is_own || by == Consumer::passes) add_results(call, followed.results);
+    if (followed.factor == Factor::square && is_weighable(call, by, followed)) {
+      add_results(call, followed.sums);
+    }
   }
 }
 
-void Consumers::add_result(const at::Tensor& tensor, Followed& followed) {
+/// Whether it gives sums of squares, one for each row or column, or a multiple of such.
+bool Consumers::is_weighable(const RecordedCall& call, std::optional<Consumer> by,
+                             const Followed& followed) {
+  if (call.results.size() != 1 || count_of(call.results[0]) <= 1) return false;
+  if (by == Consumer::sums) return is_one_of(plain_name(call.operation), kReductions);
+  return takes_any(call, followed.sums) && is_scaling(call);
+}
+
+void Consumers::add_result(const at::Tensor& tensor, std::vector<Result>& results) {
   if (!tensor.defined()) return;
-  std::erase_if(followed.results, [&](const Result& result) {
+  std::erase_if(results, [&](const Result& result) {
     return result.tensor.expired() ||
            result.tensor._unsafe_get_target() == tensor.unsafeGetTensorImpl();
   });
-  followed.results.push_back({memory_of(tensor), Result::Held(tensor.getIntrusivePtr())});
+  results.push_back({memory_of(tensor), Result::Held(tensor.getIntrusivePtr())});
 }
 
-void Consumers::add_results(const RecordedCall& call, Followed& followed) {
-  followed.has_ended = true;
+void Consumers::add_results(const RecordedCall& call, std::vector<Result>& results) {
   for (const c10::IValue& result : call.results) {
-    if (result.isTensor()) add_result(result.toTensor(), followed);
+    if (result.isTensor()) add_result(result.toTensor(), results);
     if (!result.isTensorList()) continue;
-    for (const at::Tensor& part : result.toTensorVector()) add_result(part, followed);
+    for (const at::Tensor& part : result.toTensorVector()) add_result(part, results);
   }
 }
 

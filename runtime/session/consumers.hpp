@@ -39,11 +39,18 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
 /// took, element by element, or multiplied by what it gave.
 bool scales_gradient(const at::Tensor& tensor);
 
+/// Whether it is e, or 2, to the power of something, as precisions are.
+bool is_exponential(const at::Tensor& tensor);
+
 /// Whether the operation's own gradient divides by what it saves.
 bool is_division(std::string_view operation);
 
 /// Whether the operation saves what its gradient takes element by element, by rule.
 bool is_elementwise(std::string_view operation);
+
+/// The call that ends a checkpoint's function: its argument is the frame's number, which is the
+/// last one of the call that keeps the inputs.
+inline constexpr std::string_view kEndOfFrame = "fewbit::checkpoint_end";
 
 /// Follows the results of operations until it is known who takes them.
 class Consumers {
@@ -63,9 +70,11 @@ class Consumers {
   /// result any more; all of them before the saved tensor changes in place, which is seen.
   void follow(const std::string& operation, const at::Tensor& saved, const void* run, Factor factor,
               Decide decide);
-  /// The same of what operations take that run within the running one.
+  /// The same of a checkpoint's input, which operations of its function take. It may be coded once
+  /// the function has ended (kEndOfFrame) and a layer has taken it or what came of it, and stays
+  /// exact where the function chooses by anything that it makes of numbers.
   void follow_input(const std::string& operation, const at::Tensor& input, const void* run,
-                    Decide decide);
+                    int64_t frame, Decide decide);
   bool is_empty() const { return followed_.empty(); }
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);
@@ -88,13 +97,23 @@ class Consumers {
     Decide decide;
     bool has_ended = false;            ///< the operation
     std::vector<Result> results = {};  ///< its own and what came of that
+    std::vector<Result> sums = {};     ///< of a square's results
+    int64_t frame = 0;                 ///< of a checkpoint, whose input it is; 0: none
+    bool is_of_layer = false;          ///< has taken it
     at::Tensor mean = {};              ///< that took the first of them
   };
   /// Of all of a followed operation's results that it takes.
   static std::optional<Consumer> consumer(const RecordedCall& call, const Followed& followed);
-  static void add_result(const at::Tensor& tensor, Followed& followed);
-  static void add_results(const RecordedCall& call, Followed& followed);
+  static void add_result(const at::Tensor& tensor, std::vector<Result>& results);
+  static void add_results(const RecordedCall& call, std::vector<Result>& results);
   static bool is_held(const Followed& followed);
+  static bool takes_any(const RecordedCall& call, const std::vector<Result>& results);
+  static bool is_weighable(const RecordedCall& call, std::optional<Consumer> by,
+                           const Followed& followed);
+  /// By units or weights of their own.
+  static bool weighs_sums(const RecordedCall& call, const Followed& followed);
+  static bool is_end_of(const RecordedCall& call, const Followed& followed);
+  static bool chooses_within(const RecordedCall& call, const Followed& followed);
   void decide(const RecordedCall& call);
   void leave(size_t most);
 

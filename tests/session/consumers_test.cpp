@@ -154,7 +154,7 @@ TEST(Consumers, AnActivationIsExactWhereAQuotientFollows) {
   };
   for (const auto& [name, unused, activation] : cases) {
     const auto loss = run(
-        [&activation](const at::Tensor& h) {
+        [&activation = activation](const at::Tensor& h) {
           const at::Tensor d = activation(h);
           return (1.0 / d + at::log(d)).mean();
         },
@@ -162,7 +162,8 @@ TEST(Consumers, AnActivationIsExactWhereAQuotientFollows) {
     EXPECT_THAT(loss.codecs, testing::ElementsAre(kDivided)) << name << loss.report;
     EXPECT_LT(loss.error, 1e-4) << name << loss.report;
     const auto hidden =
-        run([&](const at::Tensor& h) { return at::linear(activation(at::linear(h, w)), w).sum(); },
+        run([&, &activation = activation](
+                const at::Tensor& h) { return at::linear(activation(at::linear(h, w)), w).sum(); },
             "fewbit::activation");
     EXPECT_THAT(hidden.codecs, testing::ElementsAre("few-bit table")) << name << hidden.report;
   }
@@ -259,6 +260,28 @@ TEST(Consumers, WhatIsDividedBehindOtherOperationsIsExact) {
          return ((h * deviation).pow(2.0) / deviation.square()).mean() +
                 ((h * deviation).pow(2.0) * deviation.pow(-2.0)).mean();
        }},
+      {"units of columns", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor units = at::pow(10.0, at::linspace(-3.0, 3.0, 256));
+         return ((h * units).pow(2.0) / (units * units)).mean();
+       }},
+      {"units of columns, behind a mean", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor units = at::pow(10.0, at::linspace(-3.0, 3.0, 256));
+         return (0.5 * (h * units).pow(2.0).mean(0) / (units * units)).sum();
+       }},
+      {"units of rows, behind a sum", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor units = at::pow(10.0, at::linspace(-3.0, 3.0, 64)).view({64, 1});
+         const at::Tensor squares = (h * units).pow(2.0).sum(-1);
+         return (squares / (units * units).sum(-1)).mean();
+       }},
+      {"the entropy of probabilities by logsumexp", "aten::_softmax",
+       [&](const at::Tensor& h) {
+         const at::Tensor scores = h * 2.0, p = at::softmax(scores, -1),
+                          logarithm = scores - at::logsumexp(scores, -1, true);
+         return (p * logarithm).sum();
+       }},
       {"the entropy of confident probabilities", "aten::_softmax",
        [&](const at::Tensor& h) {
          const at::Tensor scores = h * 8.0, p = at::softmax(scores, -1),
@@ -278,7 +301,7 @@ TEST(Consumers, ACheckpointsInputIsExactWhereALogarithmFollows) {
   at::manual_seed(76);
   const auto square = [](const at::Tensor& x) { return x.pow(2.0) + 1e-5; };
   const auto log = [](const at::Tensor& x) { return at::log(x); };
-  const at::Tensor classes = at::randint(256, {64}, at::kLong);
+  const at::Tensor classes = at::randint(256, {64}, at::kLong), w = parameter({256, 256});
   const Case cases[] = {
       {"behind it", kCheckpoint,
        [&](const at::Tensor& h) { return at::log(checkpoint(square, h)).mean(); }},
@@ -296,6 +319,47 @@ TEST(Consumers, ACheckpointsInputIsExactWhereALogarithmFollows) {
          const auto of_two = [](const at::Tensor& x, const at::Tensor& y) { return x / y; };
          const at::Tensor below = h.pow(2.0) + 1e-5;
          return checkpoint(of_two, h, below).mean();
+       }},
+      {"behind a layer", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto both = [&](const at::Tensor& x) {
+           const at::Tensor first = at::mm(x, w);
+           return first + at::log(x);
+         };
+         return checkpoint(both, square(h)).mean();
+       }},
+      {"behind a layer, in another part", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto parts = [&](const at::Tensor& x) {
+           const at::Tensor first = at::mm(x.narrow(1, 0, 128), w.narrow(0, 0, 128));
+           return first.sum() + at::log(x.narrow(1, 128, 128)).sum();
+         };
+         return checkpoint(parts, square(h));
+       }},
+      {"behind a checkpoint of a layer within it", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto outer = [&](const at::Tensor& x) {
+           const at::Tensor first =
+               checkpoint([&](const at::Tensor& y) { return at::mm(y, w); }, x);
+           return first + at::log(x);
+         };
+         return checkpoint(outer, square(h)).mean();
+       }},
+      {"a choice", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto chosen = [&](const at::Tensor& x) {
+           const at::Tensor scores = at::mm(x, w);
+           return scores.masked_select(scores > 0.0).sum();
+         };
+         return checkpoint(chosen, h);
+       }},
+      {"the greatest of windows", kCheckpoint,
+       [&](const at::Tensor& h) {
+         const auto pooled = [&](const at::Tensor& x) {
+           return at::mm(at::max_pool1d(x.view({1, 64, 256}), 2).view({64, 128}),
+                         w.narrow(0, 0, 128));
+         };
+         return checkpoint(pooled, h).sum();
        }},
       {"confident classes", kCheckpoint,
        [&](const at::Tensor& h) {

@@ -25,12 +25,14 @@ namespace fewbit {
 /// What is kept until backward: the input, the function with all that it holds, parameters that are
 /// saved with their views and casts, and the states of torch's default generators where numbers
 /// were drawn. In a CompressionScope the input is coded as place "fewbit::checkpoint" of the model,
-/// with bits as queries and keys of attention, where a layer takes it, and stays exact where a
-/// logarithm, an exponential or a quotient does (compressor.hpp); inside of the function nothing is
-/// coded, by no scope around it or in it, so that gradients are the function's own at the decoded
-/// input. Activations
-/// run in the function as in the innermost scope, and run so again when that is gone or its bits
-/// have changed.
+/// with bits as queries and keys of attention, once the function has ended and a layer has taken
+/// it. It stays exact where a logarithm, a root, an exponential, a sine, a quotient or a maximum
+/// takes it (compressor.hpp), and where the function chooses by its numbers (topk, argmax, sort,
+/// nonzero, comparisons), which would choose otherwise on a decoded one. Inside of the function
+/// nothing is coded, by no scope around it or in it, so that gradients are the function's own at
+/// the decoded input: behind a first relu or clamp these flip where the input is near the kink.
+/// Activations run in the function as in the innermost scope, and run so again when that is gone or
+/// its bits have changed.
 ///
 /// The function runs again in the thread that runs backward, up to the last tensor that it saved,
 /// when the first of them is asked for; a tensor is held until its operation has taken it, at most
