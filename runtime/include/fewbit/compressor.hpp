@@ -107,8 +107,7 @@ struct CompressorOptions {
 /// - masks of attention as they were in the forward: those of bool in a bit an element, others in a
 ///   copy, once for all layers that take the same tensor;
 /// - inputs of checkpoints (checkpoint.hpp), which run again too: with as many bits as queries,
-/// once
-///   a layer takes them;
+///   unless the function divides or chooses by them;
 /// - activations by few-bit derivatives, relu in 1 bit, exact. sigmoid, tanh, softplus and
 ///   logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and a
 ///   loss such as binary_cross_entropy(sigmoid(x)) divides by them;
@@ -117,6 +116,8 @@ struct CompressorOptions {
 ///   hardswish and selu until a layer or a sum takes the result: where a logarithm, a root or a
 ///   quotient by it takes it meanwhile, as in log(x^2 + eps) or log(elu(x) + 1), they stay so
 ///   ("exact, divided by"), and the former where the scope ends meanwhile ("exact, of a result").
+///   So stay squares that more than one number weighs, as (y - t)^2 / var, and probabilities beside
+///   what has a gradient, as p log p. Of more than sixteen that wait, the oldest is decided.
 ///   Not seen are a logarithm in another thread, and that of the latter behind a sum or the scope's
 ///   end: leave_alone("pow"), "mul", "_softmax" or "elu" keeps it exact there;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
