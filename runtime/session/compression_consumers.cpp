@@ -1,12 +1,15 @@
 // What element-wise operations keep waits until it is known who takes their results: behind a
 // logarithm of a square no error of it is small, behind a mean of squares all are.
+#include <functional>
 #include <memory>
 #include <utility>
 
+#include <ATen/ops/div.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/square.h>
+#include <ATen/ops/sum.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/util/ScopeExit.h>
 
@@ -59,6 +62,29 @@ std::optional<codecs::Statistics> statistics_of_rows(const at::Tensor& run, Fact
   statistics.is_kept_anyway = false;
   return statistics;
 }
+
+class SummingToOne final : public Kept {
+ public:
+  SummingToOne(std::unique_ptr<const Kept> kept, int64_t dim) : kept_(std::move(kept)), dim_(dim) {}
+
+  at::Tensor restored() const override {
+    const at::Tensor p = kept_->restored();
+    const at::TensorList held = kept_->tensors();
+    const bool is_exact = held.size() == 1 && held[0].is_floating_point() &&
+                          held[0].scalar_type() == p.scalar_type() && held[0].numel() == p.numel();
+    if (is_exact) return p;
+    constexpr double kLeast = 1e-30;  // of rows whose codes are all 0
+    const at::Tensor sum = at::sum(p, dim_, /*keepdim=*/true, at::kFloat).clamp_min(kLeast);
+    return at::div(p, sum).to(p.scalar_type());
+  }
+  at::TensorList tensors() const override { return kept_->tensors(); }
+  bool is_settled() const override { return kept_->is_settled(); }
+  void when_changed(const std::function<void()>& tell) const override { kept_->when_changed(tell); }
+
+ private:
+  std::unique_ptr<const Kept> kept_;
+  int64_t dim_;
+};
 
 std::string_view why_exact(const Consumers::Decision& decision) {
   return decision.is_taken ? Compression::kDivided : Compression::kResult;
@@ -154,6 +180,11 @@ void CompressionUser::keep_exact(const Followed& followed, std::string_view why)
   runs_[key_of(saved)] = {followed.saving.memory.owner, {}, {}, followed.site, 0, false, true};
   compression_->note(followed.site, {followed.saving}, {},
                      {std::string(why), view.numel(), bytes, bytes});
+}
+
+std::unique_ptr<const Kept> CompressionUser::summing_to_one(std::unique_ptr<const Kept> kept,
+                                                            int64_t dim) {
+  return std::make_unique<SummingToOne>(std::move(kept), dim);
 }
 
 /// Codes give way to the input where others keep that as it is, and where a logarithm follows.

@@ -363,7 +363,11 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
       const at::Tensor view = ops::unexpanded(tensor);
       const Saved saved{tensor, view, saving, treatment, *site};
       latest_ = *site;
-      leave(saved, runs_[key_of(saved)]);
+      if (uses_.is_exact(tensor)) {
+        note_kept_anyway(saved);
+      } else {
+        leave(saved, runs_[key_of(saved)]);
+      }
     }
     return nullptr;
   }
@@ -429,6 +433,10 @@ std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
   latest_.reset();
   left_.reset();
   std::unique_ptr<const Kept> kept = this->kept(tensor, saving);
+  const bool is_softmax = saving.facts.operation == "aten::_softmax" && saving.argument < 0;
+  if (kept && is_softmax && saving.arguments != nullptr && tensor.is_floating_point()) {
+    kept = summing_to_one(std::move(kept), saving.arguments->at(1).toInt());
+  }
   const bool is_codes = saving.facts.operation == kActivation;
   if (!kept && !is_codes && !is_in_backward()) {
     keep_exact(tensor, saving);

@@ -176,6 +176,9 @@ class CompressionUser final : public SavedTensorUser {
                                          const std::optional<Derivations::Derived>& derived);
   /// kept: an activation's codes; null: as autograd keeps them.
   std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
+  /// Probabilities that sum to 1 in each row, as softmax's own gradient has them cancel what all of
+  /// a row's gradients have in common.
+  static std::unique_ptr<const Kept> summing_to_one(std::unique_ptr<const Kept> kept, int64_t dim);
   void watch(const Saved& saved, const at::Tensor& x, const std::shared_ptr<CodesOrInput>& state);
   /// mean_square: what takes the result; undefined where something else does.
   void keep_coded(const Followed& followed, const at::Tensor& mean_square);

@@ -383,6 +383,28 @@ TEST(FaithfulGradients, OfABatchNormThatTakesRunningStatistics) {
   }
 }
 
+// Expected values, soft arguments of maxima: softmax's gradient is of differences.
+TEST(FaithfulGradients, OfExpectedValuesFarFromZero) {
+  at::manual_seed(43);
+  const at::Tensor x = at::randn({256, 18}).requires_grad_();
+  for (const double offset : {0.0, 10.0, 1000.0}) {
+    const at::Tensor values = at::randn({256, 18}) + offset;
+    const auto loss = [&] { return (at::softmax(x * 1.0, -1) * values).sum(); };
+    const at::Tensor exact = grad({loss()}, {x})[0];
+    for (const int bits : {2, 8}) {
+      Compressor compressor({.bits = static_cast<double>(bits)});
+      at::Tensor value;
+      {
+        const CompressionScope scope(compressor);
+        value = loss();
+      }
+      EXPECT_LT(distance(grad({value}, {x})[0], exact), bits == 2 ? 0.5 : 0.01)
+          << offset << '\n'
+          << compressor.report();
+    }
+  }
+}
+
 TEST(FaithfulGradients, DropoutDrawsWhatItDrawsWithoutAScope) {
   const at::Tensor x = at::randn({100, 64}).requires_grad_();
   const auto forward = [&] { return at::dropout(at::gelu(x * 1.0), 0.5, true); };
