@@ -416,6 +416,7 @@ void Compression::end_forward() {
   has_changed_ = false;
   choose_derived();
   if (!coder_.splits_bits()) return;
+  most_elements_ = std::max(most_elements_, elements_of_latest());
   const std::vector<Demand> demands = this->demands();
   const Averages average = averages(demands);
   for (Place& place : places_) {

@@ -231,6 +231,8 @@ class Compression {
   double typical_sensitivity() const;
   std::vector<Demand> demands() const;
   double constant_bits(const Place& place) const;
+  double budget() const;
+  int64_t elements_of_latest() const;
   double average_bits(const std::vector<Demand>& demands, double activation_bytes) const;
 
   // compression_activations.cpp.
@@ -286,7 +288,8 @@ class Compression {
   std::vector<Place> places_;
   bool has_changed_ = false;  ///< what bits are split by
   std::exception_ptr failure_;
-  uint64_t forwards_ = 0;  ///< begun so far
+  uint64_t forwards_ = 0;      ///< begun so far
+  int64_t most_elements_ = 0;  ///< of a forward, where bits follow a budget
 };
 
 }  // namespace fewbit::session

@@ -216,9 +216,23 @@ double Compression::constant_bits(const Place& place) const {
 
 /// What the bytes leave for codes, beside constants and what takes no bits of the budget, as these
 /// were in the latest forward.
+/// Of the bytes what this forward may take, if the largest one so far is to fit too.
+double Compression::budget() const {
+  const double share = most_elements_ > 0 ? static_cast<double>(elements_of_latest()) /
+                                                static_cast<double>(most_elements_)
+                                          : 1.0;
+  return static_cast<double>(options().bytes) * share;
+}
+
+int64_t Compression::elements_of_latest() const {
+  int64_t elements = 0;
+  for (const Place& place : places_) elements += place.site.elements;
+  return elements;
+}
+
 double Compression::average_bits(const std::vector<Demand>& demands,
                                  double activation_bytes) const {
-  double left = 8.0 * (static_cast<double>(options().bytes) - activation_bytes);
+  double left = 8.0 * (budget() - activation_bytes);
   for (const Place& place : places_) {
     if (place.treatment.way == Way::away || place.treatment.way == Way::codes) continue;
     left -= takes_budget(place)

@@ -1,6 +1,6 @@
 // The places of a Compressor as text, a line each:
 //
-//   fewbit compressor 4
+//   fewbit compressor 5
 //   12 changed
 //   1 0 rotated rotated 2 64 51200 204800 13928 1 0 2 0 .571 .133 ... -1 0 0 0 coded chosen -
 //   aten::addmm
@@ -20,7 +20,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr const char* kTitle = "fewbit compressor 4";
+constexpr const char* kTitle = "fewbit compressor 5";
 constexpr size_t kErrors = 8;
 
 const char* name_of(Way way) {
@@ -73,7 +73,8 @@ std::string with(std::string text, char now, char then) {
 std::string Compression::text() const {
   const std::lock_guard lock(mutex_);
   std::string text = std::string(kTitle) + '\n' + std::to_string(forwards_) +
-                     (has_changed_ ? " changed\n" : " split\n");
+                     (has_changed_ ? " changed " : " split ") + std::to_string(most_elements_) +
+                     '\n';
   for (const Place& place : places_) {
     const Compressor::Site& site = place.site;
     std::ostringstream line;
@@ -106,10 +107,12 @@ void Compression::read(const std::string& text) {
   std::istringstream state(line);
   uint64_t forwards = 0;
   std::string is_split;
-  state >> forwards >> is_split;
+  int64_t most_elements = 0;
+  state >> forwards >> is_split >> most_elements;
   if (!state || (is_split != "split" && is_split != "changed")) {
-    throw Error("line 2 is '" + line +
-                "', accepted: a number of forwards, and 'split' or 'changed'");
+    throw Error(
+        "line 2 is '" + line +
+        "', accepted: a number of forwards, 'split' or 'changed', and a number of elements");
   }
   std::vector<Place> places;
   std::map<SiteKey, size_t> numbers;
@@ -164,6 +167,7 @@ void Compression::read(const std::string& text) {
   const std::lock_guard lock(mutex_);
   places_ = std::move(places);
   numbers_ = std::move(numbers);
+  most_elements_ = most_elements;
   forwards_ = forwards;
   has_changed_ = is_split == "changed";
 }

@@ -47,9 +47,9 @@ TEST(CompressionFile, RefusesOtherFiles) {
   std::ofstream(path) << "something\n";
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
-                ": begins with 'something', accepted: 'fewbit compressor 4'");
+                ": begins with 'something', accepted: 'fewbit compressor 5'");
   std::ofstream(path)
-      << "fewbit compressor 4\n0 split\n"
+      << "fewbit compressor 5\n0 split 0\n"
          "0 0 rotated rotated 9 1 1 1 1 1 0 9 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded chosen - aten::mm\n";
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +

@@ -263,6 +263,30 @@ TEST(KeptMemory, CopiesOfParametersAreCountedAndShared) {
       << compressor.report();
 }
 
+TEST(KeptMemory, ABudgetHoldsForBatchesOfEverySizeThatWas) {
+  at::manual_seed(56);
+  const at::Tensor weight = parameter({256, 256});
+  constexpr int64_t kBudget = 150000;
+  Compressor compressor({.bytes = kBudget});
+  for (int step = 0; step < 10; ++step) {
+    const at::Tensor x = at::randn({step % 3 == 0 ? 192 : 64, 256}).requires_grad_();
+    {
+      const CompressionScope scope(compressor);
+      at::Tensor h = x * 1.0;
+      for (int i = 0; i < 5; ++i) h = at::gelu(at::mm(h, weight));
+      at::mm(h, weight);
+    }
+    int64_t bytes = 0;
+    for (const Compressor::Site& site : compressor.sites()) bytes += site.bytes_after;
+    if (step > 0) {
+      EXPECT_LE(bytes, kBudget) << step << '\n' << compressor.report();
+    }
+    if (step == 9) {
+      EXPECT_GT(bytes, kBudget * 3 / 4) << compressor.report();
+    }
+  }
+}
+
 // While the thread of the scope makes others keep the same memory.
 TEST(KeptMemory, GraphsMayBeFreedInAnotherThread) {
   const at::Tensor weight = parameter({32, 64});

@@ -72,7 +72,8 @@ struct CompressorOptions {
   /// GELU and SiLU beside 2 bits, 8 beside 8.
   std::optional<int> activation_bits = {};
   /// Of all that is coded in a forward, instead of bits, which then hold for the first forward
-  /// alone; 0: none. From the second one on no more is kept, or one bit of each element.
+  /// alone; 0: none. From the second one on no more is kept, or one bit of each element, but
+  /// where a forward has more elements than all before: by as much more, that once.
   int64_t bytes = 0;
   int64_t group = 256;  ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
   int trellis = 0;  ///< states of a trellis that picks codes of 1 to 4 bits: 4, 8; 0: none. With 4
