@@ -160,7 +160,7 @@ constexpr std::array kQuotients = {
     Quotient{"addcdiv", 2}};
 
 /// So many wait at most, each as it is.
-constexpr size_t kMostFollowed = 16;
+constexpr size_t kMostFollowed = 64;
 /// So many tensors that come of one result are followed.
 constexpr size_t kMostResults = 256;
 

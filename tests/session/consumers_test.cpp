@@ -229,11 +229,11 @@ TEST(Consumers, WhatIsDividedBehindOtherOperationsIsExact) {
   at::manual_seed(79);
   const at::Tensor w = parameter({256, 256}), gamma = parameter({256}), beta = parameter({256});
   const Case cases[] = {
-      {"twenty-four squares", "aten::mul",
+      {"a hundred squares", "aten::mul",
        [&](const at::Tensor& h) {
          std::vector<at::Tensor> squares;
-         for (int i = 0; i < 24; ++i) {
-           const at::Tensor d = h - 0.1 * i;
+         for (int i = 0; i < 100; ++i) {
+           const at::Tensor d = h - 0.02 * i;
            squares.push_back(d * d);
          }
          return at::log(at::stack(squares) + 1e-5).mean();
@@ -259,6 +259,18 @@ TEST(Consumers, WhatIsDividedBehindOtherOperationsIsExact) {
          const at::Tensor deviation = at::pow(10.0, at::rand({64, 1}) * 4.0 - 4.0);
          return ((h * deviation).pow(2.0) / deviation.square()).mean() +
                 ((h * deviation).pow(2.0) * deviation.pow(-2.0)).mean();
+       }},
+      {"parts of a stick", "aten::mul",
+       [&](const at::Tensor& h) {
+         const at::Tensor start = at::sigmoid(h);
+         at::Tensor rest = at::ones_like(start);
+         std::vector<at::Tensor> parts;
+         for (int i = 0; i < 20; ++i) {
+           const at::Tensor share = at::sigmoid(start * 3.0 - 0.1 * i);
+           parts.push_back(share * rest);
+           rest = rest * (1.0 - share);
+         }
+         return at::log(at::stack(parts).clamp_min(1e-8)).mean();
        }},
       {"units of columns", "aten::pow",
        [&](const at::Tensor& h) {

@@ -118,7 +118,7 @@ struct CompressorOptions {
 ///   quotient by it takes it meanwhile, as in log(x^2 + eps) or log(elu(x) + 1), they stay so
 ///   ("exact, divided by"), and the former where the scope ends meanwhile ("exact, of a result").
 ///   So stay squares that more than one number weighs, as (y - t)^2 / var, and probabilities beside
-///   what has a gradient, as p log p. Of more than sixteen that wait, the oldest is decided.
+///   what has a gradient, as p log p. Of more than 64 that wait, the oldest is decided.
 ///   Not seen are a logarithm in another thread, and that of the latter behind a sum or the scope's
 ///   end: leave_alone("pow"), "mul", "_softmax" or "elu" keeps it exact there;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
