@@ -149,7 +149,7 @@ bool keeps_output(std::string_view function) {
   return function == "relu" || function == "sigmoid" || function == "tanh";
 }
 
-bool is_watched(std::string_view function) {
+bool is_vanishing(std::string_view function) {
   return function == "elu" || function == "celu";
 }
 

@@ -44,7 +44,7 @@ at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function);
 const char* reason_for_rule(std::string_view function);
 
 /// Whether a scope codes it although its derivative falls to 0, since it finds out who takes it.
-bool is_watched(std::string_view function);
+bool is_vanishing(std::string_view function);
 
 /// Whether torch keeps no more of the function than its output.
 bool keeps_output(std::string_view function);

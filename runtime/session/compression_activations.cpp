@@ -28,7 +28,7 @@ std::optional<Compression::ActivationBits> Compression::activation_bits(const Ac
     // A pattern for many operations does not ask for what no table is near enough to.
     const bool is_named = rule != nullptr && std::ranges::find(own, rule->pattern) != own.end();
     const bool is_exact_in_one = call.function == "relu";
-    const bool is_possible = is_exact_in_one || is_watched(call.function);
+    const bool is_possible = is_exact_in_one || is_vanishing(call.function);
     if (!is_named && !is_possible && reason_for_rule(call.function)) return std::nullopt;
     const auto assigned = assignment_of(site);
     if (assigned && assigned->keep == Keep::exact) return ActivationBits{.is_exact = true};

@@ -214,9 +214,9 @@ void CompressionUser::watch(const Saved& saved, const at::Tensor& x,
     compression_->note_kept(site, std::string(why_exact(decision)),
                             static_cast<int64_t>(x.nbytes()));
   };
-  const bool is_vanishing = is_watched(saved.saving.arguments->at(1).toStringRef());
+  const bool falls_to_zero = is_vanishing(saved.saving.arguments->at(1).toStringRef());
   consumers_.follow(saved.saving.facts.operation, x, state.get(),
-                    is_vanishing ? Factor::vanishing : Factor::derivative, decide);
+                    falls_to_zero ? Factor::vanishing : Factor::derivative, decide);
 }
 
 }  // namespace fewbit::session

@@ -214,8 +214,6 @@ double Compression::constant_bits(const Place& place) const {
   return std::max(most, 8.0 * bytes - elements * place.coded_bits);
 }
 
-/// What the bytes leave for codes, beside constants and what takes no bits of the budget, as these
-/// were in the latest forward.
 /// Of the bytes what this forward may take, if the largest one so far is to fit too.
 double Compression::budget() const {
   const double share = most_elements_ > 0 ? static_cast<double>(elements_of_latest()) /
@@ -230,6 +228,8 @@ int64_t Compression::elements_of_latest() const {
   return elements;
 }
 
+/// What the bytes leave for codes, beside constants and what takes no bits of the budget, as these
+/// were in the latest forward.
 double Compression::average_bits(const std::vector<Demand>& demands,
                                  double activation_bytes) const {
   double left = 8.0 * (budget() - activation_bytes);

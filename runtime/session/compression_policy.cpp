@@ -63,7 +63,7 @@ std::optional<Substitute> CompressionPolicy::activation(const Call& call,
   if (activation.obstacle != nullptr || reason_against(x, activation.function) != nullptr) {
     return std::nullopt;
   }
-  if (is_watched(activation.function) && scales_gradient(x)) return std::nullopt;
+  if (is_vanishing(activation.function) && scales_gradient(x)) return std::nullopt;
   const auto bits =
       compression_.activation_bits(activation, call.name(), x, user_.next_activation());
   if (!bits) return std::nullopt;

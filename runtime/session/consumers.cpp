@@ -117,7 +117,7 @@ constexpr std::array kSteep = std::to_array<std::string_view>(
 
 /// Which turn often, or choose: what runs on an input that errs takes another turn or choice.
 constexpr std::array kUneven = std::to_array<std::string_view>(
-    {"sin", "cos", "tan", "max", "amax", "maximum", "max_pool1d", "max_pool2d", "max_pool3d",
+    {"sin", "cos", "max", "amax", "maximum", "max_pool1d", "max_pool2d", "max_pool3d",
      "max_pool2d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d",
      "adaptive_max_pool3d", "cummax", "cummin"});
 
@@ -258,7 +258,7 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
     return has_few_rows(call) ? Consumer::sums : Consumer::divides;
   }
   if (name == "pow" && takes_at(0) && has_pole(arguments[1])) return Consumer::divides;
-  if (is_square && name == "div" && weighs(call)) return Consumer::divides;
+  if (is_square && weighs(call)) return Consumer::divides;
   const auto quotient = std::ranges::find(kQuotients, name, &Quotient::operation);
   if (quotient != kQuotients.end()) {
     const size_t divisor = quotient->divisor;
@@ -272,7 +272,6 @@ Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor
   if (factor == Factor::probability && name == "mul" && are_alike(arguments[0], arguments[1])) {
     return Consumer::divides;  // as in an entropy, where the other grows as this one falls
   }
-  if (is_square && weighs(call)) return Consumer::divides;
   return Consumer::passes;
 }
 

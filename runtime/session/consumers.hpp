@@ -66,8 +66,8 @@ class Consumers {
   /// The running operation, which saves the tensor; run tells apart what is saved of one memory,
   /// and the same run is followed once. Who divides decides at once, also behind others. A product
   /// of different tensors and a derivative may be coded as soon as a sum takes the result that has
-  /// a gradient, a checkpoint's input as soon as a layer does, other factors when nobody holds a
-  /// result any more; all of them before the saved tensor changes in place, which is seen.
+  /// a gradient, other factors when nobody holds a result any more; all of them before the saved
+  /// tensor changes in place, which is seen.
   void follow(const std::string& operation, const at::Tensor& saved, const void* run, Factor factor,
               Decide decide);
   /// The same of a checkpoint's input, which operations of its function take. It may be coded once
