@@ -198,7 +198,12 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
   const at::Tensor x = saving.arguments->at(0).toTensor().detach();
   uses_.add(x, state, saved.site);
-  watch(saved, x, state);
+  if (uses_.exceeds_exact(x)) {
+    for (const auto& site : uses_.keep_exact(x)) compression_->note_kept_anyway(site);
+    compression_->note_kept(saved.site, "exact", memory_of(x).bytes);
+  } else {
+    watch(saved, x, state);
+  }
   return kept_in(state);
 }
 

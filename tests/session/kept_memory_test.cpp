@@ -103,6 +103,24 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
          }
          return sum;
        }},
+      {"activations of views that overlap",
+       [&](const at::Tensor& h) {
+         at::Tensor sum = at::zeros({});
+         for (const Forward& activation : smooth_activations()) {
+           const at::Tensor y = h * 2.0;
+           for (int64_t i = 0; i < 8; ++i) sum = sum + activation(y.narrow(0, 8 * i, 128)).sum();
+         }
+         return sum;
+       }},
+      {"activations and a layer of views that overlap",
+       [&](const at::Tensor& h) {
+         at::Tensor sum = at::mm(h, weight);
+         for (int64_t i = 0; i < 4; ++i) {
+           sum = sum + at::gelu(h.narrow(1, i, 200)).sum() +
+                 at::mm(h.narrow(0, i, 200), weight).sum();
+         }
+         return sum;
+       }},
       {"a norm's input that others keep while it waits",
        [&](const at::Tensor& h) { return at::relu(at::layer_norm(h, {256})) + at::pow(h, 3.0); }},
   };

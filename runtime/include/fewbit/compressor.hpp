@@ -128,11 +128,12 @@ struct CompressorOptions {
 /// Left alone: tensors of fewer than 1,024 elements, parameters with their views, casts and copies
 /// (clone, contiguous, repeat, cat and stack of parameters alone), data that no gradient runs
 /// through (the batch, frozen weights), what other operations and custom functions save, and what
-/// is saved within a backward pass. What several operations keep is coded once. Forward values are
-/// those of the ActivationScope, gradients are estimates whose mean is theirs where they are linear
-/// in what is kept. Codes are of the value that was saved: changing a tensor in place afterwards
-/// harms nothing. A second derivative takes what was decoded for what was saved; activations,
-/// attention and log_softmax refuse it.
+/// is saved within a backward pass. What several operations keep is coded once; of what the caller
+/// holds as well, as a list of hidden states, the codes come on top. Forward values are those of
+/// the ActivationScope, gradients are estimates whose mean is theirs where they are linear in what
+/// is kept. Codes are of the value that was saved: changing a tensor in place afterwards harms
+/// nothing. A second derivative takes what was decoded for what was saved; activations, attention
+/// and log_softmax refuse it.
 ///
 /// On CUDA the host waits for the device where errors are measured, and nowhere else. Changes of a
 /// saved tensor's contents that its version does not tell, as by data(), are seen on a CPU alone,
