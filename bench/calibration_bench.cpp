@@ -15,8 +15,8 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/measure.hpp"
+#include "calibration/site_statistics.hpp"
 #include "fewbit/fewbit.hpp"
-#include "session/site_statistics.hpp"
 #include "tests/support/peak_bytes.hpp"
 
 namespace fewbit::bench {

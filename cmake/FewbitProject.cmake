@@ -104,6 +104,35 @@ function(fewbit_runtime_library name)
   target_link_libraries(fewbit_${name}
     PUBLIC ${ARG_USES} PRIVATE fewbit_build fewbit_torch_build)
   fewbit_precompile(fewbit_${name} fewbit_runtime_headers)
+  fewbit_link_alone(${name} ${ARG_USES})
+endfunction()
+
+# fewbit_link_alone(NAME target ...): links fewbit_NAME with what it names and nothing else, so that a
+# call of what it does not name is an error of the linker's. Where tests are built.
+function(fewbit_link_alone name)
+  set(objects $<TARGET_OBJECTS:fewbit_${name}>)
+  set(libraries "")
+  foreach(used ${ARGN})
+    get_target_property(known ${used} FEWBIT_OBJECTS)
+    if(known)
+      list(APPEND objects ${known})
+      get_target_property(known ${used} FEWBIT_LIBRARIES)
+      list(APPEND libraries ${known})
+    else()
+      list(APPEND libraries ${used})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES objects)
+  list(REMOVE_DUPLICATES libraries)
+  set_target_properties(fewbit_${name} PROPERTIES
+    FEWBIT_OBJECTS "${objects}" FEWBIT_LIBRARIES "${libraries}")
+  if(FEWBIT_BUILD_TESTS AND NOT FEWBIT_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    add_library(fewbit_${name}_alone MODULE ${objects})
+    # OpenMP's library is libtorch's own, which is not in the list of what a program links.
+    target_link_libraries(fewbit_${name}_alone PRIVATE
+      ${libraries} $<$<CXX_COMPILER_ID:GNU>:gomp>)
+    target_link_options(fewbit_${name}_alone PRIVATE -Wl,--no-undefined)
+  endif()
 endfunction()
 
 # fewbit_test(NAME [COMPUTES] SOURCES a_test.cpp ... USES target ... [UNSANITIZED Suite.Case ...]):

@@ -8,7 +8,7 @@
 
 #include "examples/support/subject.hpp"
 #include "ops/layout.hpp"
-#include "session/saved_tensors.hpp"
+#include "trace/saved_tensors.hpp"
 
 namespace fewbit::bench {
 

@@ -26,10 +26,9 @@ constexpr std::array kCodedOperations = {CodedOperation{"fewbit::activation", re
 
 }  // namespace
 
-std::optional<CodedCall> coded_call(const c10::OperatorName& operation, Arguments arguments) {
-  if (!operation.overload_name.empty()) return std::nullopt;
+std::optional<CodedCall> coded_call(std::string_view operation, Arguments arguments) {
   for (const CodedOperation& coded : kCodedOperations) {
-    if (operation.name == coded.name) return coded.read(arguments);
+    if (operation == coded.name) return coded.read(arguments);
   }
   return std::nullopt;
 }

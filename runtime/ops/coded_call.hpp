@@ -2,9 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <ATen/core/ivalue.h>
-#include <ATen/core/operator_name.h>
 #include <c10/util/ArrayRef.h>
 
 namespace fewbit::ops {
@@ -15,8 +15,8 @@ struct CodedCall {
   int bits;          ///< of the code of one element of its first argument
 };
 
-/// Nothing for all other operations.
-std::optional<CodedCall> coded_call(const c10::OperatorName& operation,
+/// Nothing for all other operations. `operation` as "fewbit::activation".
+std::optional<CodedCall> coded_call(std::string_view operation,
                                     c10::ArrayRef<const c10::IValue> arguments);
 
 }  // namespace fewbit::ops

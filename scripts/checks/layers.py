@@ -29,9 +29,19 @@ MAY_USE = {
     "codecs": {"ops", "swap"},
     "autograd": {"ops"},
     "nn": {"ops", "autograd", "tables"},
-    "session": {"ops", "swap", "codecs", "autograd", "tables", "base", "weights", "table", "search"},
+    "text": set(),
+    "trace": {"text"},
+    "dispatch": {"ops", "tables", "trace"},
+    "scopes": {"ops", "autograd", "tables", "dispatch", "text", "trace"},
+    "calibration": {"base", "weights", "table", "search", "tables", "nn", "scopes", "text", "trace"},
+    "meter": {"ops", "codecs", "dispatch", "text", "trace"},
+    "checkpoint": {"ops", "dispatch", "text", "trace"},
+    "compression": {"base", "ops", "swap", "codecs", "autograd", "dispatch", "text", "trace"},
+    "planner": {"compression", "meter", "text", "trace"},
 }
-RUNTIME_WITH_TORCH = {"tables", "ops", "swap", "codecs", "autograd", "nn", "session"}
+RUNTIME_WITH_TORCH = {"tables", "ops", "swap", "codecs", "autograd", "nn", "text", "trace",
+                      "dispatch", "scopes", "calibration", "meter", "checkpoint", "compression",
+                      "planner"}
 
 # Prefix of an include -> the folders that alone may write it.
 OUTSIDE = {

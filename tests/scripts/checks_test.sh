@@ -31,7 +31,7 @@ echo '#include <torch/torch.h>' >>"$scratch/copy/solver/base/text.cpp"
 expect_fault layers 'base/text.cpp:[0-9]+: only autograd, codecs, nn, ops, session, swap, tables may include torch/'
 
 fresh_copy
-echo '#include "session/interception.hpp"' >>"$scratch/copy/runtime/ops/library.cpp"
+echo '#include "dispatch/interception.hpp"' >>"$scratch/copy/runtime/ops/library.cpp"
 expect_fault layers 'runtime/ops/library.cpp:[0-9]+: ops may not include session'
 
 fresh_copy

@@ -5,8 +5,8 @@
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/linear.h>
 
+#include "calibration/site_statistics.hpp"
 #include "fewbit/fewbit.hpp"
-#include "session/site_statistics.hpp"
 
 namespace fewbit::calibrator_test {
 

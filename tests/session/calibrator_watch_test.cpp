@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <torch/nn/modules/container/sequential.h>
 
+#include "calibration/site_statistics.hpp"
 #include "fewbit/fewbit.hpp"
-#include "session/site_statistics.hpp"
 #include "tests/support/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
 

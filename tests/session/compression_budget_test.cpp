@@ -1,12 +1,12 @@
 // Bits for places: against every split there is, and what a budget promises.
-#include "session/compression_budget.hpp"
-
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "compression/allocation/budget.hpp"
 
 namespace fewbit::session::compression_budget_test {
 

@@ -1,6 +1,4 @@
 // What coding does to a run, against sums that are written out.
-#include "session/compression_error.hpp"
-
 #include <cmath>
 
 #include <ATen/ATen.h>
@@ -10,6 +8,8 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
+
+#include "compression/allocation/error.hpp"
 
 namespace fewbit::compression_error_test {
 

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <limits>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fewbit/saved_bytes.hpp"
@@ -47,14 +48,31 @@ TEST(CompressionFile, RefusesOtherFiles) {
   std::ofstream(path) << "something\n";
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
-                ": begins with 'something', accepted: 'fewbit compressor 5'");
-  std::ofstream(path)
-      << "fewbit compressor 5\n0 split 0\n"
-         "0 0 rotated rotated 9 1 1 1 1 1 0 9 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded chosen - aten::mm\n";
-  EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
-            "fewbit::Compressor::load: " + path +
-                ": is no place of a compressor: '0 0 rotated rotated 9 1 1 1 1 1 0 9 1 1 1 1 1 1 1 "
-                "1 1 -1 0 0 0 coded chosen - aten::mm'");
+                ": begins with 'something', accepted: 'fewbit compressor 6'");
+  std::ofstream(path) << "fewbit compressor 6\n0 split 1\n"
+                         "0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded "
+                         "chosen - aten::mm\n";
+  EXPECT_EQ(
+      test::refusal([&] { compressor.load(path); }),
+      "fewbit::Compressor::load: " + path +
+          ": is no place of a compressor: '0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 "
+          "1 1 -1 0 0 0 coded chosen - aten::mm'");
+}
+
+TEST(CompressionFile, RefusesAFileThatWasCut) {
+  const std::string path = testing::TempDir() + "/cut.txt";
+  Compressor compressor;
+  auto model = mlp();
+  gradients(model, input(), &compressor);
+  compressor.save(path);
+  std::ifstream file(path);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  compressor.load(path);
+  for (size_t length = 0; length < whole.size(); ++length) {
+    std::ofstream(path) << whole.substr(0, length);
+    EXPECT_THAT(test::refusal([&] { compressor.load(path); }), testing::HasSubstr(path))
+        << whole.substr(0, length);
+  }
 }
 
 // What is planned is what is kept, to the byte where the model does not change.

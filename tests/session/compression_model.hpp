@@ -88,7 +88,7 @@ inline std::vector<double> sensitivities(const Compressor& compressor) {
     if (line.ends_with("fewbit::activation")) continue;
     std::istringstream words(line);
     std::string word;
-    for (int i = 0; i < 13; ++i) words >> word;
+    for (int i = 0; i < 15; ++i) words >> word;
     all.push_back(std::stod(word));
   }
   return all;

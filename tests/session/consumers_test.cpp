@@ -9,9 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fewbit/checkpoint.hpp"
 #include "fewbit/saved_bytes.hpp"
-#include "tests/session/derivation_network.hpp"
+#include "tests/session/consumer_case.hpp"
 #include "tests/support/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -20,44 +19,8 @@ namespace fewbit::consumers_test {
 using namespace test;
 using testing::HasSubstr;
 using torch::autograd::grad;
-using Forward = std::function<at::Tensor(const at::Tensor&)>;
 
-constexpr const char* kDivided = "exact, divided by";
 constexpr const char* kCheckpoint = "fewbit::checkpoint";
-
-/// How the places of an operation are kept, and the gradient's relative error.
-struct Outcome {
-  std::vector<std::string> codecs;
-  double error;
-  std::string report;
-};
-
-Outcome run(const Forward& forward, const std::string& operation, int steps = 1) {
-  at::manual_seed(71);
-  const at::Tensor x = at::randn({64, 256}).requires_grad_();
-  const at::Tensor exact = grad({forward(x * 1.0)}, {x})[0];
-  Compressor compressor({.bits = 4});
-  Outcome outcome{};
-  for (int step = 0; step < steps; ++step) {
-    at::Tensor y;
-    {
-      const CompressionScope scope(compressor);
-      y = forward(x * 1.0);
-    }
-    outcome.error = distance(grad({y}, {x})[0], exact);
-  }
-  for (const Compressor::Site& site : compressor.sites()) {
-    if (site.operation == operation) outcome.codecs.push_back(site.codec);
-  }
-  outcome.report = compressor.report();
-  return outcome;
-}
-
-struct Case {
-  const char* name;
-  const char* operation;
-  Forward forward;
-};
 
 TEST(Consumers, WhatSumsAndLayersTakeIsCoded) {
   at::manual_seed(70);
@@ -248,6 +211,16 @@ TEST(Consumers, WhatIsDividedBehindOtherOperationsIsExact) {
          const at::Tensor y = at::elu(h * 3.0) + 1.001, mean = y.mean();
          return mean + at::log(y).mean();
        }},
+      {"written into parts of another tensor", "aten::mul",
+       [&](const at::Tensor& h) {
+         const at::Tensor whole = at::zeros({4, 64, 256}), sum = at::zeros({64, 256});
+         for (int64_t i = 0; i < 4; ++i) {
+           const at::Tensor d = h - 0.2 * static_cast<double>(i);
+           whole.select(0, i).copy_(d * d);
+         }
+         sum.narrow(1, 0, 128).add_(h.narrow(1, 0, 128) * h.narrow(1, 0, 128));
+         return at::log(whole + 1e-5).mean() + at::log(sum + 1e-5).mean();
+       }},
       {"parts of the result", "aten::mul",
        [&](const at::Tensor& h) {
          at::Tensor sum = at::zeros({});
@@ -308,6 +281,21 @@ TEST(Consumers, WhatIsWeighedByUnitsOrProbabilitiesIsExact) {
                           logarithm = at::log_softmax(scores, -1);
          return (p * logarithm).sum();
        }},
+      {"weights of rows, by a product with a vector", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor units = at::pow(10.0, at::linspace(-2.0, 2.0, 256));
+         const at::Tensor columns = h.t() * units.view({256, 1});
+         return at::mv((h * units).pow(2.0), units.pow(-2.0)).mean() +
+                at::mm(columns.t().pow(2.0), units.pow(-2.0).view({256, 1})).mean();
+       }},
+      {"weights of columns, in sums", "aten::pow",
+       [&](const at::Tensor& h) {
+         const at::Tensor units = at::pow(10.0, at::linspace(-2.0, 2.0, 256)),
+                          weights = units.pow(-2.0);
+         return at::einsum("ij,j->i", {(h * units).pow(2.0), weights}).mean() +
+                at::addcmul(at::zeros({}), (h * units).pow(2.0), weights).mean() +
+                at::addcdiv(at::zeros({}), (h * units).pow(2.0), units.square()).mean();
+       }},
       {"of a norm", "aten::pow",
        [&](const at::Tensor& h) {
          const at::Tensor y = at::layer_norm(at::exp(h), {256}, gamma, beta);
@@ -315,103 +303,6 @@ TEST(Consumers, WhatIsWeighedByUnitsOrProbabilitiesIsExact) {
        }},
   };
   expect_exact(cases);
-}
-
-TEST(Consumers, ACheckpointsInputIsExactWhereALogarithmFollows) {
-  at::manual_seed(76);
-  const auto square = [](const at::Tensor& x) { return x.pow(2.0) + 1e-5; };
-  const auto log = [](const at::Tensor& x) { return at::log(x); };
-  const at::Tensor classes = at::randint(256, {64}, at::kLong), w = parameter({256, 256});
-  const Case cases[] = {
-      {"behind it", kCheckpoint,
-       [&](const at::Tensor& h) { return at::log(checkpoint(square, h)).mean(); }},
-      {"behind two", kCheckpoint,
-       [&](const at::Tensor& h) { return checkpoint(log, checkpoint(square, h)).mean(); }},
-      {"within it, behind a square", kCheckpoint,
-       [&](const at::Tensor& h) { return checkpoint(log, square(h)).mean(); }},
-      {"behind it and a mean", kCheckpoint,
-       [&](const at::Tensor& h) {
-         const at::Tensor d = checkpoint(square, h), mean = d.mean();
-         return at::log(d).mean() + mean;
-       }},
-      {"a quotient of two inputs", kCheckpoint,
-       [&](const at::Tensor& h) {
-         const auto of_two = [](const at::Tensor& x, const at::Tensor& y) { return x / y; };
-         const at::Tensor below = h.pow(2.0) + 1e-5;
-         return checkpoint(of_two, h, below).mean();
-       }},
-      {"behind a layer", kCheckpoint,
-       [&](const at::Tensor& h) {
-         const auto both = [&](const at::Tensor& x) {
-           const at::Tensor first = at::mm(x, w);
-           return first + at::log(x);
-         };
-         return checkpoint(both, square(h)).mean();
-       }},
-      {"behind a layer, in another part", kCheckpoint,
-       [&](const at::Tensor& h) {
-         const auto parts = [&](const at::Tensor& x) {
-           const at::Tensor first = at::mm(x.narrow(1, 0, 128), w.narrow(0, 0, 128));
-           return first.sum() + at::log(x.narrow(1, 128, 128)).sum();
-         };
-         return checkpoint(parts, square(h));
-       }},
-      {"behind a checkpoint of a layer within it", kCheckpoint,
-       [&](const at::Tensor& h) {
-         const auto outer = [&](const at::Tensor& x) {
-           const at::Tensor first =
-               checkpoint([&](const at::Tensor& y) { return at::mm(y, w); }, x);
-           return first + at::log(x);
-         };
-         return checkpoint(outer, square(h)).mean();
-       }},
-      {"a choice", kCheckpoint,
-       [&](const at::Tensor& h) {
-         const auto chosen = [&](const at::Tensor& x) {
-           const at::Tensor scores = at::mm(x, w);
-           return scores.masked_select(scores > 0.0).sum();
-         };
-         return checkpoint(chosen, h);
-       }},
-      {"the greatest of windows", kCheckpoint,
-       [&](const at::Tensor& h) {
-         const auto pooled = [&](const at::Tensor& x) {
-           return at::mm(at::max_pool1d(x.view({1, 64, 256}), 2).view({64, 128}),
-                         w.narrow(0, 0, 128));
-         };
-         return checkpoint(pooled, h).sum();
-       }},
-      {"confident classes", kCheckpoint,
-       [&](const at::Tensor& h) {
-         const auto loss = [&](const at::Tensor& x) { return at::cross_entropy_loss(x, classes); };
-         return checkpoint(loss, h * 20.0);
-       }},
-  };
-  for (const auto& [name, operation, forward] : cases) {
-    const Outcome outcome = run(forward, operation, 2);
-    EXPECT_THAT(outcome.codecs, testing::Each(kDivided)) << name << '\n' << outcome.report;
-    EXPECT_LT(outcome.error, 1e-4) << name << '\n' << outcome.report;
-  }
-}
-
-TEST(Consumers, ACheckpointThatBeginsWithANormTakesRowsThatAreUnlike) {
-  at::manual_seed(77);
-  const at::Tensor gamma = parameter({192});
-  at::Tensor scale = at::pow(10.0, at::rand({64, 1}) * 4.0 - 4.0);
-  scale.narrow(0, 0, 8).zero_();
-  const at::Tensor x = (at::randn({64, 192}) * scale).requires_grad_(), target = at::randn({192});
-  const auto norm = [&](const at::Tensor& h) { return at::layer_norm(h, {192}, gamma); };
-  const auto forward = [&] { return (checkpoint(norm, x * 1.0) - target).pow(3.0).mean(); };
-  const at::Tensor exact = grad({forward()}, {x})[0];
-  for (const int bits : {2, 4, 8}) {
-    Compressor compressor({.bits = static_cast<double>(bits)});
-    at::Tensor loss;
-    {
-      const CompressionScope scope(compressor);
-      loss = forward();
-    }
-    EXPECT_LT(distance(grad({loss}, {x})[0], exact), 1.2 * std::exp2(-bits)) << compressor.report();
-  }
 }
 
 TEST(Consumers, WhatIsChangedInPlaceIsCodedBefore) {

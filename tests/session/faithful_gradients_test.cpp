@@ -324,6 +324,9 @@ std::vector<NormCase> norms_of_unlike_rows() {
           {"a row beyond the range of squares", huge, layer},
           {"rms_norm", decades, [](const at::Tensor& x) { return at::rms_norm(x, {96}); }},
           {"a mean of 30 deviations", rows + 30.0, layer},
+          {"a mean square of columns",
+           at::randn({128, 96}) * at::pow(10.0, at::linspace(-3.0, 3.0, 96)),
+           [](const at::Tensor& x) { return x * at::rsqrt(x.pow(2.0).mean(0, true) + 1e-12); }},
           {"channels over two decades", spread({1, 32, 1, 1}), batch},
           {"groups over two decades", spread({8, 32, 1, 1}), groups}};
 }

@@ -1,6 +1,6 @@
 // What backward decodes and comes back to, held until then: the gradients are the same, decoding is
 // less, memory is bounded.
-#include "session/held_runs.hpp"
+#include "compression/held_runs.hpp"
 
 #include <string_view>
 #include <thread>
@@ -11,8 +11,8 @@
 #include <torch/nn/modules/conv.h>
 
 #include "fewbit/fewbit.hpp"
-#include "session/backward_pass.hpp"
 #include "tests/session/compression_model.hpp"
+#include "trace/backward_pass.hpp"
 
 namespace fewbit::held_runs_test {
 

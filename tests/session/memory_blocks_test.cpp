@@ -1,5 +1,5 @@
 // Which places are of one module, by what is saved in which order.
-#include "session/memory_blocks.hpp"
+#include "planner/memory_blocks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How places are kept: against every way there is.
-#include "session/memory_choice.hpp"
+#include "planner/memory_choice.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,8 @@
 // The moment of the answer, and books that stay small.
-#include "runtime/session/saved_bytes_ledger.hpp"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+
+#include "runtime/meter/ledger.hpp"
 
 namespace saved_bytes_ledger_test {
 

@@ -1,6 +1,6 @@
 // Several users of the tensors that autograd saves: who replaces, who is told what, and what
 // backward sees.
-#include "runtime/session/saved_tensors.hpp"
+#include "runtime/trace/saved_tensors.hpp"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <torch/library.h>
 
+#include "dispatch/activation_call.hpp"
 #include "fewbit/fewbit.hpp"
-#include "session/activation_call.hpp"
 #include "tests/session/support.hpp"
 
 namespace fewbit::scope_dispatch_test {

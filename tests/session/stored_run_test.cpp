@@ -1,4 +1,4 @@
-#include "session/stored_run.hpp"
+#include "compression/stored_run.hpp"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>

@@ -27,10 +27,12 @@ namespace fewbit {
 /// were drawn. In a CompressionScope the input is coded as place "fewbit::checkpoint" of the model,
 /// with bits as queries and keys of attention, once the function has ended and a layer has taken
 /// it. It stays exact where a logarithm, a root, an exponential, a sine, a quotient or a maximum
-/// takes it (compressor.hpp), and where the function chooses by its numbers (topk, argmax, sort,
-/// nonzero, comparisons), which would choose otherwise on a decoded one. Inside of the function
-/// nothing is coded, by no scope around it or in it, so that gradients are the function's own at
-/// the decoded input: behind a first relu or clamp these flip where the input is near the kink.
+/// takes it before any layer (compressor.hpp), and where the function chooses by its numbers (topk,
+/// sort, median, comparisons, rounding, integers that it makes of them), which would choose
+/// otherwise on a decoded one. Inside of the function nothing is coded, by no scope around it or in
+/// it, so that gradients are the function's own at the decoded input: those of a relu, a clamp or
+/// the greatest of a window flip where two numbers are near each other, and what is steep behind a
+/// layer, as 1 / (|mm(x, w)| + .01), turns a small error of the input into a large one.
 /// Activations run in the function as in the innermost scope, and run so again when that is gone or
 /// its bits have changed.
 ///

@@ -98,7 +98,7 @@ struct CompressorOptions {
 ///   loss.backward();
 ///   std::cout << compressor.report();
 ///
-/// What is kept how (the list: session/compression_rules.cpp):
+/// What is kept how (the list: compression/rules.cpp):
 /// - inputs of linear layers, convolutions, products, squares and norms: out of the budget, by the
 ///   codec that errs least there; of a norm after means and deviations, which it keeps anyway, are
 ///   taken out, where its rows or channels are unlike;
@@ -109,9 +109,10 @@ struct CompressorOptions {
 ///   copy, once for all layers that take the same tensor;
 /// - inputs of checkpoints (checkpoint.hpp), which run again too: with as many bits as queries,
 ///   unless the function divides or chooses by them;
-/// - activations by few-bit derivatives, relu in 1 bit, exact. sigmoid, tanh, softplus and
-///   logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and a
-///   loss such as binary_cross_entropy(sigmoid(x)) divides by them;
+/// - activations by few-bit derivatives, relu in 1 bit, exact. Tables err beside a derivative of 1:
+///   where all inputs lie far out, at -8, so do the small gradients there. sigmoid, tanh, softplus
+///   and logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and
+///   a loss such as binary_cross_entropy(sigmoid(x)) divides by them;
 /// - squares, probabilities of softmax, inputs of elu, celu and checkpoints are held as they are as
 ///   long as somebody holds a result of theirs, factors of products, inputs of gelu, silu, mish,
 ///   hardswish and selu until a layer or a sum takes the result: where a logarithm, a root or a
@@ -119,9 +120,9 @@ struct CompressorOptions {
 ///   ("exact, divided by"), and the former where the scope ends meanwhile ("exact, of a result").
 ///   So stay squares that more than one number weighs, as (y - t)^2 / var, and probabilities beside
 ///   what has a gradient, as p log p. Of more than 64 that wait, the oldest is decided.
-///   Not seen are a logarithm in another thread, and that of a product, or of an activation other
-///   than elu and celu, behind a sum or the scope's end: leave_alone("pow"), "mul", "_softmax" or
-///   "elu" keeps it exact there;
+///   Not seen are a logarithm in another thread, that of a layer's result, that of an activation in
+///   place, and that of a product, or of an activation other than elu and celu, behind a sum or the
+///   scope's end: leave_alone("pow"), "mul", "_softmax" or "elu" keeps it exact there;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///

@@ -1,0 +1,142 @@
+#include "compression/allocation/sensitivities.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/square.h>
+#include <ATen/ops/sum.h>
+
+namespace fewbit::session {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> kLayers = {"aten::addmm",
+                                                     "aten::mm",
+                                                     "aten::linear",
+                                                     "aten::convolution",
+                                                     "aten::_convolution",
+                                                     "aten::native_layer_norm",
+                                                     "aten::native_batch_norm"};
+
+double energy_of(const at::Tensor& tensor) {
+  return at::sum(at::square(tensor.detach().to(at::kDouble))).item().toDouble();
+}
+
+/// Elements of the input that one element of the output is a sum over.
+double fan_in(const at::Tensor& tensor, const Saving& saving) {
+  if (saving.facts.operation.find("convolution") == std::string::npos) {
+    return tensor.dim() > 0 ? static_cast<double>(tensor.size(-1)) : 1.0;
+  }
+  const at::Tensor& weight = saving.arguments->at(1).toTensor();
+  return static_cast<double>(weight.numel()) / static_cast<double>(weight.size(0));
+}
+
+/// Whether a hook is of use: the operation gave a tensor that a gradient will come for.
+bool has_gradient(const RecordedCall& call) {
+  return !call.results.empty() && call.results[0].isTensor() &&
+         call.results[0].toTensor().requires_grad();
+}
+
+}  // namespace
+
+bool Sensitivities::follows(std::string_view operation) {
+  return operation == kLogSoftmax || std::ranges::find(kLayers, operation) != kLayers.end();
+}
+
+/// A linear layer's dW is the sum over rows of a gradient's row times an input's, so that an error
+/// e of the input adds |dy|^2 mean(e^2) fan_in to its squared error where the two are not related;
+/// a convolution's the same with windows for rows, a norm's weight with its normalised input and
+/// one factor each. Of log_softmax dx = dy - p sum(dy), in which an error e of p is -e sum(dy).
+void Sensitivities::add(const Compression::SiteKey& site, const at::Tensor& tensor,
+                        const Saving& saving, const Treatment& treatment) {
+  const std::string& operation = saving.facts.operation;
+  if (!follows(operation)) return;
+  const auto elements = static_cast<double>(tensor.numel());
+  double square = 1.0, terms = 1.0;
+  if (!treatment.is_norm) square = energy_of(tensor) / elements;
+  if (operation != kLogSoftmax) {
+    if (saving.arguments == nullptr) return;
+    if (!treatment.is_norm) terms = fan_in(tensor, saving);
+  }
+  coded_.emplace_back(operation, Coded{site, square * terms / elements, elements});
+}
+
+void Sensitivities::end_call(const RecordedCall& call) {
+  if (coded_.empty() || coded_.back().first != call.operation) return;
+  std::vector<Coded> here;
+  while (!coded_.empty() && coded_.back().first == call.operation) {
+    here.push_back(coded_.back().second);
+    coded_.pop_back();
+  }
+  if (!has_gradient(call)) return;
+  if (call.operation == kLogSoftmax) return follow_loss(call, here[0]);
+  follow_layer(call, here);
+}
+
+void Sensitivities::follow_layer(const RecordedCall& call, const std::vector<Coded>& here) {
+  const auto hook = [compression = compression_, loss = loss_, here](const at::Tensor& gradient) {
+    const auto alive = compression.lock();
+    if (!alive || !gradient.defined()) return;
+    const at::NoGradGuard no_gradient;
+    const double energy = energy_of(gradient);
+    for (const Coded& coded : here) {
+      alive->note_sensitivity(coded.site, coded.factor * energy);
+      loss->add_weights(coded.factor * energy * coded.elements);
+    }
+  };
+  call.results[0].toTensor().register_hook(hook);
+}
+
+/// The gradient of its input errs by a share of its energy, and so do those of all layers before,
+/// which a backward pass comes to later.
+void Sensitivities::follow_loss(const RecordedCall& call, const Coded& coded) {
+  const at::Tensor result = call.results[0].toTensor(), input = call.arguments[0].toTensor();
+  const int64_t dim = call.arguments[1].toInt();
+  const double classes = result.dim() > 0 ? static_cast<double>(result.size(dim)) : 1.0;
+  result.register_hook([loss = loss_, coded, classes, dim](const at::Tensor& gradient) {
+    if (!gradient.defined()) return;
+    const at::NoGradGuard no_gradient;
+    const at::Tensor sums = gradient.detach().to(at::kDouble).sum(dim);
+    loss->start(coded.site, coded.factor * classes * energy_of(sums));
+  });
+  if (!input.requires_grad()) return;
+  input.register_hook([loss = loss_, site = coded.site](const at::Tensor& gradient) {
+    const at::NoGradGuard no_gradient;
+    if (gradient.defined()) loss->set_energy(site, energy_of(gradient));
+  });
+}
+
+void Sensitivities::Loss::start(const Compression::SiteKey& site, double factor) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(places_, [&](const Place& place) { return place.site == site; });  // a second pass
+  places_.push_back({site, factor});
+}
+
+void Sensitivities::Loss::set_energy(const Compression::SiteKey& site, double energy) {
+  const auto alive = compression_.lock();
+  if (!alive) return;
+  const std::lock_guard lock(mutex_);
+  for (Place& place : places_) {
+    if (place.site != site) continue;
+    place.energy = energy;
+    note(*alive, place);
+  }
+}
+
+void Sensitivities::Loss::add_weights(double energy) {
+  const auto alive = compression_.lock();
+  if (!alive) return;
+  const std::lock_guard lock(mutex_);
+  for (Place& place : places_) {
+    place.weights += energy;
+    note(*alive, place);
+  }
+}
+
+void Sensitivities::Loss::note(Compression& compression, const Place& place) {
+  if (place.energy == 0.0) return;
+  compression.note_sensitivity(place.site, place.factor / place.energy * place.weights);
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,55 @@
+// Places whose way of keeping is given one by one.
+#include "compression/compression.hpp"
+
+namespace fewbit::session {
+
+void Compression::assign(const SiteKey& key, Assignment assignment) {
+  const std::lock_guard lock(mutex_);
+  if (assignment.keep == Keep::swapped && !stores_) stores_ = std::make_shared<swap::Stores>();
+  assignments_.insert_or_assign(key, assignment);
+  has_changed_ = true;
+}
+
+std::optional<Compression::Assignment> Compression::assignment(const SiteKey& key) const {
+  const std::lock_guard lock(mutex_);
+  return assignment_of(key);
+}
+
+std::optional<Compression::Assignment> Compression::assignment_of(const SiteKey& key) const {
+  const auto known = assignments_.find(key);
+  return known == assignments_.end() ? std::nullopt : std::optional(known->second);
+}
+
+/// By a plan, or else a rule.
+std::optional<int> Compression::given_bits(const SiteKey& key, const Saving& saving) const {
+  if (const auto assigned = assignment_of(key); assigned && assigned->bits > 0) {
+    return assigned->bits;
+  }
+  const Rule* rule = rule_of(saving);
+  return rule == nullptr ? std::nullopt : rule->bits;
+}
+
+void Compression::observe_with(std::shared_ptr<SaveObserver> observer) {
+  const std::lock_guard lock(mutex_);
+  observer_ = std::move(observer);
+}
+
+std::shared_ptr<SaveObserver> Compression::observer() const {
+  const std::lock_guard lock(mutex_);
+  return observer_;
+}
+
+std::vector<Compression::PlaceFacts> Compression::places() const {
+  std::vector<Compressor::Site> sites = this->sites();
+  const std::lock_guard lock(mutex_);
+  std::vector<PlaceFacts> facts;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const Place& place = places_[i];
+    const bool has_bits = place.treatment.takes_bits() || place.treatment.way == Way::codes;
+    facts.push_back({std::move(sites[i]), has_bits ? place.coded_bits : 0,
+                     place.is_derived ? place.root : std::nullopt});
+  }
+  return facts;
+}
+
+}  // namespace fewbit::session

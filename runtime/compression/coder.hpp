@@ -1,0 +1,87 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "codecs/codec.hpp"
+#include "compression/rules.hpp"
+#include "fewbit/compressor.hpp"
+
+namespace fewbit::session {
+
+/// Of an element.
+inline constexpr int kMostBits = 8;
+
+/// Codecs that take bits. Their names in files are name_of's.
+enum class CodecKind {
+  rotated,
+  by_class,
+  normalized,
+  group,
+  squares,
+  by_sample,
+  frequency_split,
+  fixed_point
+};
+
+std::string_view name_of(CodecKind kind);
+std::optional<CodecKind> codec_kind_of(std::string_view name);
+
+/// What is coded: who saves it, and what is known of its elements.
+struct Subject {
+  const Saving& saving;
+  std::optional<codecs::Classes> classes = {};
+  std::optional<codecs::Statistics> statistics = {};  ///< of a norm, of its input
+};
+
+/// How a scheme codes what takes bits of a budget. Has no state beside its options.
+class Coder {
+ public:
+  /// Throws c10::Error for options that are out of range, naming them.
+  explicit Coder(const CompressorOptions& options);
+  /// Whether it throws nothing.
+  static bool accepts(const CompressorOptions& options);
+
+  const CompressorOptions& options() const { return options_; }
+
+  /// Whether what is coded leaves the device's memory.
+  bool swaps() const { return options_.swap || is_actnn_from(4); }
+  bool expands_segments() const { return is_actnn_from(5); }
+  /// Whether bits are split by errors; else all places have as many.
+  bool splits_bits() const { return !fixed_bits_; }
+  /// Whether these are weighed by the gradients of the outputs, too.
+  bool follows_gradients() const;
+  /// What the scheme does not code at all is left alone.
+  bool codes(const Treatment& treatment) const;
+
+  /// Of which the one counts that errs less, where errors were measured; the first until then.
+  std::vector<CodecKind> kinds(const Treatment& treatment, const Subject& subject) const;
+  /// Without a subject a codec of fixed points is of no norm, one by class of no classes, and good
+  /// for its name alone.
+  codecs::CodecPointer codec(CodecKind kind, int bits, const Subject* subject = nullptr) const;
+  /// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
+  double expected_error(CodecKind kind, int bits) const;
+  /// As they are given.
+  double average_bits() const { return fixed_bits_ ? *fixed_bits_ : options_.bits; }
+  /// What an activation's table may err beside codes of so many bits on average, over the energy of
+  /// the derivative.
+  double activation_error(double average_bits) const;
+  /// Until errors are known: what it would have among places that weigh 1.
+  int first_bits(const Treatment& treatment) const;
+
+ private:
+  codecs::RotatedCodes rotated(int bits) const;
+  bool is_actnn_from(int level) const {
+    return options_.scheme == Scheme::actnn && level_ >= level;
+  }
+
+  CompressorOptions options_;
+  int level_ = 0;
+  std::optional<int> fixed_bits_;
+};
+
+/// Throws c10::Error naming `what` where it is not from 1 to 8.
+void check_bits(const char* what, double bits);
+
+}  // namespace fewbit::session

@@ -1,0 +1,167 @@
+#include "fewbit/compressor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "compression/policy.hpp"
+#include "compression/recorder.hpp"
+#include "dispatch/policy_stack.hpp"
+#include "text/table.hpp"
+#include "trace/saved_tensors.hpp"
+
+namespace fewbit {
+
+namespace {
+
+std::string bits_of(int64_t bytes, int64_t elements) {
+  if (elements == 0) return "-";
+  return session::rounded(8.0 * static_cast<double>(bytes) / static_cast<double>(elements));
+}
+
+std::vector<session::TextTable::Column> columns(bool swaps) {
+  using Side = session::TextTable::Side;
+  std::vector<session::TextTable::Column> columns = {{"what is kept"},
+                                                     {"codec"},
+                                                     {"elements", Side::right},
+                                                     {"bits", Side::right},
+                                                     {"bytes before", Side::right},
+                                                     {"after", Side::right}};
+  if (swaps) columns.push_back({"away", Side::right});
+  columns.push_back({"squared error", Side::right});
+  columns.push_back({"of groups", Side::right});
+  return columns;
+}
+
+std::vector<std::string> row_of(const Compressor::Site& site, const std::string& place,
+                                const std::array<std::string, 2>& errors, bool swaps) {
+  std::vector<std::string> row = {place,
+                                  site.codec,
+                                  session::grouped(site.elements),
+                                  bits_of(site.bytes_after + site.bytes_away, site.elements),
+                                  session::grouped(site.bytes_before),
+                                  session::grouped(site.bytes_after)};
+  if (swaps) row.push_back(session::grouped(site.bytes_away));
+  row.insert(row.end(), errors.begin(), errors.end());
+  return row;
+}
+
+std::string left_text(const std::vector<Compressor::LeftAlone>& all) {
+  using Side = session::TextTable::Side;
+  if (all.empty()) return "";
+  session::TextTable table(
+      {{"left alone"}, {"times", Side::right}, {"bytes", Side::right}, {"why"}});
+  for (const Compressor::LeftAlone& one : all) {
+    table.add(
+        {one.operation, session::grouped(one.count), session::grouped(one.bytes), one.reason});
+  }
+  return '\n' + table.text();
+}
+
+session::Way cast_to(at::ScalarType type) {
+  TORCH_CHECK(type == at::kBFloat16 || type == at::kFloat8_e4m3fn || type == at::kFloat8_e5m2,
+              "fewbit::Compressor: a rule's type is ", type,
+              ", accepted: BFloat16, Float8_e4m3fn, Float8_e5m2");
+  if (type == at::kBFloat16) return session::Way::bf16;
+  return type == at::kFloat8_e4m3fn ? session::Way::e4m3 : session::Way::e5m2;
+}
+
+}  // namespace
+
+std::string Compressor::Site::name() const {
+  const std::string what = argument < 0 ? "result" : "argument " + std::to_string(argument);
+  const std::string of = module.empty() ? "" : " of " + module;
+  return operation + of + ", " + what + ", call " + std::to_string(call);
+}
+
+Compressor::Compressor(CompressorOptions options)
+    : compression_(std::make_shared<session::Compression>(options)) {}
+
+Compressor::~Compressor() = default;
+
+const CompressorOptions& Compressor::options() const {
+  return compression_->options();
+}
+
+Compressor& Compressor::name(const torch::OrderedDict<std::string, at::Tensor>& parameters) {
+  for (const auto& parameter : parameters) compression_->name(parameter.key(), parameter.value());
+  return *this;
+}
+
+Compressor& Compressor::rule(const std::string& pattern, Bits bits) {
+  compression_->set_rule(pattern, bits);
+  return *this;
+}
+
+Compressor& Compressor::rule(const std::string& pattern, at::ScalarType type) {
+  compression_->set_rule(pattern, cast_to(type));
+  return *this;
+}
+
+Compressor& Compressor::leave_alone(const std::string& pattern) {
+  compression_->set_rule(pattern, session::Way::exact);
+  return *this;
+}
+
+Compressor& Compressor::swap_exact(const std::string& pattern) {
+  compression_->set_rule(pattern, session::Way::away);
+  return *this;
+}
+
+Compressor& Compressor::derive(const std::string& name, Derive when) {
+  compression_->set_derivation(name, when);
+  return *this;
+}
+
+std::vector<Compressor::Site> Compressor::sites() const {
+  return compression_->sites();
+}
+
+std::vector<Compressor::LeftAlone> Compressor::left_alone() const {
+  return compression_->left_alone();
+}
+
+void Compressor::save(const std::string& path) const {
+  compression_->save(path);
+}
+
+void Compressor::load(const std::string& path) {
+  compression_->load(path);
+}
+
+std::string Compressor::report() const {
+  const std::vector<Site> all = sites();
+  const bool swaps = std::ranges::any_of(all, [](const Site& s) { return s.bytes_away > 0; });
+  session::TextTable table(columns(swaps));
+  Site total;
+  for (const Site& site : all) {
+    const std::array errors{session::rounded(site.error), session::rounded(site.median_error)};
+    table.add(row_of(site, site.name(), errors, swaps));
+    total.elements += site.elements;
+    total.bytes_before += site.bytes_before;
+    total.bytes_after += site.bytes_after;
+    total.bytes_away += site.bytes_away;
+  }
+  table.add(row_of(total, "all", {}, swaps));
+  std::string text = table.text();
+  if (const std::optional<double> gap = compression_->split_gap()) {
+    text += "weighed errors: at most " + session::rounded(100.0 * *gap) +
+            " % above those of the best split of bits\n";
+  }
+  return text + left_text(left_alone());
+}
+
+CompressionScope::CompressionScope(Compressor& compressor)
+    : stack_(session::PolicyStack::of_this_thread()),
+      user_(std::make_shared<session::CompressionUser>(compressor.compression_)),
+      use_(std::make_unique<session::SavedTensorUse>("fewbit::CompressionScope", user_)),
+      policy_(std::make_unique<session::CompressionPolicy>(*compressor.compression_, *user_)) {
+  stack_->open(policy_.get());
+}
+
+CompressionScope::~CompressionScope() {
+  stack_->close(policy_.get());
+  user_->end_forward();
+}
+
+}  // namespace fewbit

@@ -1,0 +1,242 @@
+// What element-wise operations keep waits until it is known who takes their results: behind a
+// logarithm of a square no error of it is small, behind a mean of squares all are.
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/mean.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/square.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/util/ScopeExit.h>
+
+#include "compression/probabilities.hpp"
+#include "compression/recorder.hpp"
+#include "dispatch/activation_call.hpp"
+#include "ops/exact_gradient.hpp"
+#include "ops/layout.hpp"
+#include "trace/streams.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+/// Elements beside which a mean or a deviation of theirs counts for little.
+constexpr int64_t kMany = 64;
+
+/// What is derived, in the order that the saved tensor has in memory.
+class Flat final : public codecs::Encoded {
+ public:
+  Flat(Shown shown, const at::Tensor& run)
+      : shown_(std::move(shown)), sizes_(run.sizes().vec()), strides_(run.strides().vec()) {}
+
+  at::Tensor decoded() const override {
+    const at::Tensor shown = shown_.tensor();
+    const at::Tensor run = at::empty_strided(sizes_, strides_, shown.options());
+    run.copy_(shown);
+    return run.as_strided({run.numel()}, {1});
+  }
+  at::TensorList tensors() const override { return shown_.run->tensors(); }
+
+ private:
+  Shown shown_;
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> strides_;
+};
+
+/// Of channels, whose means and deviations are the norm's that takes them.
+codecs::Statistics statistics_of_channels(const at::Tensor& run) {
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < run.dim(); ++i) {
+    if (i != 1) others.push_back(i);
+  }
+  const at::Tensor x = run.to(at::kFloat), mean = at::mean(x, others, /*keepdim=*/true);
+  constexpr double kLeast = 1e-30;
+  const at::Tensor variance = at::mean(at::square(x - mean), others, /*keepdim=*/true);
+  codecs::Statistics statistics =
+      codecs::statistics_of(mean, at::rsqrt(variance.clamp_min(kLeast)));
+  statistics.is_kept_anyway = false;
+  return statistics;
+}
+
+/// Of a tensor that norms by its root take the mean square of: of rows, where groups of codes cross
+/// them, or of what else that has one of. Of a tensor that a function takes, which may begin with
+/// such a norm, of rows.
+std::optional<codecs::Statistics> statistics_of_squares(const at::Tensor& run, Factor factor,
+                                                        at::Tensor mean_square, int64_t group) {
+  if (run.dim() < 2) return std::nullopt;
+  if (factor == Factor::input) mean_square = at::mean(at::square(run.to(at::kFloat)), -1);
+  if (!mean_square.defined() || mean_square.numel() * kMany > run.numel()) return std::nullopt;
+  std::vector<int64_t> rows = run.sizes().vec();
+  rows.back() = 1;
+  if (mean_square.sizes() == run.sizes().slice(0, run.dim() - 1)) {
+    mean_square = mean_square.reshape(rows);
+  }
+  if (mean_square.sizes() == at::IntArrayRef(rows) && run.size(-1) % group == 0) {
+    return std::nullopt;
+  }
+  if (mean_square.dim() > run.dim() || mean_square.numel() < 2) return std::nullopt;
+  for (int64_t i = 1; i <= mean_square.dim(); ++i) {
+    if (mean_square.size(-i) != 1 && mean_square.size(-i) != run.size(-i)) return std::nullopt;
+  }
+  constexpr double kLeast = 1e-30;  // of rows of zeros: whatever errs there is divided by as little
+  codecs::Statistics statistics =
+      codecs::statistics_of({}, at::rsqrt(mean_square.clamp_min(kLeast)));
+  statistics.is_kept_anyway = false;
+  return statistics;
+}
+
+std::string_view why_exact(const Consumers::Decision& decision) {
+  return decision.is_taken ? Compression::kDivided : Compression::kResult;
+}
+
+}  // namespace
+
+bool CompressionUser::is_followed(const Saved& saved) const {
+  const Treatment& treatment = saved.treatment;
+  if (treatment.factor == Factor::none || !treatment.takes_bits()) return false;
+  if (treatment.factor == Factor::input && saved.saving.argument < 0) return false;
+  if (compression_->observer()) return false;
+  // Of what is coded while its operation runs (session/sensitivities.hpp).
+  const bool is_watched =
+      compression_->follows_gradients() && Sensitivities::follows(saved.saving.facts.operation);
+  return !is_watched;
+}
+
+/// The same elements may wait already, or others may have coded them.
+std::unique_ptr<const Kept> CompressionUser::code_later(
+    const Saved& saved, Run& known, const std::optional<Derivations::Derived>& to_derive) {
+  const auto& [tensor, view, saving, treatment, site] = saved;
+  const at::Tensor run = ops::dense(view);
+  const uint64_t sample = sample_of(run);
+  RunPointer encoded = known.encoded.lock();
+  std::shared_ptr<StoredRun> stored = known.stored.lock();
+  const bool is_known = encoded && stored && known.sample == sample;
+  if (is_known) compression_->raise(known.site, saving, treatment);
+  latest_ = is_known ? known.site : site;
+  Followed followed{stored, view, saving, treatment, *latest_, current_stream(view)};
+  followed.saving.arguments = nullptr;  // which end with the operation
+  followed.derived = to_derive;
+  followed.is_derived = to_derive.has_value();
+  if (!is_known) {
+    if (!to_derive && compression_->is_due(site)) {
+      followed.derived = derivations_.find(view, saving);
+    }
+    stored = std::make_shared<StoredRun>(view);
+    encoded = remember(saved, run, sample, stored, known, false);
+  } else if (stored->is_settled()) {
+    followed.codes = std::exchange(stored, std::make_shared<StoredRun>(view));
+    uses_.add(view, stored, site);
+    encoded = stored;
+  }
+  followed.run = stored;
+  const auto decide = [this, followed](const Consumers::Decision& decision) {
+    if (decision.is_exact) return keep_exact(followed, why_exact(decision));
+    keep_coded(followed, decision);
+    if (uses_.exceeds_exact(followed.input)) keep_exact(followed, "exact");
+  };
+  const std::string& operation = saving.facts.operation;
+  if (treatment.factor == Factor::input) {
+    const at::Tensor input = saving.arguments->at(static_cast<size_t>(saving.argument)).toTensor();
+    const int64_t frame = saving.arguments->back().toInt();
+    consumers_.follow_input(operation, input, stored.get(), frame, decide);
+  } else {
+    consumers_.follow(operation, view, stored.get(), treatment.factor, decide);
+  }
+  return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
+}
+
+void CompressionUser::keep_coded(const Followed& followed, const Consumers::Decision& decision) {
+  const at::Tensor& view = followed.input;
+  if (followed.run->is_settled()) return;
+  const c10::StreamGuard guard(followed.stream);
+  const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
+  RunPointer codes;
+  const auto settled = c10::make_scope_exit([&] { followed.run->settle(codes); });
+  // By no operation of libtorch's, but by a custom function's own code.
+  if (followed.run->has_changed()) return;
+  const at::Tensor run = ops::dense(view);
+  if (followed.codes) {
+    codes = followed.codes;
+  } else if (followed.is_derived) {
+    note_derived(saved, *followed.derived);
+    codes = std::make_shared<Flat>(followed.derived->shown, run);
+  } else {
+    Subject subject = subject_of(run, saved);
+    const bool is_by_channel =
+        decision.is_by_channel && run.dim() > 1 && run.numel() >= kMany * run.size(1);
+    subject.statistics = is_by_channel
+                             ? statistics_of_channels(run)
+                             : statistics_of_squares(run, followed.treatment.factor, decision.mean,
+                                                     compression_->options().group);
+    codes = encode(run, saved, subject).codes;
+    if (codes && followed.derived) measure_derived(saved, run, *followed.derived);
+  }
+}
+
+void CompressionUser::keep_exact(const Followed& followed, std::string_view why) {
+  const at::Tensor& view = followed.input;
+  const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
+  const auto bytes = static_cast<int64_t>(view.nbytes());
+  if (!followed.run->hold_again(view)) return;  // it was changed since it was coded
+  for (const Compression::SiteKey& site : uses_.keep_exact(view)) {
+    if (site != followed.site) compression_->note_kept_anyway(site);
+  }
+  runs_[key_of(saved)] = {followed.saving.memory.owner, {}, {}, followed.site, 0, false, true};
+  compression_->note(followed.site, {followed.saving}, {},
+                     {std::string(why), view.numel(), bytes, bytes});
+}
+
+/// Probabilities give way to their logarithms where others keep these.
+void CompressionUser::follow_logarithms(const RecordedCall& call) {
+  const Probabilities of = *std::exchange(probabilities_, std::nullopt);
+  const auto run = of.run.lock();
+  if (!run || call.results.size() != 1 || !call.results[0].isTensor()) return;
+  const at::Tensor result = call.results[0].toTensor().detach();
+  if (result.sizes() != at::IntArrayRef(of.sizes)) return;
+  if (result.strides() != at::IntArrayRef(of.strides)) return;
+  uses_.add(result, run, of.site, [weak = of.run](const at::Tensor& logarithms) {
+    if (const auto alive = weak.lock()) alive->settle(exponential_of(logarithms));
+  });
+}
+
+/// Codes give way to the input where others keep that as it is, and where a logarithm follows.
+std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
+                                                         std::unique_ptr<const Kept> kept) {
+  const Saving& saving = saved.saving;
+  if (saving.arguments == nullptr || compression_->observer()) return kept;
+  const std::string& function = saving.arguments->at(1).toStringRef();
+  if (!ops::has_exact_gradient(function, saving.arguments->at(2).toDoubleVector())) return kept;
+  if (!kept) kept = kept_unchanged(saved.tensor);
+  const auto state = std::make_shared<CodesOrInput>(std::move(kept));
+  const at::Tensor x = saving.arguments->at(0).toTensor().detach();
+  uses_.add(x, state, saved.site);
+  if (uses_.exceeds_exact(x)) {
+    for (const auto& site : uses_.keep_exact(x)) compression_->note_kept_anyway(site);
+    compression_->note_kept(saved.site, "exact", memory_of(x).bytes);
+  } else {
+    watch(saved, x, state);
+  }
+  return kept_in(state);
+}
+
+void CompressionUser::watch(const Saved& saved, const at::Tensor& x,
+                            const std::shared_ptr<CodesOrInput>& state) {
+  const auto decide = [this, x, version = x._version(), site = saved.site,
+                       weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
+    const auto alive = weak.lock();
+    if (!decision.is_exact || !alive || alive->holds_input() || x._version() != version) return;
+    for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
+    alive->hold(x);
+    uses_.add_holder(memory_of(x).address(), version, alive);
+    compression_->note_kept(site, std::string(why_exact(decision)),
+                            static_cast<int64_t>(x.nbytes()));
+  };
+  const bool falls_to_zero = is_vanishing(saved.saving.arguments->at(1).toStringRef());
+  consumers_.follow(saved.saving.facts.operation, x, state.get(),
+                    falls_to_zero ? Factor::vanishing : Factor::derivative, decide);
+}
+
+}  // namespace fewbit::session

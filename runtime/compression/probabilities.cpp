@@ -1,0 +1,67 @@
+#include "compression/probabilities.hpp"
+
+#include <functional>
+#include <utility>
+
+#include <ATen/ops/div.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/sum.h>
+#include <c10/util/Exception.h>
+
+namespace fewbit::session {
+
+namespace {
+
+class SummingToOne final : public Kept {
+ public:
+  SummingToOne(std::unique_ptr<const Kept> kept, int64_t dim) : kept_(std::move(kept)), dim_(dim) {}
+
+  at::Tensor restored() const override {
+    const at::Tensor p = kept_->restored();
+    const at::TensorList held = kept_->tensors();
+    const bool is_exact = held.size() == 1 && held[0].is_floating_point() &&
+                          held[0].scalar_type() == p.scalar_type() && held[0].numel() == p.numel();
+    if (is_exact) return p;
+    constexpr double kLeast = 1e-30;  // of rows whose codes are all 0
+    const at::Tensor sum = at::sum(p, dim_, /*keepdim=*/true, at::kFloat).clamp_min(kLeast);
+    return at::div(p, sum).to(p.scalar_type());
+  }
+  at::TensorList tensors() const override { return kept_->tensors(); }
+  bool is_settled() const override { return kept_->is_settled(); }
+  void when_changed(const std::function<void()>& tell) const override { kept_->when_changed(tell); }
+
+ private:
+  std::unique_ptr<const Kept> kept_;
+  int64_t dim_;
+};
+
+class ExponentialOf final : public codecs::Encoded {
+ public:
+  explicit ExponentialOf(at::Tensor logarithms)
+      : logarithms_(std::move(logarithms)), version_(logarithms_._version()) {}
+
+  at::Tensor decoded() const override {
+    TORCH_CHECK(logarithms_._version() == version_,
+                "one of the variables needed for gradient computation has been modified by an "
+                "inplace operation: the output of log_softmax is at version ",
+                logarithms_._version(), "; expected version ", version_);
+    return at::exp(logarithms_).as_strided({logarithms_.numel()}, {1});
+  }
+  at::TensorList tensors() const override { return logarithms_; }
+
+ private:
+  at::Tensor logarithms_;
+  int64_t version_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Kept> summing_to_one(std::unique_ptr<const Kept> kept, int64_t dim) {
+  return std::make_unique<SummingToOne>(std::move(kept), dim);
+}
+
+std::shared_ptr<const codecs::Encoded> exponential_of(const at::Tensor& logarithms) {
+  return std::make_shared<ExponentialOf>(logarithms);
+}
+
+}  // namespace fewbit::session

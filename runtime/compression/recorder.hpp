@@ -1,0 +1,227 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <c10/core/Stream.h>
+
+#include "compression/allocation/sensitivities.hpp"
+#include "compression/codes_or_input.hpp"
+#include "compression/compression.hpp"
+#include "compression/consumers.hpp"
+#include "compression/memory_uses.hpp"
+#include "compression/recompute/derivations.hpp"
+#include "compression/shared_copies.hpp"
+#include "compression/stored_run.hpp"
+#include "fewbit/table.hpp"
+#include "trace/saved_tensors.hpp"
+
+namespace fewbit::session {
+
+/// Codes what is saved in one forward, while its scope is open.
+class CompressionUser final : public SavedTensorUser {
+ public:
+  explicit CompressionUser(std::shared_ptr<Compression> compression)
+      : compression_(std::move(compression)),
+        derivations_(*compression_),
+        sensitivities_(compression_),
+        swap_(compression_->new_swap()),
+        seed_(compression_->begin_forward()) {}
+  /// All that was saved is coded, and bits are split for the next forward.
+  void end_forward() noexcept;
+
+  std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
+  void pass_over() override;
+  std::unique_ptr<Keeping> keep(const Saving& saving) override;
+  bool holds(std::string_view operation) const override {
+    return waiting_ || !consumers_.is_empty() || concerns(operation);
+  }
+  void start_call(const RecordedCall& call) override;
+  void end_call(const RecordedCall& call) override;
+
+  /// The site of the next activation of the thread.
+  Compression::SiteKey next_activation();
+  /// It keeps codes by that table. is_given: its bits are a rule's, an option's or a plan's.
+  void expect_activation(const Table& table, bool is_given, const at::Tensor& x);
+  /// Whether somebody keeps the tensor's memory as it is.
+  bool is_kept_exactly(const at::Tensor& tensor) const { return uses_.is_exact(tensor); }
+  /// It runs as libtorch's own, and what that keeps is kept so.
+  void keep_next_activation(Way way);
+  /// The same, exactly. What it keeps is the site's.
+  void keep_next_activation_exact();
+
+ private:
+  /// The memory that a run of elements was coded from, as it was.
+  struct RunKey {
+    const void* memory;
+    int64_t version;
+    int64_t offset;
+    at::ScalarType type;
+    int64_t count;
+    Way way;                     ///< what serves one purpose need not serve another
+    std::vector<int64_t> sizes;  ///< where the run is not all of the memory between its ends
+    std::vector<int64_t> strides;
+    auto operator<=>(const RunKey&) const = default;
+  };
+  struct Run {
+    /// So that the address means this memory.
+    Memory::Owner memory = Memory::Owner::reclaim(nullptr);
+    std::weak_ptr<const codecs::Encoded> encoded;
+    std::weak_ptr<StoredRun> stored;  ///< the same, where it is not derived
+    Compression::SiteKey site;
+    uint64_t sample = 0;      ///< of the contents
+    bool is_derived = false;  ///< of other codes
+    bool is_exact = false;    ///< by an assignment
+  };
+
+  /// A tensor that is saved, but for dimensions that are expanded; where it is saved.
+  struct Saved {
+    const at::Tensor& tensor;
+    const at::Tensor& view;
+    const Saving& saving;
+    Treatment treatment;
+    Compression::SiteKey site;
+  };
+
+  static RunKey key_of(const Saved& saved);
+  Compression::SiteKey next_site(const Saving& saving);
+  struct EncodedRun {
+    RunPointer codes;
+    bool keeps_signs = false;
+  };
+  bool concerns(std::string_view operation) const {
+    return may_be_derived(operation) || KnownClasses::follows(operation) ||
+           needs_arguments(operation) ||
+           (compression_->follows_gradients() && Sensitivities::follows(operation));
+  }
+  Subject subject_of(const at::Tensor& run, const Saved& saved) const;
+  EncodedRun encode(const at::Tensor& run, const Saved& saved, const Subject& subject);
+  std::unique_ptr<const Kept> derive(const Saved& saved, const Derivations::Derived& derived,
+                                     Run& known);
+  std::unique_ptr<const Kept> code(const Saved& saved, Run& known);
+  /// What stands for a run from now on, for whoever else saves the same.
+  RunPointer remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
+                      const std::shared_ptr<StoredRun>& stored, Run& known, bool keeps_signs);
+  void keep_exact_if_less(const Saved& saved);
+  static std::unique_ptr<const Kept> coded(const Shown& shown, const at::Tensor& tensor,
+                                           const at::Tensor& view,
+                                           std::shared_ptr<StoredRun> stored);
+  void note_derived(const Saved& saved, const Derivations::Derived& derived);
+  std::unique_ptr<const Kept> keep_codes(const Saved& saved, Run& known);
+  void note_activation(const Saved& saved);
+  std::unique_ptr<const Kept> kept(const at::Tensor& tensor, const Saving& saving);
+  /// What the next activation was to keep has gone to another user.
+  void expect_nothing();
+  /// As it is, for whoever else saves the same; noted.
+  void leave(const Saved& saved, Run& known);
+  std::unique_ptr<const Kept> keep_small(const Saved& saved);
+  void note_kept_anyway(const Saved& saved);
+  /// The tensor is saved as it is, or its runs are held so.
+  void keep_exact(const at::Tensor& tensor, const Saving& saving);
+  int64_t bytes_of_new(const std::vector<at::Tensor>& copies);
+  void measure_derived(const Saved& saved, const at::Tensor& run,
+                       const Derivations::Derived& derived);
+  codecs::RandomStream next_random(at::Device device);
+
+  // compression_late.cpp.
+
+  /// The input of a norm, which is coded once it is known whether codes tell of it that an
+  /// activation of the norm's output keeps.
+  struct Waiting {
+    std::shared_ptr<StoredRun> run;
+    at::Tensor input;
+    Saving saving;
+    Treatment treatment;
+    Compression::SiteKey site;
+    c10::Stream stream;
+    std::optional<Derivations::Derived> derived;  ///< to be measured
+    bool has_ended = false;                       ///< the norm
+    int running = 0;  ///< operations that run, the outermost of which takes its output
+    std::optional<Contents> output = {};
+    std::vector<int64_t> strides = {};                  ///< of that
+    std::optional<codecs::Statistics> statistics = {};  ///< of the input, that the norm keeps
+  };
+  bool waits(const at::Tensor& run, const Saved& saved) const;
+  std::shared_ptr<StoredRun> wait(const Saved& saved, std::optional<Derivations::Derived> derived);
+  void follow_start(const RecordedCall& call);
+  void follow_end(const RecordedCall& call);
+  /// What the operation that saves now tells of it.
+  std::optional<codecs::Classes> classes_of_waiting(const Saving& saving) const;
+  /// Codes it.
+  void settle(const std::optional<codecs::Classes>& classes);
+
+  // compression_consumers.cpp.
+
+  /// What an element-wise operation keeps, which is coded once it is known who takes its result.
+  struct Followed {
+    std::shared_ptr<StoredRun> run;
+    at::Tensor input;  ///< what was saved, as it is
+    Saving saving;
+    Treatment treatment;
+    Compression::SiteKey site;
+    c10::Stream stream;
+    RunPointer codes = {};                             ///< of the same elements, by others
+    std::optional<Derivations::Derived> derived = {};  ///< to be measured, or
+    bool is_derived = false;                           ///< to be kept so
+  };
+  /// Whether there is anything to wait for.
+  bool is_followed(const Saved& saved) const;
+  /// derived: what it is to come of, unless it is kept exactly.
+  std::unique_ptr<const Kept> code_later(const Saved& saved, Run& known,
+                                         const std::optional<Derivations::Derived>& derived);
+  /// kept: an activation's codes; null: as autograd keeps them.
+  std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
+  /// What log_softmax keeps, once it has a result of which that can be computed.
+  void follow_logarithms(const RecordedCall& call);
+  void watch(const Saved& saved, const at::Tensor& x, const std::shared_ptr<CodesOrInput>& state);
+  void keep_coded(const Followed& followed, const Consumers::Decision& decision);
+  void keep_exact(const Followed& followed, std::string_view why);
+
+  std::shared_ptr<Compression> compression_;
+  Derivations derivations_;
+  Sensitivities sensitivities_;
+  std::shared_ptr<swap::HostSwap> swap_;  ///< null: what is coded stays
+  std::map<RunKey, Run> runs_;
+  MemoryUses uses_;
+  /// The latest tensor, where it was not replaced here.
+  struct Left {
+    const void* memory;
+    int64_t version;
+  };
+  std::optional<Left> left_;
+  SharedCopies masks_;                                    ///< of attention
+  std::optional<Compression::SiteKey> latest_;            ///< whose tensor was the latest one
+  std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
+  int64_t seed_;                                          ///< of its random numbers
+  std::map<std::string, at::Tensor> seeds_;               ///< the same by device
+  std::map<const void*, Memory> counted_;  ///< of copies of parameters that some place holds
+  int64_t coded_ = 0;
+  /// What the next activation keeps codes by, and of what.
+  struct Activation {
+    Table table;
+    bool is_given;
+    int64_t elements;
+    int64_t bytes;
+    std::vector<const void*> makers;  ///< parameters of the layer before
+  };
+  std::optional<Activation> activation_;
+  std::optional<Compression::SiteKey> exact_activation_;  ///< that runs next
+  std::optional<Way> activation_way_;                     ///< of what the next one keeps
+  std::optional<Waiting> waiting_;
+  /// That log_softmax, which runs, saved of its result.
+  struct Probabilities {
+    std::weak_ptr<StoredRun> run;
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> strides;
+    Compression::SiteKey site;
+  };
+  std::optional<Probabilities> probabilities_;
+  Consumers consumers_;
+};
+
+}  // namespace fewbit::session

@@ -1,0 +1,97 @@
+#include "compression/stored_run.hpp"
+
+#include <utility>
+
+#include <c10/util/Exception.h>
+
+#include "ops/layout.hpp"
+
+namespace fewbit::session {
+
+StoredRun::StoredRun(std::shared_ptr<const codecs::Encoded> codes) : codes_(std::move(codes)) {}
+
+StoredRun::StoredRun(const at::Tensor& view)
+    : view_(view.detach()), version_(view._version()), is_settled_(false) {}
+
+at::Tensor StoredRun::decoded() const {
+  std::unique_lock lock(mutex_);
+  const auto codes = codes_;
+  const at::Tensor view = view_;
+  lock.unlock();  // what runs now may have it coded
+  if (codes) return codes->decoded();
+  TORCH_CHECK(
+      !has_changed(),
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: ",
+      view.toString(), " ", view.sizes(), ": it is at version ", view._version(),
+      "; expected version ", version_, " (fewbit::Compressor holds it as it was saved)");
+  return ops::dense(view).as_strided({view.numel()}, {1}).clone();
+}
+
+at::TensorList StoredRun::tensors() const {
+  const std::lock_guard lock(mutex_);
+  return codes_ ? codes_->tensors() : at::TensorList(view_);
+}
+
+bool StoredRun::is_settled() const {
+  const std::lock_guard lock(mutex_);
+  return is_settled_;
+}
+
+bool StoredRun::has_changed() const {
+  const std::lock_guard lock(mutex_);
+  return !codes_ && view_._version() != version_;
+}
+
+void StoredRun::settle(std::shared_ptr<const codecs::Encoded> codes) {
+  {
+    const std::lock_guard lock(mutex_);
+    codes_ = std::move(codes);
+    is_settled_ = true;
+    if (codes_) view_.reset();
+  }
+  tell();
+}
+
+void StoredRun::hold(const at::Tensor& view) {
+  {
+    const std::lock_guard lock(mutex_);
+    view_ = view;
+    version_ = view._version();
+    is_settled_ = true;
+    codes_.reset();
+  }
+  tell();
+}
+
+bool StoredRun::hold_again(const at::Tensor& view) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (view._version() != version_) return false;
+    view_ = view;
+    codes_.reset();
+    is_settled_ = true;
+  }
+  tell();
+  return true;
+}
+
+void StoredRun::when_changed(std::function<void()> tell) {
+  const std::lock_guard lock(mutex_);
+  listeners_.push_back(std::move(tell));
+}
+
+void StoredRun::forget_listeners() {
+  std::vector<std::function<void()>> forgotten;  // freed without the lock
+  const std::lock_guard lock(mutex_);
+  forgotten.swap(listeners_);
+}
+
+void StoredRun::tell() const {
+  std::unique_lock lock(mutex_);
+  const auto listeners = listeners_;
+  lock.unlock();
+  for (const auto& listener : listeners) listener();
+}
+
+}  // namespace fewbit::session

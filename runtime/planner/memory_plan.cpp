@@ -1,0 +1,111 @@
+#include "fewbit/memory_plan.hpp"
+
+#include <algorithm>
+
+#include <c10/util/Exception.h>
+
+#include "planner/memory_planner.hpp"
+#include "text/table.hpp"
+
+namespace fewbit {
+
+namespace {
+
+using session::TextTable;
+
+std::string name_of(Keep keep) {
+  switch (keep) {
+    case Keep::exact:
+      return "exact";
+    case Keep::coded:
+      return "coded";
+    case Keep::rebuilt:
+      return "rebuilt";
+    default:
+      return "swapped";
+  }
+}
+
+std::string milliseconds(double seconds) {
+  return session::rounded(1000.0 * seconds);
+}
+
+const MemoryPlan::Choice* choice_of(const MemoryPlan::Place& place, Keep keep) {
+  const auto choice = std::ranges::find(place.choices, keep, &MemoryPlan::Choice::keep);
+  return choice == place.choices.end() ? nullptr : &*choice;
+}
+
+/// Bytes and milliseconds of every way that there is.
+std::vector<std::string> row_of(const MemoryPlan::Place& place) {
+  std::vector<std::string> row = {place.site.name(), name_of(place.choice().keep)};
+  for (const Keep keep : {Keep::exact, Keep::coded, Keep::rebuilt, Keep::swapped}) {
+    const MemoryPlan::Choice* choice = choice_of(place, keep);
+    const bool takes_none = keep == Keep::rebuilt || keep == Keep::swapped;
+    if (!takes_none) row.push_back(choice ? session::grouped(choice->bytes) : "-");
+    if (keep != Keep::exact) row.push_back(choice ? milliseconds(choice->seconds) : "-");
+  }
+  return row;
+}
+
+std::string places_text(const MemoryPlan& plan) {
+  constexpr auto kRight = TextTable::Side::right;
+  TextTable table({{"what is kept"},
+                   {"how"},
+                   {"exact bytes", kRight},
+                   {"coded bytes", kRight},
+                   {"coded ms", kRight},
+                   {"rebuilt ms", kRight},
+                   {"swapped ms", kRight}});
+  for (const MemoryPlan::Place& place : plan.places) table.add(row_of(place));
+  return table.text();
+}
+
+std::string checkpoints_text(const MemoryPlan& plan) {
+  if (plan.checkpoints.empty()) return "";
+  constexpr auto kRight = TextTable::Side::right;
+  TextTable table(
+      {{"fewbit::checkpoint of"}, {"bytes less", kRight}, {"ms more", kRight}, {"worth it"}});
+  for (const MemoryPlan::Checkpoint& one : plan.checkpoints) {
+    table.add({one.module, session::grouped(one.bytes), milliseconds(one.seconds),
+               one.is_proposed ? "yes" : "no"});
+  }
+  return '\n' + table.text();
+}
+
+}  // namespace
+
+int64_t MemoryPlan::bytes() const {
+  int64_t bytes = other_bytes;
+  for (const Place& place : places) bytes += place.choice().bytes;
+  return bytes;
+}
+
+double MemoryPlan::seconds() const {
+  double seconds = other_seconds;
+  for (const Place& place : places) seconds += place.choice().seconds;
+  return seconds;
+}
+
+std::string MemoryPlan::text() const {
+  const std::string verdict = fits() ? "" : ", the least there is: more than the budget";
+  return session::grouped(bytes()) + " bytes of " + session::grouped(exact_bytes) +
+         " are kept, for a budget of " + session::grouped(budget) + verdict + "; " +
+         milliseconds(seconds()) + " ms more than the step's " + milliseconds(step_seconds) +
+         "\n\n" + places_text(*this) + checkpoints_text(*this);
+}
+
+MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, int64_t bytes,
+                       const CompressorOptions& options,
+                       const torch::OrderedDict<std::string, at::Tensor>& parameters) {
+  TORCH_CHECK(bytes >= 0, "fewbit::plan_memory: bytes is ", bytes, ", accepted: 0 or more");
+  return session::MemoryPlanner(forward, options).plan(bytes, parameters);
+}
+
+Compressor& Compressor::follow(const MemoryPlan& plan) {
+  for (const MemoryPlan::Place& place : plan.places) {
+    compression_->assign(session::key_of(place.site), {place.choice().keep, place.bits});
+  }
+  return *this;
+}
+
+}  // namespace fewbit

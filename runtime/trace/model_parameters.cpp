@@ -1,0 +1,103 @@
+#include "trace/model_parameters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include "trace/running_operations.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+/// Nodes that give the same numbers in another form.
+bool is_view_or_cast(const std::string& node) {
+  constexpr std::array<std::string_view, 23> kNames = {"ToCopyBackward0",
+                                                       "TBackward0",
+                                                       "TransposeBackward0",
+                                                       "ViewBackward0",
+                                                       "PermuteBackward0",
+                                                       "ReshapeAliasBackward0",
+                                                       "UnsafeViewBackward0",
+                                                       "ExpandBackward0",
+                                                       "AliasBackward0",
+                                                       "SliceBackward0",
+                                                       "SelectBackward0",
+                                                       "SplitBackward0",
+                                                       "SplitWithSizesBackward0",
+                                                       "UnbindBackward0",
+                                                       "UnsqueezeBackward0",
+                                                       "SqueezeBackward0",
+                                                       "SqueezeBackward1",
+                                                       "SqueezeBackward2",
+                                                       "AsStridedBackward0",
+                                                       "UnfoldBackward0",
+                                                       "UnsafeSplitBackward0",
+                                                       "DiagonalBackward0",
+                                                       "UnsafeSplitWithSizesBackward0"};
+  return std::ranges::find(kNames, node) != kNames.end();
+}
+
+/// Nodes that write the same numbers of one tensor or of several elsewhere.
+bool is_copy(const std::string& node) {
+  constexpr std::array<std::string_view, 5> kNames = {"CloneBackward0", "ReshapeCopyBackward0",
+                                                      "RepeatBackward0", "CatBackward0",
+                                                      "StackBackward0"};
+  return std::ranges::find(kNames, node) != kNames.end();
+}
+
+bool shows_another(const torch::autograd::Node& node) {
+  return is_view_or_cast(node.name()) && node.num_outputs() == 1;
+}
+
+/// The end of the graph that the node is, or leads to by views and casts; null: none.
+const torch::autograd::AccumulateGrad* parameter_at(const torch::autograd::Node* node) {
+  while (node != nullptr && shows_another(*node)) node = node->next_edge(0).function.get();
+  return dynamic_cast<const torch::autograd::AccumulateGrad*>(node);
+}
+
+}  // namespace
+
+bool is_made_of_parameters(const at::Tensor& tensor) {
+  constexpr size_t kManyNodes = 4096;
+  std::vector<const torch::autograd::Node*> open = {torch::autograd::impl::grad_fn_unsafe(tensor)};
+  for (size_t seen = 0; !open.empty(); ++seen) {
+    const torch::autograd::Node* const node = open.back();
+    open.pop_back();
+    if (dynamic_cast<const torch::autograd::AccumulateGrad*>(node) != nullptr) continue;
+    if (node == nullptr || seen == kManyNodes) return false;
+    const std::string name = node->name();
+    if (!is_view_or_cast(name) && !is_copy(name)) return false;
+    for (const torch::autograd::Edge& edge : node->next_edges()) {
+      open.push_back(edge.function.get());
+    }
+  }
+  return true;
+}
+
+bool is_of_parameter(const at::Tensor& tensor) {
+  return parameter_at(torch::autograd::impl::grad_fn_unsafe(tensor)) != nullptr;
+}
+
+std::vector<const void*> parameters_of_maker(const at::Tensor& tensor) {
+  const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(tensor);
+  while (maker != nullptr && shows_another(*maker)) maker = maker->next_edge(0).function.get();
+  std::vector<const void*> addresses;
+  if (maker == nullptr) return addresses;
+  for (const torch::autograd::Edge& edge : maker->next_edges()) {
+    const torch::autograd::AccumulateGrad* end = parameter_at(edge.function.get());
+    if (end != nullptr) addresses.push_back(memory_of(end->variable).address());
+  }
+  return addresses;
+}
+
+bool is_of_model(const at::Tensor& tensor) {
+  return (tensor.is_leaf() && tensor.requires_grad()) || is_of_parameter(tensor);
+}
+
+}  // namespace fewbit::session

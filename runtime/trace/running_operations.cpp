@@ -1,0 +1,249 @@
+// Who saves? A node takes its sequence number, a counter of its thread, when its operation starts,
+// and saves before another node is made: the newest number is the saver's. Its name comes with the
+// tensors that lead to it: outputs of an operation that ends, inputs of one that starts (which show
+// custom functions too, since these are not operations of the dispatcher).
+#include "trace/running_operations.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <ATen/SequenceNumber.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/record_function.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include "text/names.hpp"
+
+namespace fewbit::session {
+namespace {
+
+// A tensor among the arguments.
+struct Input {
+  const void* address;
+  std::int64_t offset;  // into its storage
+  int argument;
+};
+
+// An operation that is running; they nest.
+struct Operation : at::ObserverContext {
+  const at::RecordFunction* record = nullptr;
+  const Operation* outer = nullptr;
+  std::string name;
+  std::vector<Input> inputs;
+  std::vector<const void*> parameters;  // where those of them lie that are some
+  std::uint64_t first_node = 0;         // the number of the node that it makes first
+  std::shared_ptr<const CallNote> note;
+  std::vector<c10::IValue> arguments;  // where the listener holds them
+};
+
+struct Following {
+  OperationListener* listener = nullptr;  // null where nobody follows
+  const Operation* running = nullptr;
+  at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
+};
+
+Following& this_thread() {
+  static thread_local Following following;
+  return following;
+}
+
+NodeKey key_of(const torch::autograd::Node& node) {
+  return {node.thread_id(), node.sequence_nr()};
+}
+
+const void* address_of(const at::Tensor& tensor) {
+  return tensor.has_storage() ? static_cast<const void*>(tensor.storage().unsafeGetStorageImpl())
+                              : tensor.unsafeGetTensorImpl();
+}
+
+std::int64_t offset_of(const at::Tensor& tensor) {
+  return tensor.has_storage() ? tensor.storage_offset() : 0;
+}
+
+template <class Visit>
+void for_each_tensor(const c10::IValue& value, const Visit& visit) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined()) visit(value.toTensor());
+  } else if (value.isList()) {
+    for (const c10::IValue& element : value.toListRef()) for_each_tensor(element, visit);
+  }
+}
+
+// What a view shows; else the tensor.
+at::Tensor root_of(const at::Tensor& tensor) {
+  return tensor.is_view() ? at::Tensor(tensor._base()) : tensor;
+}
+
+bool is_parameter(const at::Tensor& root) {
+  return root.requires_grad() && torch::autograd::impl::grad_fn_unsafe(root) == nullptr;
+}
+
+// What its parts hold, or its elements where it has no parts.
+std::int64_t bytes_without_storage(const at::Tensor& tensor) {
+  const auto size = [](const at::Tensor& part) {
+    return static_cast<std::int64_t>(part.storage().nbytes());
+  };
+  if (tensor.layout() == at::kSparse) return size(tensor._indices()) + size(tensor._values());
+  if (tensor.layout() == at::kSparseCsr) {
+    return size(tensor.crow_indices()) + size(tensor.col_indices()) + size(tensor.values());
+  }
+  return tensor.numel() * static_cast<std::int64_t>(tensor.element_size());
+}
+
+void learn_name(const at::Tensor& tensor) {
+  // Null once nobody follows an operation to its end.
+  OperationListener* const listener = this_thread().listener;
+  if (listener == nullptr) return;
+  // The unsafe form makes no new node for a view that was changed: numbers stay as they are.
+  const torch::autograd::Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
+  if (node != nullptr) listener->name_node(key_of(*node), node->name());
+}
+
+// Of the innermost that runs of which there is any, or null.
+std::shared_ptr<const CallNote> running_note() {
+  const Operation* operation = this_thread().running;
+  while (operation != nullptr && operation->note == nullptr) operation = operation->outer;
+  return operation == nullptr ? nullptr : operation->note;
+}
+
+std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& function) {
+  Following& thread = this_thread();
+  // libtorch hands the callback on to threads that work for this one.
+  if (thread.listener == nullptr) return nullptr;
+  // Where such a thread follows operations itself it has the callback twice.
+  if (thread.running != nullptr && thread.running->record == &function) return nullptr;
+  if (!thread.listener->listens()) {
+    stop_following_operations();
+    return nullptr;
+  }
+  auto operation = std::make_unique<Operation>();
+  operation->record = &function;
+  operation->outer = thread.running;
+  operation->name = function.name();
+  operation->first_node = at::sequence_number::peek();
+  operation->note = thread.listener->note(operation->name, function.inputs());
+  int argument = 0;
+  for (const c10::IValue& input : function.inputs()) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) {
+      operation->inputs.push_back({address_of(tensor), offset_of(tensor), argument});
+      if (is_parameter(root_of(tensor))) operation->parameters.push_back(address_of(tensor));
+      learn_name(tensor);
+    });
+    ++argument;
+  }
+  if (thread.listener->holds(operation->name)) {
+    operation->arguments.assign(function.inputs().begin(), function.inputs().end());
+    thread.listener->start_call({operation->name, operation->arguments, {}});
+  }
+  thread.running = operation.get();
+  return operation;
+}
+
+void operation_ends(const at::RecordFunction& function, at::ObserverContext* context) {
+  Following& thread = this_thread();
+  if (context == nullptr || thread.running != context) return;
+  const Operation& operation = *thread.running;
+  thread.running = operation.outer;
+  for (const c10::IValue& output : function.outputs()) for_each_tensor(output, learn_name);
+  if (operation.arguments.empty() || thread.listener == nullptr) return;
+  thread.listener->end_call({operation.name, operation.arguments, function.outputs()});
+}
+
+// Of the operation that it is; -1: none. Arguments may share memory, as parts of one projection do.
+int argument_of(const Operation& operation, const at::Tensor& tensor) {
+  const void* address = address_of(tensor);
+  int found = -1;
+  for (const Input& input : operation.inputs) {
+    if (input.address != address) continue;
+    if (input.offset == offset_of(tensor)) return input.argument;
+    if (found < 0) found = input.argument;
+  }
+  return found;
+}
+
+}  // namespace
+
+bool is_in_place(std::string_view operation) {
+  return operation.ends_with('_') && !operation.ends_with("__");
+}
+
+Memory memory_of(const at::Tensor& tensor) {
+  if (tensor.has_storage()) {
+    const at::Storage& storage = tensor.storage();
+    return {storage.getWeakStorageImpl(), static_cast<std::int64_t>(storage.nbytes())};
+  }
+  using Weak = c10::weak_intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>;
+  return {Weak(tensor.getIntrusivePtr()), bytes_without_storage(tensor)};
+}
+
+bool takes(const RecordedCall& call, const void* memory) {
+  bool found = false;
+  for (const c10::IValue& argument : call.arguments) {
+    for_each_tensor(argument,
+                    [&](const at::Tensor& tensor) { found |= address_of(tensor) == memory; });
+  }
+  return found;
+}
+
+void start_following_operations(OperationListener& listener) {
+  Following& thread = this_thread();
+  if (std::exchange(thread.listener, &listener) != nullptr) return;
+  thread.callback =
+      at::addThreadLocalCallback(at::RecordFunctionCallback(operation_starts, operation_ends)
+                                     .needsInputs(true)
+                                     .needsOutputs(true)
+                                     .scopes({at::RecordScope::FUNCTION}));
+}
+
+void stop_following_operations() noexcept {
+  Following& thread = this_thread();
+  if (std::exchange(thread.listener, nullptr) != nullptr) at::removeCallback(thread.callback);
+}
+
+Saving describe_saving(const at::Tensor& tensor) {
+  const Following& thread = this_thread();
+  Saving saving;
+  saving.memory = memory_of(tensor);
+  saving.node = {at::RecordFunction::currentThreadId(), at::sequence_number::peek() - 1};
+  SavedTensor& facts = saving.facts;
+  facts.operation = thread.running != nullptr ? thread.running->name : "custom function";
+  if (thread.running != nullptr) {
+    saving.argument = argument_of(*thread.running, tensor);
+    saving.parameters = thread.running->parameters;
+    if (!thread.running->arguments.empty()) saving.arguments = &thread.running->arguments;
+    if (thread.running->outer != nullptr) saving.caller = thread.running->outer->name;
+    // In place it may make further nodes before it saves.
+    if (is_in_place(thread.running->name)) saving.node.sequence = thread.running->first_node;
+    saving.note = running_note();
+  }
+  facts.shape = shape_of(tensor);
+  facts.dtype = tensor.scalar_type();
+  facts.device = tensor.device();
+
+  const at::Tensor root = root_of(tensor);
+  const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(root);
+  if (is_parameter(root)) {
+    facts.parameter = true;
+    facts.maker = SavedTensor::kParameter;
+    return saving;
+  }
+  if (maker == nullptr) maker = torch::autograd::impl::grad_fn_unsafe(tensor);
+  if (maker != nullptr) {
+    saving.maker = key_of(*maker);
+    facts.maker = maker->name();
+    // In place on a view the maker is the base's.
+    facts.is_output =
+        saving.maker == saving.node || (saving.argument == 0 && is_in_place(facts.operation));
+    thread.listener->name_node(saving.maker, facts.maker);
+  } else if (thread.running != nullptr && saving.argument < 0) {
+    saving.maker = saving.node;
+  } else {
+    facts.maker = SavedTensor::kNoGradient;
+  }
+  return saving;
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,305 @@
+// libtorch asks the default engine for the hooks of every tensor it saves; its own engine has none.
+// Ours has them while the asking thread has users, and hands every backward pass on to libtorch's
+// engine, so that worker threads and queues stay where they are.
+#include "trace/saved_tensors.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include <ATen/SavedTensorHooks.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/util/Exception.h>
+#include <c10/util/Type.h>
+#include <torch/csrc/autograd/engine.h>
+
+#include "text/names.hpp"
+#include "trace/saved_tensor_users.hpp"
+
+namespace fewbit::session {
+namespace {
+
+using torch::autograd::Engine;
+using torch::autograd::SavedVariableHooks;
+
+using Users = UserStack::Users;
+
+UserStack& users() {
+  return *UserStack::of_this_thread();
+}
+
+// While users are asked or told: what they run themselves is nobody's to hear of.
+class Asking {
+ public:
+  Asking() : was_asking_(std::exchange(is_asking(), true)) {}
+  ~Asking() { is_asking() = was_asking_; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+  static bool& is_asking() {
+    static thread_local bool is_asking = false;
+    return is_asking;
+  }
+
+ private:
+  const at::NoGradGuard no_grad_;
+  bool was_asking_;
+};
+
+// Of all users.
+class Listener final : public OperationListener {
+ public:
+  void name_node(NodeKey node, const std::string& name) override {
+    for (const auto& user : users().each()) user->name_node(node, name);
+  }
+  bool listens() const override { return !users().is_empty(); }
+  std::shared_ptr<const CallNote> note(std::string_view operation,
+                                       c10::ArrayRef<const c10::IValue> arguments) override {
+    for (const auto& user : users().each()) {
+      if (auto note = user->note(operation, arguments)) return note;
+    }
+    return nullptr;
+  }
+  bool holds(std::string_view operation) const override {
+    return !Asking::is_asking() && users().any_holds(operation);
+  }
+  void start_call(const RecordedCall& call) override {
+    for_each_holder(call, [&](SavedTensorUser& user) { user.start_call(call); });
+  }
+  void end_call(const RecordedCall& call) override {
+    for_each_holder(call, [&](SavedTensorUser& user) { user.end_call(call); });
+  }
+
+ private:
+  // libtorch swallows what a callback throws.
+  template <class Visit>
+  static void for_each_holder(const RecordedCall& call, const Visit& visit) noexcept {
+    try {
+      const Asking asking;
+      for (const auto& user : users().all()) {
+        if (user->holds(call.operation)) visit(*user);
+      }
+    } catch (...) {
+      users().keep_failure(std::current_exception());
+    }
+  }
+};
+
+Listener& listener() {
+  static Listener listener;
+  return listener;
+}
+
+// The tensor itself.
+class Unchanged final : public Kept {
+ public:
+  // An operation that holds its own output would hold itself: without the graph, as autograd does.
+  explicit Unchanged(const at::Tensor& tensor)
+      : tensor_(tensor.is_leaf() ? tensor : at::Tensor(tensor.tensor_data())),
+        version_(tensor._version()) {}
+
+  at::Tensor restored() const override {
+    TORCH_CHECK(tensor_._version() == version_,
+                "one of the variables needed for gradient computation has been modified by an "
+                "inplace operation: ",
+                tensor_.toString(), " ", shape_text(shape_of(tensor_)), " is at version ",
+                tensor_._version(), "; expected version ", version_,
+                " (saved where fewbit follows saved tensors)");
+    return tensor_;
+  }
+
+  at::TensorList tensors() const override { return tensor_; }
+
+ private:
+  at::Tensor tensor_;
+  std::int64_t version_;
+};
+
+// One part of what replaces a tensor, saved by the same call.
+Saving part_of(const Saving& whole, const at::Tensor& part) {
+  Saving saving = whole;
+  saving.memory = memory_of(part);
+  saving.maker = saving.node;
+  saving.facts.maker = saving.facts.operation;
+  saving.facts.shape = shape_of(part);
+  saving.facts.dtype = part.scalar_type();
+  saving.facts.device = part.device();
+  saving.facts.parameter = false;
+  saving.facts.is_output = false;
+  return saving;
+}
+
+// The arguments end with the operation.
+Saving outliving(Saving saving) {
+  saving.arguments = nullptr;
+  return saving;
+}
+
+// What stands for a saved tensor, and who was told of it.
+class Held {
+ public:
+  Held(std::unique_ptr<const Kept> kept, bool is_replaced)
+      : kept_(std::move(kept)), is_replaced_(is_replaced) {}
+
+  const Kept& kept() const { return *kept_; }
+
+  // In the place of what users were told before.
+  void tell(const Saving& saving, const Users& users) {
+    std::vector<std::unique_ptr<Keeping>> keepings;
+    exchange(keepings);
+    keepings.clear();
+    for (const at::Tensor& part : kept_->tensors()) {
+      const Saving kept = is_replaced_ ? part_of(saving, part) : saving;
+      for (const auto& user : users) keepings.push_back(user->keep(kept));
+    }
+    exchange(keepings);
+  }
+
+ private:
+  void exchange(std::vector<std::unique_ptr<Keeping>>& keepings) {
+    const std::lock_guard lock(mutex_);
+    keepings_.swap(keepings);
+  }
+
+  const std::unique_ptr<const Kept> kept_;
+  const bool is_replaced_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Keeping>> keepings_;
+};
+
+class Hooks final : public SavedVariableHooks {
+ public:
+  void call_pack_hook(const at::Tensor& tensor) override {
+    users().rethrow_failure();
+    const Saving saving = describe_saving(tensor);
+    std::unique_ptr<const Kept> kept = replacement(tensor, saving);
+    const bool is_replaced = kept != nullptr;
+    if (!is_replaced) kept = kept_unchanged(tensor);
+    held_ = std::make_shared<Held>(std::move(kept), is_replaced);
+    const Users told = users().each();
+    if (held_->kept().is_settled()) held_->tell(saving, told);
+    if (!is_replaced) return;
+    // The graph may be freed in another thread meanwhile.
+    held_->kept().when_changed([held = std::weak_ptr(held_), saving = outliving(saving), told] {
+      if (const auto alive = held.lock()) alive->tell(saving, told);
+    });
+  }
+
+  at::Tensor call_unpack_hook() override { return held_->kept().restored(); }
+
+ private:
+  static std::unique_ptr<const Kept> replacement(const at::Tensor& tensor, const Saving& saving) {
+    const Asking asking;
+    Users all = users().all();
+    std::ranges::reverse(all);
+    std::stable_partition(all.begin(), all.end(),
+                          [](const auto& user) { return user->comes_first(); });
+    std::unique_ptr<const Kept> kept;
+    for (const auto& user : all) {
+      if (kept) {
+        user->pass_over();
+      } else {
+        kept = user->replace(tensor, saving);
+      }
+    }
+    return kept;
+  }
+
+  std::shared_ptr<Held> held_;
+};
+
+class SavedTensorEngine final : public Engine {
+ public:
+  torch::autograd::variable_list execute(const torch::autograd::edge_list& roots,
+                                         const torch::autograd::variable_list& inputs,
+                                         bool keep_graph, bool create_graph, bool accumulate_grad,
+                                         const torch::autograd::edge_list& outputs) override {
+    return get_base_engine().execute(roots, inputs, keep_graph, create_graph, accumulate_grad,
+                                     outputs);
+  }
+
+  c10::intrusive_ptr<at::ivalue::Future> execute_with_graph_task(
+      const std::shared_ptr<torch::autograd::GraphTask>& graph_task,
+      std::shared_ptr<torch::autograd::Node> graph_root,
+      torch::autograd::InputBuffer&& input_buffer) override {
+    return get_base_engine().execute_with_graph_task(graph_task, std::move(graph_root),
+                                                     std::move(input_buffer));
+  }
+
+  std::unique_ptr<SavedVariableHooks> get_default_saved_variable_hooks() override {
+    if (users().is_empty()) return nullptr;
+    return std::make_unique<Hooks>();
+  }
+};
+
+Engine& our_engine() {
+  static SavedTensorEngine* const engine =
+      new SavedTensorEngine;  // engines outlive static destructors
+  return *engine;
+}
+
+// The place of libtorch's engine, as long as any thread has users.
+class EnginePlace {
+ public:
+  void take(const char* who) {
+    const std::lock_guard lock(mutex_);
+    Engine& engine = Engine::get_default_engine();
+    if (&engine != &our_engine()) {
+      const std::type_info& type = typeid(engine);
+      TORCH_CHECK(type == typeid(Engine), who, ": this process runs the engine ",
+                  c10::demangle(type.name()),
+                  ", not libtorch's own; fewbit would have to replace it and does not. In Python, "
+                  "torch.autograd.graph.saved_tensors_hooks shows what is saved.");
+      torch::autograd::set_default_engine_stub(&our_engine);
+    }
+    ++uses_;
+  }
+
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (--uses_ > 0) return;
+    // Python's may have come meanwhile.
+    if (&Engine::get_default_engine() == &our_engine()) {
+      torch::autograd::set_default_engine_stub(&Engine::get_base_engine);
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t uses_ = 0;
+};
+
+EnginePlace& engine_place() {
+  static EnginePlace place;
+  return place;
+}
+
+}  // namespace
+
+std::unique_ptr<const Kept> kept_unchanged(const at::Tensor& tensor) {
+  return std::make_unique<Unchanged>(tensor);
+}
+
+SavedTensorUse::SavedTensorUse(const char* who, std::shared_ptr<SavedTensorUser> user)
+    : stack_(UserStack::of_this_thread()), user_(std::move(user)) {
+  stack_->rethrow_failure();
+  TORCH_CHECK(at::SavedTensorDefaultHooks::is_enabled(), who,
+              ": hooks on saved tensors are disabled here, and it works by them: ",
+              at::SavedTensorDefaultHooks::get_disabled_error_message().value_or(""));
+  engine_place().take(who);
+  start_following_operations(listener());
+  stack_->open(user_);
+}
+
+SavedTensorUse::~SavedTensorUse() {
+  stack_->close(user_);
+  // A thread that was left so by another one stops by itself.
+  if (stack_->is_of_this_thread() && stack_->is_empty()) stop_following_operations();
+  engine_place().leave();
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <ATen/core/Tensor.h>
+
+#include "trace/running_operations.hpp"
+
+namespace fewbit::session {
+
+class UserStack;
+
+// What is kept in the place of a saved tensor.
+class Kept {
+ public:
+  virtual ~Kept() = default;
+  // The tensor again; in any thread, as often as backward asks.
+  virtual at::Tensor restored() const = 0;
+  // All that is held.
+  virtual at::TensorList tensors() const = 0;
+  // Whether users may be told of it yet.
+  virtual bool is_settled() const { return true; }
+  // To be called when something else is held, or when users may be told.
+  virtual void when_changed(const std::function<void()>& /*tell*/) const {}
+};
+
+// The tensor itself, without its graph: refused where it was changed in place meanwhile.
+std::unique_ptr<const Kept> kept_unchanged(const at::Tensor& tensor);
+
+// Lives as long as what a user was told of is kept.
+class Keeping {
+ public:
+  virtual ~Keeping() = default;
+};
+
+// Somebody whom the tensors concern that autograd saves in a thread. Of the calling thread's users
+// the latest that replaces a tensor does so, those that come first before the others; then all are
+// told what is kept.
+class SavedTensorUser {
+ public:
+  virtual ~SavedTensorUser() = default;
+  // In the place of the tensor; null: not by this user. Runs without gradients and unwatched.
+  virtual std::unique_ptr<const Kept> replace(const at::Tensor& /*tensor*/,
+                                              const Saving& /*saving*/) {
+    return nullptr;
+  }
+  // Somebody who is asked before replaces a tensor.
+  virtual void pass_over() {}
+  // Whether it is asked before those that are opened later.
+  virtual bool comes_first() const { return false; }
+  // One tensor that is kept: the saved one, or a part of what replaces it. What is not settled is
+  // told of once it is.
+  virtual std::unique_ptr<Keeping> keep(const Saving& saving) = 0;
+  // The name of a node that may have saved something is known.
+  virtual void name_node(NodeKey /*node*/, const std::string& /*name*/) {}
+  // Of a call that starts, for all tensors that it saves; null: nothing. The first user's counts.
+  virtual std::shared_ptr<const CallNote> note(
+      std::string_view /*operation*/, c10::ArrayRef<const c10::IValue> /*arguments*/) const {
+    return nullptr;
+  }
+  // Whether it is to hear of such calls when they start and end. That runs as replace does.
+  virtual bool holds(std::string_view /*operation*/) const { return false; }
+  virtual void start_call(const RecordedCall& /*call*/) {}
+  virtual void end_call(const RecordedCall& /*call*/) {}
+};
+
+// Open in the thread that makes it, until it ends in whichever thread; a user that is open several
+// times there counts once. What users throw while libtorch would swallow it is thrown by the next
+// tensor that the thread saves, or its next use. Hooks of
+// libtorch's engine stand behind it, and hold that engine's place in all threads while there are
+// users. A tensor that is not replaced is unpacked as the same memory under another handle, and
+// refused where it was changed in place meanwhile; replaced ones are what they were when saved.
+class SavedTensorUse {
+ public:
+  // Throws c10::Error naming `who` where the process runs another engine, such as Python's, or
+  // where hooks on saved tensors are disabled in this thread.
+  SavedTensorUse(const char* who, std::shared_ptr<SavedTensorUser> user);
+  ~SavedTensorUse();
+  SavedTensorUse(const SavedTensorUse&) = delete;
+  SavedTensorUse& operator=(const SavedTensorUse&) = delete;
+
+ private:
+  std::shared_ptr<UserStack> stack_;  // of the thread that opened it
+  std::shared_ptr<SavedTensorUser> user_;
+};
+
+}  // namespace fewbit::session
