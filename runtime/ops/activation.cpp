@@ -8,6 +8,7 @@
 
 #include "kernels/stream/code_stream.hpp"
 #include "ops/activation_passes.hpp"
+#include "ops/find.hpp"
 #include "ops/layout.hpp"
 #include "ops/ranges.hpp"
 #include "ops/table_arguments.hpp"
@@ -27,12 +28,6 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
 namespace fewbit::ops {
 
 namespace {
-
-/// Looked up once per operation.
-template <class Signature>
-c10::TypedOperatorHandle<Signature> find(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
-}
 
 /// One draw of the generator, the key of all of a call's random numbers.
 std::optional<at::Tensor> seed_for(const at::Tensor& x, const Table& table,

@@ -6,6 +6,7 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include "ops/find.hpp"
 #include "ops/group_arguments.hpp"
 #include "ops/group_passes.hpp"
 #include "ops/ranges.hpp"
@@ -97,8 +98,7 @@ std::tuple<at::Tensor, at::Tensor> group_encode(const at::Tensor& x, int64_t bit
   using Signature =
       std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, int64_t, c10::string_view,
                                          const std::optional<at::Tensor>&, int64_t);
-  static const auto operation =
-      c10::Dispatcher::singleton().findSchemaOrThrow("fewbit::group_encode", "").typed<Signature>();
+  static const auto operation = find<Signature>("fewbit::group_encode");
   return operation.call(x, bits, group, rounding, seed, offset);
 }
 
@@ -109,8 +109,7 @@ at::Tensor group_decode(const at::Tensor& codes, const at::Tensor& constants, c1
   using Signature =
       at::Tensor(const at::Tensor&, const at::Tensor&, c10::SymInt, int64_t, int64_t,
                  c10::string_view, at::ScalarType, const std::optional<at::Tensor>&, int64_t);
-  static const auto operation =
-      c10::Dispatcher::singleton().findSchemaOrThrow("fewbit::group_decode", "").typed<Signature>();
+  static const auto operation = find<Signature>("fewbit::group_decode");
   return operation.call(codes, constants, std::move(count), bits, group, rounding, dtype, seed,
                         offset);
 }

@@ -7,6 +7,7 @@
 #include <torch/library.h>
 
 #include "kernels/quantizer/group_samples.hpp"
+#include "ops/find.hpp"
 #include "ops/group_samples_arguments.hpp"
 #include "ops/group_samples_passes.hpp"
 #include "ops/ranges.hpp"
@@ -109,9 +110,7 @@ std::tuple<at::Tensor, at::Tensor> group_encode_samples(const at::Tensor& x, con
   using Signature = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&,
                                                        c10::SymInt, int64_t, c10::string_view,
                                                        const std::optional<at::Tensor>&, int64_t);
-  static const auto operation = c10::Dispatcher::singleton()
-                                    .findSchemaOrThrow("fewbit::group_encode_samples", "")
-                                    .typed<Signature>();
+  static const auto operation = find<Signature>("fewbit::group_encode_samples");
   return operation.call(x, bits, std::move(bytes), group, rounding, seed, offset);
 }
 
@@ -122,9 +121,7 @@ at::Tensor group_decode_samples(const at::Tensor& codes, const at::Tensor& const
   using Signature =
       at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, c10::SymInt, int64_t,
                  c10::string_view, at::ScalarType, const std::optional<at::Tensor>&, int64_t);
-  static const auto operation = c10::Dispatcher::singleton()
-                                    .findSchemaOrThrow("fewbit::group_decode_samples", "")
-                                    .typed<Signature>();
+  static const auto operation = find<Signature>("fewbit::group_decode_samples");
   return operation.call(codes, constants, bits, std::move(count), group, rounding, dtype, seed,
                         offset);
 }

@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include "kernels/quantizer/integers.hpp"
+#include "ops/find.hpp"
 #include "ops/integer_arguments.hpp"
 #include "ops/integer_passes.hpp"
 #include "ops/ranges.hpp"
@@ -121,33 +122,26 @@ TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
 }
 
 at::Tensor integer_encode(const at::Tensor& x, int64_t minimum, int64_t bits) {
-  static const auto operation = c10::Dispatcher::singleton()
-                                    .findSchemaOrThrow("fewbit::integer_encode", "")
-                                    .typed<at::Tensor(const at::Tensor&, int64_t, int64_t)>();
+  static const auto operation =
+      find<at::Tensor(const at::Tensor&, int64_t, int64_t)>("fewbit::integer_encode");
   return operation.call(x, minimum, bits);
 }
 
 at::Tensor integer_decode(const at::Tensor& codes, c10::SymInt count, int64_t minimum, int64_t bits,
                           at::ScalarType dtype) {
   using Signature = at::Tensor(const at::Tensor&, c10::SymInt, int64_t, int64_t, at::ScalarType);
-  static const auto operation = c10::Dispatcher::singleton()
-                                    .findSchemaOrThrow("fewbit::integer_decode", "")
-                                    .typed<Signature>();
+  static const auto operation = find<Signature>("fewbit::integer_decode");
   return operation.call(codes, std::move(count), minimum, bits, dtype);
 }
 
 at::Tensor sign_encode(const at::Tensor& x) {
-  static const auto operation = c10::Dispatcher::singleton()
-                                    .findSchemaOrThrow("fewbit::sign_encode", "")
-                                    .typed<at::Tensor(const at::Tensor&)>();
+  static const auto operation = find<at::Tensor(const at::Tensor&)>("fewbit::sign_encode");
   return operation.call(x);
 }
 
 at::Tensor sign_decode(const at::Tensor& codes, c10::SymInt count, at::ScalarType dtype) {
   static const auto operation =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow("fewbit::sign_decode", "")
-          .typed<at::Tensor(const at::Tensor&, c10::SymInt, at::ScalarType)>();
+      find<at::Tensor(const at::Tensor&, c10::SymInt, at::ScalarType)>("fewbit::sign_decode");
   return operation.call(codes, std::move(count), dtype);
 }
 

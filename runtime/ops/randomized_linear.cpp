@@ -11,6 +11,7 @@
 #include <ATen/ops/randint.h>
 #include <torch/library.h>
 
+#include "ops/find.hpp"
 #include "ops/projections.hpp"
 
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
@@ -115,8 +116,7 @@ const char* name_of(Projection projection) {
 at::Tensor project_rows(const at::Tensor& x, c10::SymInt rows, c10::string_view projection,
                         const at::Tensor& seed) {
   using Signature = at::Tensor(const at::Tensor&, c10::SymInt, c10::string_view, const at::Tensor&);
-  static const auto operation =
-      c10::Dispatcher::singleton().findSchemaOrThrow(kProjectName, "").typed<Signature>();
+  static const auto operation = find<Signature>(kProjectName);
   return operation.call(x, std::move(rows), projection, seed);
 }
 
@@ -134,8 +134,7 @@ at::Tensor randomized_linear(const at::Tensor& x, const at::Tensor& weight, cons
   using Signature =
       at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
                  c10::SymInt, c10::string_view, const at::Tensor&);
-  static const auto operation =
-      c10::Dispatcher::singleton().findSchemaOrThrow(ops::kName, "").typed<Signature>();
+  static const auto operation = ops::find<Signature>(ops::kName);
   ops::check_keep(ops::kName, options.keep);
   const std::optional<at::Tensor> given = bias.defined() ? std::optional(bias) : std::nullopt;
   const int64_t rows = ops::as_matrix(x).size(0);

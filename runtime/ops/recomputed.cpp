@@ -7,6 +7,8 @@
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <torch/library.h>
 
+#include "ops/find.hpp"
+
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def("log_softmax(Tensor x, int dim, bool half_to_float=False) -> Tensor");
   m.def(
@@ -34,17 +36,14 @@ TORCH_LIBRARY_IMPL(fewbit, CompositeExplicitAutograd, m) {
 }
 
 at::Tensor log_softmax(const at::Tensor& x, int64_t dim, bool half_to_float) {
-  static const auto operation = c10::Dispatcher::singleton()
-                                    .findSchemaOrThrow("fewbit::log_softmax", "")
-                                    .typed<at::Tensor(const at::Tensor&, int64_t, bool)>();
+  static const auto operation =
+      find<at::Tensor(const at::Tensor&, int64_t, bool)>("fewbit::log_softmax");
   return operation.call(x, dim, half_to_float);
 }
 
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                      const AttentionOptions& options) {
-  static const auto operation = c10::Dispatcher::singleton()
-                                    .findSchemaOrThrow("fewbit::attention", "")
-                                    .typed<AttentionSignature>();
+  static const auto operation = find<AttentionSignature>("fewbit::attention");
   return operation.call(query, key, value, given(options.mask), options.dropout, options.is_causal,
                         options.scale, options.has_groups);
 }

@@ -7,6 +7,7 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include "ops/find.hpp"
 #include "ops/ranges.hpp"
 #include "ops/rotated_arguments.hpp"
 #include "ops/rotated_passes.hpp"
@@ -94,8 +95,7 @@ TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
 
 std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const RotatedCodes& form,
                                                   const RandomStream& random) {
-  static const auto operation =
-      c10::Dispatcher::singleton().findSchemaOrThrow(kRotatedEncode, "").typed<Encode>();
+  static const auto operation = find<Encode>(kRotatedEncode);
   return operation.call(x, form.bits, form.group, form.states, random.seed, random.offset);
 }
 
@@ -115,8 +115,7 @@ std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const Rot
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                           const RotatedCodes& form, at::ScalarType dtype,
                           const RandomStream& random) {
-  static const auto operation =
-      c10::Dispatcher::singleton().findSchemaOrThrow(kRotatedDecode, "").typed<Decode>();
+  static const auto operation = find<Decode>(kRotatedDecode);
   return operation.call(codes, constants, count, form.bits, form.group, form.states, dtype,
                         random.seed, random.offset);
 }
