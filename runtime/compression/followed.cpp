@@ -180,13 +180,15 @@ void CompressionUser::keep_exact(const Followed& followed, std::string_view why)
   const at::Tensor& view = followed.input;
   const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
   const auto bytes = static_cast<int64_t>(view.nbytes());
+  const bool is_kept_anyway = uses_.is_exact(view);
   if (!followed.run->hold_again(view)) return;  // it was changed since it was coded
   for (const Compression::SiteKey& site : uses_.keep_exact(view)) {
     if (site != followed.site) compression_->note_kept_anyway(site);
   }
   runs_[key_of(saved)] = {followed.saving.memory.owner, {}, {}, followed.site, 0, false, true};
   compression_->note(followed.site, {followed.saving}, {},
-                     {std::string(why), view.numel(), bytes, bytes});
+                     {std::string(is_kept_anyway ? Compression::kKeptAnyway : why), view.numel(),
+                      bytes, is_kept_anyway ? 0 : bytes});
 }
 
 /// Probabilities give way to their logarithms where others keep these.

@@ -59,8 +59,12 @@ class Listener final : public OperationListener {
   bool listens() const override { return !users().is_empty(); }
   std::shared_ptr<const CallNote> note(std::string_view operation,
                                        c10::ArrayRef<const c10::IValue> arguments) override {
-    for (const auto& user : users().each()) {
-      if (auto note = user->note(operation, arguments)) return note;
+    try {
+      for (const auto& user : users().each()) {
+        if (auto note = user->note(operation, arguments)) return note;
+      }
+    } catch (...) {
+      users().keep_failure(std::current_exception());
     }
     return nullptr;
   }

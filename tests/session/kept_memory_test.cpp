@@ -434,6 +434,29 @@ TEST(KeptMemory, AFolderThatIsNotThereIsToldOnceWhereTheCallerSeesIt) {
   }
 }
 
+TEST(KeptMemory, TheReportCountsEachMemoryOnce) {
+  at::manual_seed(58);
+  const at::Tensor x = at::randn({256, 256}).requires_grad_();
+  const Forward forwards[] = {
+      [](const at::Tensor& h) {
+        const at::Tensor square = h.square(), quotient = h / (h.abs() + 1.0);
+        return at::log(square + 1.0).sum() + quotient.sum();
+      },
+      [](const at::Tensor& h) {
+        const at::Tensor square = h.square(), other = h.square();
+        return at::log(square + 1.0).sum() + at::sqrt(other + 1.0).sum() + at::abs(h).sum();
+      },
+  };
+  for (const Forward& forward : forwards) {
+    Compressor compressor({.bits = 2});
+    const auto kept = static_cast<double>(allocated([&] { return forward(x * 1.0); }, &compressor));
+    int64_t counted = 0;
+    for (const Compressor::Site& site : compressor.sites()) counted += site.bytes_after;
+    for (const Compressor::LeftAlone& left : compressor.left_alone()) counted += left.bytes;
+    EXPECT_NEAR(static_cast<double>(counted), kept, 0.01 * kept) << compressor.report();
+  }
+}
+
 TEST(KeptMemory, WhatIsLeftAloneIsListedWithTheReason) {
   const at::Tensor x = at::randn({64, 512}).requires_grad_();
   Compressor compressor({.bits = 2});
