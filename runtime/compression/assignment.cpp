@@ -10,31 +10,25 @@ void Compression::assign(const SiteKey& key, Assignment assignment) {
   has_changed_ = true;
 }
 
-std::optional<Compression::Assignment> Compression::assignment(const SiteKey& key) const {
-  const std::lock_guard lock(mutex_);
-  return assignment_of(key);
-}
-
 std::optional<Compression::Assignment> Compression::assignment_of(const SiteKey& key) const {
   const auto known = assignments_.find(key);
   return known == assignments_.end() ? std::nullopt : std::optional(known->second);
 }
 
 /// By a plan, or else a rule.
-std::optional<int> Compression::given_bits(const SiteKey& key, const Saving& saving) const {
-  if (const auto assigned = assignment_of(key); assigned && assigned->bits > 0) {
-    return assigned->bits;
-  }
-  const Rule* rule = rule_of(saving);
-  return rule == nullptr ? std::nullopt : rule->bits;
+std::optional<int> Compression::given_bits(const SiteKey& key, const SaveDecision& decision) const {
+  const auto assigned = assignment_of(key);
+  return assigned && assigned->bits > 0 ? std::optional(assigned->bits) : decision.rule_bits;
 }
 
 void Compression::observe_with(std::shared_ptr<SaveObserver> observer) {
   const std::lock_guard lock(mutex_);
   observer_ = std::move(observer);
+  is_observed_ = observer_ != nullptr;
 }
 
 std::shared_ptr<SaveObserver> Compression::observer() const {
+  if (!is_observed_) return nullptr;
   const std::lock_guard lock(mutex_);
   return observer_;
 }

@@ -141,10 +141,6 @@ const Compression::Rule* Compression::rule_of(std::span<const std::string_view> 
   return rule == rules_.rend() ? nullptr : &*rule;
 }
 
-const Compression::Rule* Compression::rule_of(const Saving& saving) const {
-  return rule_of(names_of(saving.facts.operation), saving.parameters);
-}
-
 /// The name of a parameter without what it is in its module.
 std::string Compression::module_of(const std::vector<const void*>& parameters) const {
   for (const void* address : parameters) {
@@ -157,26 +153,37 @@ std::string Compression::module_of(const std::vector<const void*>& parameters) c
   return "";
 }
 
-Treatment Compression::treatment(const at::Tensor& tensor, const Saving& saving) const {
-  if (is_in_backward()) return {};
-  if (!is_plain(tensor)) return {};
+SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
+                                 const Saving& saving) const {
+  if (is_in_backward() || !is_plain(tensor)) return {};
   const std::lock_guard lock(mutex_);
-  const Rule* rule = rule_of(saving);
+  const Rule* rule = rule_of(names_of(saving.facts.operation), saving.parameters);
   if (rule != nullptr && rule->leaves_alone()) return {};
-  Treatment treatment = treatment_of(tensor, saving);
-  if (!coder_.codes(treatment)) treatment = {};
-  if (rule == nullptr) return treatment;
+  SaveDecision decision{treatment_of(tensor, saving)};
+  if (!coder_.codes(decision)) decision = {};
+  if (rule != nullptr) apply(*rule, tensor, saving, decision);
+  if (const auto assigned = assignment_of(site)) decision.planned = assigned->keep;
+  const auto number = numbers_.find(site);
+  const Place* place = number == numbers_.end() ? nullptr : &places_[number->second];
+  decision.is_observed = observer_ != nullptr;
+  decision.is_due = !decision.is_observed && (place == nullptr || measures(place->site.count));
+  decision.is_better_derived = place != nullptr && place->is_derived;
+  return decision;
+}
+
+void Compression::apply(const Rule& rule, const at::Tensor& tensor, const Saving& saving,
+                        SaveDecision& decision) {
   const std::string& operation = saving.facts.operation;
   // What an activation keeps is read where its derivative falls to 0: a table or nothing. What a
   // quotient keeps it divides by: a pattern for many operations does not mean that.
-  const bool is_wide = rule->pattern.find('*') != std::string::npos;
-  const bool stays =
-      (rule->bits && is_activation(operation)) || (is_wide && is_division(operation));
-  if (treatment.way == Way::exact && !stays && may_take_bits(tensor, saving)) {
-    treatment = {Way::rotated, 1.0};
+  const bool is_wide = rule.pattern.find('*') != std::string::npos;
+  const bool stays = (rule.bits && is_activation(operation)) || (is_wide && is_division(operation));
+  if (decision.way == Way::exact && !stays && may_take_bits(tensor, saving)) {
+    decision = {{Way::rotated, 1.0}};
   }
-  if (treatment.takes_bits() && rule->way) treatment.way = *rule->way;
-  return treatment;
+  if (decision.takes_bits() && rule.way) decision.way = *rule.way;
+  decision.has_rule = true;
+  decision.rule_bits = rule.bits;
 }
 
 bool Compression::leaves_alone(std::string_view operation) const {
@@ -185,9 +192,8 @@ bool Compression::leaves_alone(std::string_view operation) const {
   return rule != nullptr && rule->leaves_alone();
 }
 
-int Compression::first_bits(const SiteKey& key, const Saving& saving,
-                            const Treatment& treatment) const {
-  return given_bits(key, saving).value_or(coder_.first_bits(treatment));
+int Compression::first_bits(const SiteKey& key, const SaveDecision& decision) const {
+  return given_bits(key, decision).value_or(coder_.first_bits(decision));
 }
 
 std::string Compression::name_at(const Place& place) const {
@@ -199,42 +205,41 @@ std::string Compression::name_at(const Place& place) const {
 }
 
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Subject& subject,
-                                           const Treatment& treatment) {
-  const Saving& saving = subject.saving;
-  if (treatment.way == Way::integers) return codec_of_places(saving);
-  if (auto exact = exact_codec(treatment.way)) return exact;
-  const std::vector<CodecKind> kinds = coder_.kinds(treatment, subject);
+                                           const SaveDecision& decision) {
+  if (decision.way == Way::integers) return codec_of_places(subject.saving);
+  if (auto exact = exact_codec(decision.way)) return exact;
+  const std::vector<CodecKind> kinds = coder_.kinds(decision, subject);
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end() || !places_[number->second].treatment.takes_bits()) {
-    return coder_.codec(kinds.front(), first_bits(key, saving, treatment), &subject);
+    return coder_.codec(kinds.front(), first_bits(key, decision), &subject);
   }
   Place& place = places_[number->second];
   // What its elements are like may not be known this time.
   const bool is_possible = std::ranges::find(kinds, place.kind) != kinds.end();
   const CodecKind kind = is_possible ? place.kind : kinds.front();
   // Until bits are split again.
-  if (const auto given = given_bits(key, saving)) {
+  if (const auto given = given_bits(key, decision)) {
     place.bits = std::max(*given, place.fixed.value_or(0));
   }
   return coder_.codec(kind, place.bits, &subject);
 }
 
 /// What is kept there serves this operation too.
-void Compression::claim(Place& place, const Saving& saving, const Treatment& treatment) {
-  const double weight = std::max(place.treatment.weight, treatment.weight);
-  const std::optional<int> fixed = std::max(place.fixed, given_bits(key_of(place.site), saving));
+void Compression::claim(Place& place, const SaveDecision& decision) {
+  const double weight = std::max(place.treatment.weight, decision.weight);
+  const std::optional<int> fixed = std::max(place.fixed, given_bits(key_of(place.site), decision));
   has_changed_ |= weight > place.treatment.weight || fixed != place.fixed;
   place.treatment.weight = weight;
   place.fixed = fixed;
 }
 
 /// Nothing is known of a place that is kept in another way than before.
-void Compression::start(Place& place, const Subject& subject, const Treatment& treatment) {
-  const bool takes_bits = treatment.takes_bits();
-  place.treatment = treatment;
-  place.bits = takes_bits ? first_bits(key_of(place.site), subject.saving, treatment) : 0;
-  if (takes_bits) place.kind = coder_.kinds(treatment, subject).front();
+void Compression::start(Place& place, const Subject& subject, const SaveDecision& decision) {
+  const bool takes_bits = decision.takes_bits();
+  place.treatment = decision;
+  place.bits = takes_bits ? first_bits(key_of(place.site), decision) : 0;
+  if (takes_bits) place.kind = coder_.kinds(decision, subject).front();
   place.other_bits = 0.0;
   place.errors.clear();
   place.sensitivity = 0.0;
@@ -243,7 +248,7 @@ void Compression::start(Place& place, const Subject& subject, const Treatment& t
   has_changed_ = true;
 }
 
-void Compression::note(const SiteKey& key, const Subject& subject, const Treatment& treatment,
+void Compression::note(const SiteKey& key, const Subject& subject, const SaveDecision& decision,
                        const Latest& latest) {
   const std::lock_guard lock(mutex_);
   const auto [number, is_new] = numbers_.try_emplace(key, places_.size());
@@ -256,8 +261,8 @@ void Compression::note(const SiteKey& key, const Subject& subject, const Treatme
     places_.push_back(std::move(place));
   }
   Place& place = places_[number->second];
-  if (place.treatment.way != treatment.way) start(place, subject, treatment);
-  if (treatment.takes_bits()) claim(place, subject.saving, treatment);
+  if (place.treatment.way != decision.way) start(place, subject, decision);
+  if (decision.takes_bits()) claim(place, decision);
   place.coded_bits = place.bits;
   const bool is_derived = !latest.derivation.empty();
   has_changed_ |= is_derived != place.is_derived;
@@ -268,7 +273,7 @@ void Compression::note(const SiteKey& key, const Subject& subject, const Treatme
   Compressor::Site& site = place.site;
   site.codec = is_derived ? name_at(place) : latest.codec;
   const auto& parameters = subject.saving.parameters;
-  const bool is_activation = treatment.way == Way::codes;
+  const bool is_activation = decision.way == Way::codes;
   site.module = is_activation ? module_around(parameters) : module_of(parameters);
   ++site.count;
   has_changed_ |= options().bytes > 0 && latest.elements > place.most_elements;
@@ -307,13 +312,6 @@ void Compression::note_kept(const SiteKey& key, std::string codec, int64_t bytes
 
 bool Compression::measures(int64_t count) {
   return count >= kMeasured ? count % kMeasured == 0 : (count & (count - 1)) == 0;
-}
-
-bool Compression::is_due(const SiteKey& key) const {
-  const std::lock_guard lock(mutex_);
-  if (observer_) return false;
-  const auto number = numbers_.find(key);
-  return number == numbers_.end() || measures(places_[number->second].site.count);
 }
 
 /// What its gradient is linear in: of a norm what that makes of it.
@@ -387,11 +385,11 @@ void Compression::measure(const SiteKey& key, const Subject& subject, const Trea
   has_changed_ = true;
 }
 
-void Compression::raise(const SiteKey& key, const Saving& saving, const Treatment& treatment) {
+void Compression::raise(const SiteKey& key, const SaveDecision& decision) {
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
-  claim(places_[number->second], saving, treatment);
+  claim(places_[number->second], decision);
 }
 
 void Compression::keep_failure(std::exception_ptr failure) noexcept {

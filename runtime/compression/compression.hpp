@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <map>
@@ -33,6 +34,21 @@ class SaveObserver;
 /// The operation that keeps an activation's codes.
 inline constexpr std::string_view kActivation = "fewbit::activation";
 
+/// How a saved tensor is stored, and why: by one look at the rules, the plan and its site.
+struct SaveDecision : Treatment {
+  bool has_rule = false;
+  std::optional<int> rule_bits = {};  ///< by that rule
+  std::optional<Keep> planned = {};   ///< by a plan, whatever rules and errors say
+  bool is_due = false;                ///< errors are to be measured on it
+  bool is_better_derived = false;     ///< as far as errors tell
+  bool is_observed = false;           ///< so nothing waits
+
+  /// Whether it comes of others' codes, where it can.
+  bool derives(bool is_asked_for) const {
+    return planned ? *planned == Keep::rebuilt : is_asked_for || is_better_derived;
+  }
+};
+
 /// What a Compressor knows: rules, places of the model, bits for each. Thread-safe.
 class Compression {
  public:
@@ -61,8 +77,8 @@ class Compression {
   }
   /// The run, or what holds it between its uses in a backward pass if the options say so.
   std::shared_ptr<const codecs::Encoded> held(std::shared_ptr<const codecs::Encoded> run) const;
-  /// How the tensor is kept, but for its size.
-  Treatment treatment(const at::Tensor& tensor, const Saving& saving) const;
+  /// How a tensor is kept that is saved at a site, but for its size.
+  SaveDecision decide(const SiteKey& site, const at::Tensor& tensor, const Saving& saving) const;
   /// Whether a rule says so of the operation.
   bool leaves_alone(std::string_view operation) const;
 
@@ -98,7 +114,6 @@ class Compression {
     int bits = 0;
   };
   void assign(const SiteKey& key, Assignment assignment);
-  std::optional<Assignment> assignment(const SiteKey& key) const;
   /// Tells it what is saved from now on, and measures no errors meanwhile; null: ends that.
   void observe_with(std::shared_ptr<SaveObserver> observer);
   std::shared_ptr<SaveObserver> observer() const;
@@ -130,15 +145,9 @@ class Compression {
 
   /// What codes the next tensor there.
   codecs::CodecPointer codec_at(const SiteKey& key, const Subject& subject,
-                                const Treatment& treatment);
-  /// Whether errors are to be measured on it.
-  bool is_due(const SiteKey& key) const;
-  /// Whether a rule says how it is kept.
-  bool has_rule(const Saving& saving) const;
-  /// Whether the next tensor there comes of others' codes, where it can.
-  bool derives(const SiteKey& key, bool is_asked_for) const;
+                                const SaveDecision& decision);
   /// One more was coded there, or derived.
-  void note(const SiteKey& key, const Subject& subject, const Treatment& treatment,
+  void note(const SiteKey& key, const Subject& subject, const SaveDecision& decision,
             const Latest& latest);
   /// An operation keeps so many bytes more as they are.
   void note_left(const std::string& operation, const std::string& reason, int64_t bytes);
@@ -166,7 +175,7 @@ class Compression {
   void note_sensitivity(const SiteKey& key, double sensitivity);
   /// Another operation keeps what that place coded: from the next forward on in the bits that the
   /// one with the greater need would have.
-  void raise(const SiteKey& key, const Saving& saving, const Treatment& treatment);
+  void raise(const SiteKey& key, const SaveDecision& decision);
   /// What went wrong as a forward ended, for the next one that begins to throw.
   void keep_failure(std::exception_ptr failure) noexcept;
   /// A forward begins: the seed of its random numbers, a function of the seed of torch's default
@@ -250,21 +259,22 @@ class Compression {
   Averages averages(const std::vector<Demand>& demands) const;
 
   std::optional<Assignment> assignment_of(const SiteKey& key) const;
-  std::optional<int> given_bits(const SiteKey& key, const Saving& saving) const;
+  std::optional<int> given_bits(const SiteKey& key, const SaveDecision& decision) const;
 
   void add(Rule rule);
+  static void apply(const Rule& rule, const at::Tensor& tensor, const Saving& saving,
+                    SaveDecision& decision);
   std::string text() const;
   void read(const std::string& text);
   std::string name_at(const Place& place) const;
   static bool measures(int64_t count);
-  const Rule* rule_of(const Saving& saving) const;
   /// The latest that fits one of these names, or the name of one of the parameters.
   const Rule* rule_of(std::span<const std::string_view> names,
                       std::span<const void* const> parameters) const;
-  void start(Place& place, const Subject& subject, const Treatment& treatment);
-  void claim(Place& place, const Saving& saving, const Treatment& treatment);
+  void start(Place& place, const Subject& subject, const SaveDecision& decision);
+  void claim(Place& place, const SaveDecision& decision);
   std::string module_of(const std::vector<const void*>& parameters) const;
-  int first_bits(const SiteKey& key, const Saving& saving, const Treatment& treatment) const;
+  int first_bits(const SiteKey& key, const SaveDecision& decision) const;
   struct Measured {
     CodecKind kind;
     double error;
@@ -285,6 +295,7 @@ class Compression {
   std::map<const void*, Parameter> parameters_;
   std::map<SiteKey, Assignment> assignments_;
   std::shared_ptr<SaveObserver> observer_;
+  std::atomic<bool> is_observed_ = false;
   std::vector<Compressor::LeftAlone> left_alone_;  ///< in the latest forward
   std::map<SiteKey, size_t> numbers_;
   std::vector<Place> places_;

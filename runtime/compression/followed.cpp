@@ -95,10 +95,10 @@ std::string_view why_exact(const Consumers::Decision& decision) {
 }  // namespace
 
 bool CompressionUser::is_followed(const Saved& saved) const {
-  const Treatment& treatment = saved.treatment;
-  if (treatment.factor == Factor::none || !treatment.takes_bits()) return false;
-  if (treatment.factor == Factor::input && saved.saving.argument < 0) return false;
-  if (compression_->observer()) return false;
+  const SaveDecision& decided = saved.decision;
+  if (decided.factor == Factor::none || !decided.takes_bits()) return false;
+  if (decided.factor == Factor::input && saved.saving.argument < 0) return false;
+  if (decided.is_observed) return false;
   // Of what is coded while its operation runs (session/sensitivities.hpp).
   const bool is_watched =
       compression_->follows_gradients() && Sensitivities::follows(saved.saving.facts.operation);
@@ -108,20 +108,20 @@ bool CompressionUser::is_followed(const Saved& saved) const {
 /// The same elements may wait already, or others may have coded them.
 std::unique_ptr<const Kept> CompressionUser::code_later(
     const Saved& saved, Run& known, const std::optional<Derivations::Derived>& to_derive) {
-  const auto& [tensor, view, saving, treatment, site] = saved;
+  const auto& [tensor, view, saving, decided, site] = saved;
   const at::Tensor run = ops::dense(view);
   const uint64_t sample = sample_of(run);
   RunPointer encoded = known.encoded.lock();
   std::shared_ptr<StoredRun> stored = known.stored.lock();
   const bool is_known = encoded && stored && known.sample == sample;
-  if (is_known) compression_->raise(known.site, saving, treatment);
+  if (is_known) compression_->raise(known.site, decided);
   latest_ = is_known ? known.site : site;
-  Followed followed{stored, view, saving, treatment, *latest_, current_stream(view)};
+  Followed followed{stored, view, saving, decided, *latest_, current_stream(view)};
   followed.saving.arguments = nullptr;  // which end with the operation
   followed.derived = to_derive;
   followed.is_derived = to_derive.has_value();
   if (!is_known) {
-    if (!to_derive && compression_->is_due(site)) {
+    if (!to_derive && decided.is_due) {
       followed.derived = derivations_.find(view, saving);
     }
     stored = std::make_shared<StoredRun>(view);
@@ -138,12 +138,12 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
     if (uses_.exceeds_exact(followed.input)) keep_exact(followed, "exact");
   };
   const std::string& operation = saving.facts.operation;
-  if (treatment.factor == Factor::input) {
+  if (decided.factor == Factor::input) {
     const at::Tensor input = saving.arguments->at(static_cast<size_t>(saving.argument)).toTensor();
     const int64_t frame = saving.arguments->back().toInt();
     consumers_.follow_input(operation, input, stored.get(), frame, decide);
   } else {
-    consumers_.follow(operation, view, stored.get(), treatment.factor, decide);
+    consumers_.follow(operation, view, stored.get(), decided.factor, decide);
   }
   return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
 }
@@ -152,7 +152,7 @@ void CompressionUser::keep_coded(const Followed& followed, const Consumers::Deci
   const at::Tensor& view = followed.input;
   if (followed.run->is_settled()) return;
   const c10::StreamGuard guard(followed.stream);
-  const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
+  const Saved saved{view, view, followed.saving, followed.decision, followed.site};
   RunPointer codes;
   const auto settled = c10::make_scope_exit([&] { followed.run->settle(codes); });
   // By no operation of libtorch's, but by a custom function's own code.
@@ -169,7 +169,7 @@ void CompressionUser::keep_coded(const Followed& followed, const Consumers::Deci
         decision.is_by_channel && run.dim() > 1 && run.numel() >= kMany * run.size(1);
     subject.statistics = is_by_channel
                              ? statistics_of_channels(run)
-                             : statistics_of_squares(run, followed.treatment.factor, decision.mean,
+                             : statistics_of_squares(run, followed.decision.factor, decision.mean,
                                                      compression_->options().group);
     codes = encode(run, saved, subject).codes;
     if (codes && followed.derived) measure_derived(saved, run, *followed.derived);
@@ -178,7 +178,7 @@ void CompressionUser::keep_coded(const Followed& followed, const Consumers::Deci
 
 void CompressionUser::keep_exact(const Followed& followed, std::string_view why) {
   const at::Tensor& view = followed.input;
-  const Saved saved{view, view, followed.saving, followed.treatment, followed.site};
+  const Saved saved{view, view, followed.saving, followed.decision, followed.site};
   const auto bytes = static_cast<int64_t>(view.nbytes());
   const bool is_kept_anyway = uses_.is_exact(view);
   if (!followed.run->hold_again(view)) return;  // it was changed since it was coded
@@ -208,7 +208,7 @@ void CompressionUser::follow_logarithms(const RecordedCall& call) {
 std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
                                                          std::unique_ptr<const Kept> kept) {
   const Saving& saving = saved.saving;
-  if (saving.arguments == nullptr || compression_->observer()) return kept;
+  if (saving.arguments == nullptr || saved.decision.is_observed) return kept;
   const std::string& function = saving.arguments->at(1).toStringRef();
   if (!ops::has_exact_gradient(function, saving.arguments->at(2).toDoubleVector())) return kept;
   if (!kept) kept = kept_unchanged(saved.tensor);

@@ -14,9 +14,9 @@ namespace fewbit::session {
 
 /// What is a copy, such as of a part of x, lies otherwise than what the norm gives.
 bool CompressionUser::waits(const at::Tensor& run, const Saved& saved) const {
-  const Treatment& treatment = saved.treatment;
-  if (!treatment.is_norm || !compression_->codes_by_class(treatment)) return false;
-  if (!may_be_derived(saved.saving.facts.operation) || compression_->observer()) return false;
+  const SaveDecision& decision = saved.decision;
+  if (!decision.is_norm || !compression_->codes_by_class(decision)) return false;
+  if (!may_be_derived(saved.saving.facts.operation) || decision.is_observed) return false;
   const bool is_view = run.is_same_size(saved.view) && run.data_ptr() == saved.view.data_ptr();
   return is_view && may_be_followed(run) && !derivations_.classes_of(saved.view);
 }
@@ -24,7 +24,7 @@ bool CompressionUser::waits(const at::Tensor& run, const Saved& saved) const {
 std::shared_ptr<StoredRun> CompressionUser::wait(const Saved& saved,
                                                  std::optional<Derivations::Derived> derived) {
   const auto run = std::make_shared<StoredRun>(saved.view);
-  waiting_.emplace(Waiting{run, saved.view, saved.saving, saved.treatment, saved.site,
+  waiting_.emplace(Waiting{run, saved.view, saved.saving, saved.decision, saved.site,
                            current_stream(saved.view), std::move(derived)});
   waiting_->saving.arguments = nullptr;  // which end with the norm
   return run;
@@ -85,7 +85,7 @@ void CompressionUser::settle(const std::optional<codecs::Classes>& classes) {
   const Waiting waiting = *std::exchange(waiting_, std::nullopt);
   const c10::StreamGuard guard(waiting.stream);
   const at::Tensor& run = waiting.input;
-  const Saved saved{run, run, waiting.saving, waiting.treatment, waiting.site};
+  const Saved saved{run, run, waiting.saving, waiting.decision, waiting.site};
   EncodedRun now;
   if (waiting.run->is_settled()) return;  // others hold it as it is
   const auto settled = c10::make_scope_exit([&] { waiting.run->settle(now.codes); });

@@ -67,7 +67,7 @@ class Coded final : public Kept {
 CompressionUser::RunKey CompressionUser::key_of(const Saved& saved) {
   const at::Tensor& view = saved.view;
   // Probabilities serve as well where anything linear would do.
-  const Way way = saved.treatment.takes_bits() ? Way::rotated : saved.treatment.way;
+  const Way way = saved.decision.takes_bits() ? Way::rotated : saved.decision.way;
   RunKey key{saved.saving.memory.address(),
              saved.tensor._version(),
              view.storage_offset(),
@@ -83,9 +83,10 @@ CompressionUser::RunKey CompressionUser::key_of(const Saved& saved) {
   return key;
 }
 
-Compression::SiteKey CompressionUser::next_site(const Saving& saving) {
-  const std::pair place(saving.facts.operation, saving.argument);
-  return {place.first, place.second, calls_[place]++};
+/// Where it saves next.
+Compression::SiteKey CompressionUser::site_of(const Saving& saving) const {
+  const auto known = calls_.find({saving.facts.operation, saving.argument});
+  return {saving.facts.operation, saving.argument, known == calls_.end() ? 0 : known->second};
 }
 
 codecs::RandomStream CompressionUser::next_random(at::Device device) {
@@ -104,28 +105,27 @@ Subject CompressionUser::subject_of(const at::Tensor& run, const Saved& saved) c
 
 CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved,
                                                     const Subject& subject) {
-  const auto& [tensor, view, saving, treatment, site] = saved;
-  const codecs::CodecPointer codec = compression_->codec_at(site, subject, treatment);
+  const auto& [tensor, view, saving, decision, site] = saved;
+  const codecs::CodecPointer codec = compression_->codec_at(site, subject, decision);
   if (!codec->takes(run)) return {};
-  const bool leaves = swap_ && compression_->swaps(treatment) && swap_->takes(run.device());
-  const bool is_copy = treatment.way == Way::away || treatment.way == Way::codes;
+  const bool leaves = swap_ && compression_->swaps(decision) && swap_->takes(run.device());
+  const bool is_copy = decision.way == Way::away || decision.way == Way::codes;
   if (is_copy && !leaves) return {};
-  const bool is_due = compression_->is_due(site);
   codecs::RandomStream random;
-  if (treatment.takes_bits()) random = next_random(run.device());
+  if (decision.takes_bits()) random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return {};
-  const bool is_table = treatment.way == Way::codes;
+  const bool is_table = decision.way == Way::codes;
   int64_t away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
   compression_->note(
-      site, subject, treatment,
+      site, subject, decision,
       {is_table ? std::string(Compression::kTable) : codec->name(), run.numel(),
        static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
-  if (is_due) {
-    compression_->measure(site, subject, treatment, run, {{codec->name(), *encoded}}, random);
-    if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, treatment);
+  if (decision.is_due) {
+    compression_->measure(site, subject, decision, run, {{codec->name(), *encoded}}, random);
+    if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, decision);
     // What was found to be better is so from the first tensor on.
-    const codecs::CodecPointer better = compression_->codec_at(site, subject, treatment);
+    const codecs::CodecPointer better = compression_->codec_at(site, subject, decision);
     if (better->name() != codec->name()) {
       encoded = better->encode(run, random);
       away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
@@ -139,7 +139,7 @@ void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,
                                       const Derivations::Derived& derived) {
   const at::Tensor again = at::empty_strided(run.sizes(), run.strides(), run.options());
   again.copy_(derived.shown.tensor());
-  compression_->measure_derived(saved.site, saved.treatment, run,
+  compression_->measure_derived(saved.site, saved.decision, run,
                                 again.as_strided({run.numel()}, {1}), derived.root);
 }
 
@@ -156,15 +156,14 @@ int64_t CompressionUser::bytes_of_new(const std::vector<at::Tensor>& copies) {
 }
 
 void CompressionUser::note_derived(const Saved& saved, const Derivations::Derived& derived) {
-  const auto& [tensor, view, saving, treatment, site] = saved;
-  const bool is_due = compression_->is_due(site);
-  compression_->note(site, {saving}, treatment,
+  const auto& [tensor, view, saving, decision, site] = saved;
+  compression_->note(site, {saving}, decision,
                      {"", view.numel(), static_cast<int64_t>(view.nbytes()),
                       bytes_of_new(derived.copies), 0, derived.way, derived.is_asked_for});
-  if (is_due && treatment.takes_bits()) {
+  if (decision.is_due && decision.takes_bits()) {
     const at::Tensor run = ops::dense(view);
     const codecs::RandomStream random = next_random(run.device());
-    compression_->measure(site, subject_of(run, saved), treatment, run, {}, random);
+    compression_->measure(site, subject_of(run, saved), decision, run, {}, random);
     measure_derived(saved, run, derived);
   }
   uses_.need_codes(derived.root);
@@ -179,25 +178,24 @@ std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
 }
 
 std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known) {
-  const auto& [tensor, view, saving, treatment, site] = saved;
+  const auto& [tensor, view, saving, decision, site] = saved;
   const at::Tensor run = ops::dense(view);
   const uint64_t sample = sample_of(run);
   RunPointer encoded = known.encoded.lock();
   std::shared_ptr<StoredRun> stored = known.stored.lock();
   if (encoded && !known.is_derived && known.sample == sample) {
     latest_ = known.site;
-    compression_->raise(known.site, saving, treatment);
+    compression_->raise(known.site, decision);
   } else {
-    const bool is_due = compression_->is_due(site);
     const auto derived =
-        is_due && treatment.takes_bits() ? derivations_.find(view, saving) : std::nullopt;
+        decision.is_due && decision.takes_bits() ? derivations_.find(view, saving) : std::nullopt;
     bool keeps_signs = false;
     if (waits(run, saved)) {
       stored = wait(saved, derived);
     } else {
       EncodedRun now = encode(run, saved, subject_of(run, saved));
       if (!now.codes) {
-        if (treatment.way == Way::away) leave(saved, known);
+        if (decision.way == Way::away) leave(saved, known);
         return nullptr;
       }
       keeps_signs = now.keeps_signs;
@@ -208,30 +206,30 @@ std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known
     keep_exact_if_less(saved);
   }
   const Shown shown{encoded, run.sizes().vec(), run.strides().vec(), 0};
-  if (treatment.way == Way::mask) derivations_.keep_mask(shown, saving);
-  if (treatment.way == Way::codes) derivations_.keep_codes(shown, saving);
-  if (treatment.way == Way::integers) derivations_.keep_places(shown);
+  if (decision.way == Way::mask) derivations_.keep_mask(shown, saving);
+  if (decision.way == Way::codes) derivations_.keep_codes(shown, saving);
+  if (decision.way == Way::integers) derivations_.keep_places(shown);
   return std::make_unique<Coded>(shown, tensor, run, stored);
 }
 
 RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
                                      const std::shared_ptr<StoredRun>& stored, Run& known,
                                      bool keeps_signs) {
-  const auto& [tensor, view, saving, treatment, site] = saved;
+  const auto& [tensor, view, saving, decision, site] = saved;
   uses_.add(view, stored, site);
   if (saving.facts.operation == kLogSoftmax) {
     probabilities_ = {stored, run.sizes().vec(), run.strides().vec(), site};
   }
   const RunPointer encoded = compression_->held(stored);
   known = {saving.memory.owner, encoded, stored, site, sample, false};
-  if (treatment.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
+  if (decision.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
     derivations_.add(view, encoded, site, keeps_signs);
   }
   return encoded;
 }
 
 void CompressionUser::keep_exact_if_less(const Saved& saved) {
-  const auto& [tensor, view, saving, treatment, site] = saved;
+  const auto& [tensor, view, saving, decision, site] = saved;
   if (!uses_.exceeds_exact(view)) return;
   keep_exact(tensor, saving);
   compression_->note(site, {saving}, {},
@@ -254,7 +252,7 @@ std::unique_ptr<const Kept> CompressionUser::keep_codes(const Saved& saved, Run&
     derivations_.keep_codes(derived->shown, saved.saving);
     return derive(saved, *derived, known);
   }
-  if (swap_ && compression_->swaps(saved.treatment)) {
+  if (swap_ && compression_->swaps(saved.decision)) {
     if (auto kept = code(saved, known)) return kept;
   }
   note_activation(saved);
@@ -278,7 +276,7 @@ void CompressionUser::note_activation(const Saved& saved) {
   }
   Saving saving = saved.saving;
   saving.parameters = activation->makers;
-  compression_->note(saved.site, {saving}, saved.treatment,
+  compression_->note(saved.site, {saving}, saved.decision,
                      {.codec = std::string(Compression::kTable),
                       .elements = activation->elements,
                       .bytes_before = activation->bytes,
@@ -309,14 +307,14 @@ void CompressionUser::expect_nothing() {
 }
 
 void CompressionUser::leave(const Saved& saved, Run& known) {
-  const auto& [tensor, view, saving, treatment, site] = saved;
+  const auto& [tensor, view, saving, decision, site] = saved;
   const auto bytes = static_cast<int64_t>(view.nbytes());
   compression_->note(site, {saving}, {}, {"exact", view.numel(), bytes, bytes, 0});
   known = {saving.memory.owner, {}, {}, site, 0, false, true};
 }
 
 void CompressionUser::note_kept_anyway(const Saved& saved) {
-  const auto& [tensor, view, saving, treatment, site] = saved;
+  const auto& [tensor, view, saving, decision, site] = saved;
   compression_->note(site, {saving}, {},
                      {.codec = std::string(Compression::kKeptAnyway),
                       .elements = view.numel(),
@@ -337,7 +335,7 @@ void CompressionUser::keep_exact(const at::Tensor& tensor, const Saving& saving)
 /// A view would hold all of its memory: a copy, as long as all copies and codes take less.
 std::unique_ptr<const Kept> CompressionUser::keep_small(const Saved& saved) {
   constexpr int64_t kManyTimes = 4;
-  const auto& [tensor, view, saving, treatment, site] = saved;
+  const auto& [tensor, view, saving, decision, site] = saved;
   const auto bytes = static_cast<int64_t>(view.nbytes());
   if (saving.memory.bytes <= kManyTimes * bytes) return nullptr;
   if (!view.has_storage() || uses_.is_exact(view)) return nullptr;
@@ -361,14 +359,17 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
     return mask.is_same(tensor) ? nullptr : kept_unchanged(mask);
   }
   derivations_.keep(tensor, saving);
-  Treatment treatment = compression_->treatment(tensor, saving);
+  const Compression::SiteKey site = site_of(saving);
+  SaveDecision decision = compression_->decide(site, tensor, saving);
   const auto activation_way = std::exchange(activation_way_, std::nullopt);
-  if (activation_way && may_take_bits(tensor, saving)) treatment = {*activation_way, 1.0};
-  if (treatment.way == Way::exact) {
-    if (const auto site = std::exchange(exact_activation_, std::nullopt)) {
+  if (activation_way && may_take_bits(tensor, saving)) {
+    static_cast<Treatment&>(decision) = {*activation_way, 1.0};
+  }
+  if (decision.way == Way::exact) {
+    if (const auto own = std::exchange(exact_activation_, std::nullopt)) {
       const at::Tensor view = ops::unexpanded(tensor);
-      const Saved saved{tensor, view, saving, treatment, *site};
-      latest_ = *site;
+      const Saved saved{tensor, view, saving, decision, *own};
+      latest_ = *own;
       if (uses_.is_exact(tensor)) {
         note_kept_anyway(saved);
       } else {
@@ -377,12 +378,12 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
     }
     return nullptr;
   }
-  if (treatment.way != Way::codes) settle({});
-  const Compression::SiteKey site = next_site(saving);  // of a small tensor too: batches differ
+  if (decision.way != Way::codes) settle({});
+  ++calls_[{saving.facts.operation, saving.argument}];  // of a small tensor too: batches differ
   const at::Tensor view = ops::unexpanded(tensor);
-  Saved saved{tensor, view, saving, treatment, site};
+  Saved saved{tensor, view, saving, decision, site};
   if (is_too_small(view)) {
-    if (treatment.way == Way::codes) note_activation(saved);
+    if (decision.way == Way::codes) note_activation(saved);
     settle(classes_of_waiting(saving));
     return keep_small(saved);
   }
@@ -392,38 +393,37 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
     settle({});
     return nullptr;
   }
-  if (treatment.way == Way::codes) {
+  if (decision.way == Way::codes) {
     auto kept = keep_codes(saved, known);
     settle(classes_of_waiting(saving));
     return watch_codes(saved, std::move(kept));
   }
   const RunPointer held = known.encoded.lock();
-  const auto assigned = compression_->assignment(site);
-  if (assigned && !held) {
-    if (assigned->keep == Keep::exact) {
+  if (decision.planned && !held) {
+    if (*decision.planned == Keep::exact) {
       leave(saved, known);
       return nullptr;
     }
-    if (assigned->keep == Keep::swapped && treatment.takes_bits()) saved.treatment.way = Way::away;
+    if (*decision.planned == Keep::swapped && decision.takes_bits()) saved.decision.way = Way::away;
   }
-  if (saved.treatment.keeps_elements() && uses_.is_exact(tensor)) {
+  if (saved.decision.keeps_elements() && uses_.is_exact(tensor)) {
     note_kept_anyway(saved);
     return nullptr;
   }
   const bool is_followed = this->is_followed(saved);
-  if (saved.treatment.takes_bits() && (!held || known.is_derived) &&
-      (assigned || !compression_->has_rule(saving))) {
+  if (saved.decision.takes_bits() && (!held || known.is_derived) &&
+      (decision.planned || !decision.has_rule)) {
     const auto derived = derivations_.find(view, saving);
     if (derived && !uses_.is_held(derived->root)) {
-      if (is_followed && (held || compression_->derives(site, derived->is_asked_for))) {
+      if (is_followed && (held || decision.derives(derived->is_asked_for))) {
         return code_later(saved, known, derived);
       }
       if (held) {
         latest_ = known.site;
-        compression_->raise(known.site, saving, treatment);
+        compression_->raise(known.site, decision);
         return std::make_unique<Coded>(derived->shown, tensor, view);
       }
-      if (compression_->derives(site, derived->is_asked_for)) {
+      if (decision.derives(derived->is_asked_for)) {
         return derive(saved, *derived, known);
       }
     }

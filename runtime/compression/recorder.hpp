@@ -84,12 +84,12 @@ class CompressionUser final : public SavedTensorUser {
     const at::Tensor& tensor;
     const at::Tensor& view;
     const Saving& saving;
-    Treatment treatment;
+    SaveDecision decision;
     Compression::SiteKey site;
   };
 
   static RunKey key_of(const Saved& saved);
-  Compression::SiteKey next_site(const Saving& saving);
+  Compression::SiteKey site_of(const Saving& saving) const;
   struct EncodedRun {
     RunPointer codes;
     bool keeps_signs = false;
@@ -136,7 +136,7 @@ class CompressionUser final : public SavedTensorUser {
     std::shared_ptr<StoredRun> run;
     at::Tensor input;
     Saving saving;
-    Treatment treatment;
+    SaveDecision decision;
     Compression::SiteKey site;
     c10::Stream stream;
     std::optional<Derivations::Derived> derived;  ///< to be measured
@@ -162,7 +162,7 @@ class CompressionUser final : public SavedTensorUser {
     std::shared_ptr<StoredRun> run;
     at::Tensor input;  ///< what was saved, as it is
     Saving saving;
-    Treatment treatment;
+    SaveDecision decision;
     Compression::SiteKey site;
     c10::Stream stream;
     RunPointer codes = {};                             ///< of the same elements, by others

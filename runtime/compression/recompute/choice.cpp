@@ -69,18 +69,6 @@ Derive Compression::derivation(std::string_view name) const {
   return known == derivations_.end() ? at_first(name, options().scheme) : known->second;
 }
 
-bool Compression::has_rule(const Saving& saving) const {
-  const std::lock_guard lock(mutex_);
-  return rule_of(saving) != nullptr;
-}
-
-bool Compression::derives(const SiteKey& key, bool is_asked_for) const {
-  const std::lock_guard lock(mutex_);
-  if (const auto assigned = assignment_of(key)) return assigned->keep == Keep::rebuilt;
-  const auto number = numbers_.find(key);
-  return is_asked_for || (number != numbers_.end() && places_[number->second].is_derived);
-}
-
 void Compression::measure_derived(const SiteKey& key, const Treatment& treatment,
                                   const at::Tensor& run, const at::Tensor& derived,
                                   const SiteKey& root) {
