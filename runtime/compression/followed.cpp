@@ -191,17 +191,15 @@ void CompressionUser::keep_exact(const Followed& followed, std::string_view why)
                       bytes, is_kept_anyway ? 0 : bytes});
 }
 
-/// Probabilities give way to their logarithms where others keep these.
-void CompressionUser::follow_logarithms(const RecordedCall& call) {
-  const Probabilities of = *std::exchange(probabilities_, std::nullopt);
+/// Where others keep that as it is: probabilities to their logarithms, relu's signs to its output.
+void CompressionUser::follow_result(const RecordedCall& call) {
+  const OfResult of = *std::exchange(of_result_, std::nullopt);
   const auto run = of.run.lock();
   if (!run || call.results.size() != 1 || !call.results[0].isTensor()) return;
   const at::Tensor result = call.results[0].toTensor().detach();
-  if (result.sizes() != at::IntArrayRef(of.sizes)) return;
-  if (result.strides() != at::IntArrayRef(of.strides)) return;
-  uses_.add(result, run, of.site, [weak = of.run](const at::Tensor& logarithms) {
-    if (const auto alive = weak.lock()) alive->settle(exponential_of(logarithms));
-  });
+  if (!result.has_storage() || result.sizes() != at::IntArrayRef(of.sizes)) return;
+  if (!of.strides.empty() && result.strides() != at::IntArrayRef(of.strides)) return;
+  uses_.add(result, run, of.site, of.hold);
 }
 
 /// Codes give way to the input where others keep that as it is, and where a logarithm follows.
@@ -214,6 +212,10 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
   if (!kept) kept = kept_unchanged(saved.tensor);
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
   const at::Tensor x = saving.arguments->at(0).toTensor().detach();
+  if (keeps_output(function)) {
+    of_result_ = {kActivation, state, saved.site, x.sizes().vec()};
+    return kept_in(state);
+  }
   uses_.add(x, state, saved.site);
   if (uses_.exceeds_exact(x)) {
     for (const auto& site : uses_.keep_exact(x)) compression_->note_kept_anyway(site);

@@ -176,8 +176,7 @@ class CompressionUser final : public SavedTensorUser {
                                          const std::optional<Derivations::Derived>& derived);
   /// kept: an activation's codes; null: as autograd keeps them.
   std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
-  /// What log_softmax keeps, once it has a result of which that can be computed.
-  void follow_logarithms(const RecordedCall& call);
+  void follow_result(const RecordedCall& call);
   void watch(const Saved& saved, const at::Tensor& x, const std::shared_ptr<CodesOrInput>& state);
   void keep_coded(const Followed& followed, const Consumers::Decision& decision);
   void keep_exact(const Followed& followed, std::string_view why);
@@ -213,14 +212,16 @@ class CompressionUser final : public SavedTensorUser {
   std::optional<Compression::SiteKey> exact_activation_;  ///< that runs next
   std::optional<Way> activation_way_;                     ///< of what the next one keeps
   std::optional<Waiting> waiting_;
-  /// That log_softmax, which runs, saved of its result.
-  struct Probabilities {
-    std::weak_ptr<StoredRun> run;
-    std::vector<int64_t> sizes;
-    std::vector<int64_t> strides;
+  /// What the running operation saved gives way to its result, once it has one.
+  struct OfResult {
+    std::string_view operation;
+    std::weak_ptr<StandIn> run;
     Compression::SiteKey site;
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> strides = {};  ///< that the result is to have; empty: any
+    MemoryUses::HoldOf hold = nullptr;  ///< as in MemoryUses::add
   };
-  std::optional<Probabilities> probabilities_;
+  std::optional<OfResult> of_result_;
   Consumers consumers_;
 };
 

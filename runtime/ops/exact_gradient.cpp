@@ -8,6 +8,7 @@
 #include <ATen/ops/hardswish_backward.h>
 #include <ATen/ops/mish_backward.h>
 #include <ATen/ops/silu_backward.h>
+#include <ATen/ops/threshold_backward.h>
 #include <c10/util/Exception.h>
 
 namespace fewbit::ops {
@@ -43,6 +44,8 @@ constexpr std::array kGradients = {
                         Parameters /*given*/) { return at::silu_backward(dy, x); }},
     Gradient{"mish", [](const at::Tensor& dy, const at::Tensor& x,
                         Parameters /*given*/) { return at::mish_backward(dy, x); }},
+    Gradient{"relu", [](const at::Tensor& dy, const at::Tensor& x,
+                        Parameters /*given*/) { return at::threshold_backward(dy, x, 0); }},
     Gradient{"hardswish", [](const at::Tensor& dy, const at::Tensor& x,
                              Parameters /*given*/) { return at::hardswish_backward(dy, x); }},
 };

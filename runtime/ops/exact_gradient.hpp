@@ -7,8 +7,8 @@
 
 /// The gradients of activations out of their input: where it turns out that a logarithm or a
 /// quotient takes the result, such as log(elu(x) + 1), whose f'(x) falls to 0, far below the error
-/// of any table; and where others keep the input as it is, so that codes would be bytes for
-/// nothing.
+/// of any table; and where others keep the input as it is, or the output of relu, which serves as
+/// well, so that codes would be bytes for nothing.
 namespace fewbit::ops {
 
 /// Whether libtorch has it.

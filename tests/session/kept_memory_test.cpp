@@ -112,6 +112,11 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
          }
          return sum;
        }},
+      {"a relu's output that others keep",
+       [&](const at::Tensor& h) {
+         const at::Tensor y = at::relu(h);
+         return at::pow(y, 3.0).sum() + at::sin(at::relu(h * 2.0)).sum() + (y / y.norm()).sum();
+       }},
       {"probabilities beside their logarithms",
        [&](const at::Tensor& h) {
          const at::Tensor first = at::log_softmax(h, 1), second = at::log_softmax(h * 2.0, 1);
