@@ -182,6 +182,10 @@ void CompressionUser::keep_exact(const Followed& followed, std::string_view why)
   const auto bytes = static_cast<int64_t>(view.nbytes());
   const bool is_kept_anyway = uses_.is_exact(view);
   if (!followed.run->hold_again(view)) return;  // it was changed since it was coded
+  const auto known = runs_.find(key_of(saved));
+  const bool is_noted =
+      known != runs_.end() && known->second.is_exact && known->second.site == followed.site;
+  if (is_noted) return;  // by another operation that keeps the same
   for (const Compression::SiteKey& site : uses_.keep_exact(view)) {
     if (site != followed.site) compression_->note_kept_anyway(site);
   }
