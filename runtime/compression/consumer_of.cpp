@@ -195,8 +195,8 @@ bool are_alike(const c10::IValue& one, const c10::IValue& other) {
 
 /// Whether it weighs by a sum over products, as by a vector.
 bool weighs_in_sum(const RecordedCall& call, const void* memory) {
-  constexpr std::array kNames = std::to_array<std::string_view>(
-      {"mv", "dot", "mm", "bmm", "matmul", "einsum", "addmv", "addcmul", "addcdiv"});
+  constexpr std::array kNames =
+      std::to_array<std::string_view>({"mv", "dot", "mm", "bmm", "matmul", "einsum", "addmv"});
   if (!is_one_of(plain_name(call.operation), kNames)) return false;
   const auto is_weight = [&](const at::Tensor& tensor) {
     if (!tensor.defined() || tensor.numel() < 2 || memory_of(tensor).address() == memory) {
@@ -241,8 +241,10 @@ int64_t count_of(const c10::IValue& value) {
 
 bool weighs(const RecordedCall& call) {
   const std::string_view name = plain_name(call.operation);
-  return (name == "mul" || name == "div") && count_of(call.arguments[0]) > 1 &&
-         count_of(call.arguments[1]) > 1;
+  const bool is_added = name == "addcmul" || name == "addcdiv";
+  if (!is_added && name != "mul" && name != "div") return false;
+  const size_t first = is_added ? 1 : 0;
+  return count_of(call.arguments[first]) > 1 && count_of(call.arguments[first + 1]) > 1;
 }
 
 Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor) {

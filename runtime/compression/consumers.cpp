@@ -87,7 +87,10 @@ void Consumers::leave(size_t most) {
 void Consumers::end() {
   for (const Followed& followed : std::exchange(followed_, {})) {
     const bool stays = !is_rarely_divided(followed.factor) && is_held(followed);
-    followed.decide({.is_exact = stays, .is_taken = false, .mean = followed.mean});
+    followed.decide({.is_exact = stays,
+                     .is_taken = false,
+                     .mean = followed.mean,
+                     .is_by_channel = followed.is_by_channel});
   }
 }
 
@@ -198,11 +201,11 @@ void Consumers::add_result(const at::Tensor& tensor, std::vector<Result>& result
   if (!tensor.defined()) return;
   // A part that something was written into may be gone before the whole.
   const at::Tensor whole = tensor.is_view() ? at::Tensor(tensor._base()) : tensor;
-  std::erase_if(results, [&](const Result& result) {
-    return result.tensor.expired() ||
-           result.tensor._unsafe_get_target() == whole.unsafeGetTensorImpl();
+  std::erase_if(results, [](const Result& result) { return result.tensor.expired(); });
+  const bool is_known = std::ranges::any_of(results, [&](const Result& result) {
+    return result.tensor._unsafe_get_target() == whole.unsafeGetTensorImpl();
   });
-  results.push_back({memory_of(tensor), Result::Held(whole.getIntrusivePtr())});
+  if (!is_known) results.push_back({memory_of(tensor), Result::Held(whole.getIntrusivePtr())});
 }
 
 void Consumers::add_results(const RecordedCall& call, std::vector<Result>& results) {

@@ -192,7 +192,7 @@ void CompressionUser::keep_exact(const Followed& followed, std::string_view why)
   runs_[key_of(saved)] = {followed.saving.memory.owner, {}, {}, followed.site, 0, false, true};
   compression_->note(followed.site, {followed.saving}, {},
                      {std::string(is_kept_anyway ? Compression::kKeptAnyway : why), view.numel(),
-                      bytes, is_kept_anyway ? 0 : bytes});
+                      bytes, is_kept_anyway ? 0 : followed.saving.memory.bytes});
 }
 
 /// Where others keep that as it is: probabilities to their logarithms, relu's signs to its output.

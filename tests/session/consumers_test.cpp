@@ -293,7 +293,7 @@ TEST(Consumers, WhatIsWeighedByUnitsOrProbabilitiesIsExact) {
          const at::Tensor units = at::pow(10.0, at::linspace(-2.0, 2.0, 256)),
                           weights = units.pow(-2.0);
          return at::einsum("ij,j->i", {(h * units).pow(2.0), weights}).mean() +
-                at::addcmul(at::zeros({}), (h * units).pow(2.0), weights).mean() +
+                at::addcmul(at::zeros({}), (h * units).pow(2.0), weights.repeat({64, 1})).mean() +
                 at::addcdiv(at::zeros({}), (h * units).pow(2.0), units.square()).mean();
        }},
       {"of a norm", "aten::pow",
