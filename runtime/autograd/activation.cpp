@@ -38,13 +38,14 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
   }
 
  private:
-  /// kept: codes, or x where whoever replaces saved tensors found that x serves better.
+  /// kept: codes, or numbers where whoever replaces saved tensors found that these serve better.
   static at::Tensor gradient(const ska::flat_hash_map<std::string, c10::IValue>& data,
                              const at::Tensor& dy, const at::Tensor& kept) {
     const at::Tensor laid = laid_out(dy, data.at("strides").toSymIntVector());
     if (kept.is_floating_point()) {
       return ops::exact_gradient(laid, kept, data.at("function").toStringRef(),
-                                 data.at("parameters").toDoubleVector());
+                                 data.at("parameters").toDoubleVector(),
+                                 data.at("in_place").toBool());
     }
     return ops::activation_backward(laid, kept, data.at("levels").toDoubleVector());
   }
@@ -65,9 +66,10 @@ at::Tensor activation(const at::Tensor& x, const ops::ActivationArguments& argum
     context.save_for_backward({codes});
     context.saved_data["levels"] = arguments.table.levels.vec();
     context.saved_data["strides"] = y.sym_strides();
-    if (ops::has_exact_gradient(arguments.function, arguments.parameters)) {
+    if (ops::exact_gradient_of(arguments.function, arguments.parameters)) {
       context.saved_data["function"] = std::string(arguments.function);
       context.saved_data["parameters"] = arguments.parameters.vec();
+      context.saved_data["in_place"] = arguments.in_place;
     }
     return y;
   });

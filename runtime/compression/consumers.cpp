@@ -75,6 +75,16 @@ void Consumers::follow_input(const std::string& operation, const at::Tensor& inp
   leave(kMostFollowed);
 }
 
+void Consumers::follow_result(const std::string& operation, const at::Tensor& saved,
+                              const at::Tensor& result, const void* run, Factor factor,
+                              Decide decide) {
+  Followed followed{operation, memory_of(saved), run, factor, std::move(decide)};
+  followed.has_ended = true;
+  add_result(result, followed.results);
+  followed_.push_back(std::move(followed));
+  leave(kMostFollowed);
+}
+
 /// Where too many wait: the oldest.
 void Consumers::leave(size_t most) {
   while (followed_.size() > most) {

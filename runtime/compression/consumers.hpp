@@ -37,6 +37,9 @@ class Consumers {
   /// exact where the function chooses by anything that it makes of numbers.
   void follow_input(const std::string& operation, const at::Tensor& input, const void* run,
                     int64_t frame, Decide decide);
+  /// The same of an operation in place that has ended: saved is what stands for its codes then.
+  void follow_result(const std::string& operation, const at::Tensor& saved,
+                     const at::Tensor& result, const void* run, Factor factor, Decide decide);
   bool is_empty() const { return followed_.empty(); }
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);

@@ -15,6 +15,7 @@
 #include "compression/probabilities.hpp"
 #include "compression/recorder.hpp"
 #include "dispatch/activation_call.hpp"
+#include "ops/activation_arguments.hpp"
 #include "ops/exact_gradient.hpp"
 #include "ops/layout.hpp"
 #include "trace/streams.hpp"
@@ -200,51 +201,73 @@ void CompressionUser::follow_result(const RecordedCall& call) {
   const OfResult of = *std::exchange(of_result_, std::nullopt);
   const auto run = of.run.lock();
   if (!run || call.results.size() != 1 || !call.results[0].isTensor()) return;
-  const at::Tensor result = call.results[0].toTensor().detach();
+  const at::Tensor& result = call.results[0].toTensor();
   if (!result.has_storage() || result.sizes() != at::IntArrayRef(of.sizes)) return;
   if (!of.strides.empty() && result.strides() != at::IntArrayRef(of.strides)) return;
-  uses_.add(result, run, of.site, of.hold);
+  if (!of.is_only_followed) uses_.add(result.detach(), run, of.site, of.hold);
+  if (of.follow) of.follow(result);
 }
 
-/// Codes give way to the input where others keep that as it is, and where a logarithm follows.
+/// Codes give way to the input where others keep that as it is, and where a logarithm follows. What
+/// works in place writes over its input, so its result serves, or a copy that waits.
 std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
                                                          std::unique_ptr<const Kept> kept) {
   const Saving& saving = saved.saving;
   if (saving.arguments == nullptr || saved.decision.is_observed) return kept;
-  const std::string& function = saving.arguments->at(1).toStringRef();
-  if (!ops::has_exact_gradient(function, saving.arguments->at(2).toDoubleVector())) return kept;
+  const std::vector<c10::IValue>& arguments = *saving.arguments;
+  const std::string& function = arguments[ops::kFunctionArgument].toStringRef();
+  const auto gradient =
+      ops::exact_gradient_of(function, arguments[ops::kParametersArgument].toDoubleVector());
+  if (!gradient) return kept;
   if (!kept) kept = kept_unchanged(saved.tensor);
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
-  const at::Tensor x = saving.arguments->at(0).toTensor().detach();
-  if (keeps_output(function)) {
-    of_result_ = {kActivation, state, saved.site, x.sizes().vec()};
+  const at::Tensor x = arguments[0].toTensor().detach();
+  const bool in_place = arguments[ops::kInPlaceArgument].toBool();
+  const Factor factor = gradient->is_step        ? Factor::none
+                        : is_vanishing(function) ? Factor::vanishing
+                                                 : Factor::derivative;
+  if (in_place || keeps_output(function)) {
+    const std::string& operation = in_place ? saving.caller : saving.facts.operation;
+    of_result_ = {operation, state, saved.site, x.sizes().vec()};
+    of_result_->is_only_followed = !gradient->is_of_result;
+    if (factor != Factor::none) {
+      const at::Tensor copy = gradient->is_of_result ? at::Tensor() : x.clone();
+      of_result_->follow = [this, state, operation, copy, factor,
+                            site = saved.site](const at::Tensor& result) {
+        const at::Tensor exact = copy.defined() ? copy : result.detach();
+        consumers_.follow_result(operation, exact, result, state.get(), factor,
+                                 exact_instead(exact, site, state));
+      };
+    }
     return kept_in(state);
   }
   uses_.add(x, state, saved.site);
   if (uses_.exceeds_exact(x)) {
     for (const auto& site : uses_.keep_exact(x)) compression_->note_kept_anyway(site);
     compression_->note_kept(saved.site, "exact", memory_of(x).bytes);
-  } else {
-    watch(saved, x, state);
+  } else if (factor != Factor::none) {
+    consumers_.follow(saving.facts.operation, x, state.get(), factor,
+                      exact_instead(x, saved.site, state));
   }
   return kept_in(state);
 }
 
-void CompressionUser::watch(const Saved& saved, const at::Tensor& x,
-                            const std::shared_ptr<CodesOrInput>& state) {
-  const auto decide = [this, x, version = x._version(), site = saved.site,
-                       weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
+/// Numbers in the stead of an activation's codes, where that is decided.
+Consumers::Decide CompressionUser::exact_instead(const at::Tensor& numbers,
+                                                 const Compression::SiteKey& site,
+                                                 const std::shared_ptr<CodesOrInput>& state) {
+  return [this, numbers, version = numbers._version(), site,
+          weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
     const auto alive = weak.lock();
-    if (!decision.is_exact || !alive || alive->holds_input() || x._version() != version) return;
-    for (const auto& other : uses_.keep_exact(x)) compression_->note_kept_anyway(other);
-    alive->hold(x);
-    uses_.add_holder(memory_of(x).address(), version, alive);
+    if (!decision.is_exact || !alive || alive->holds_input() || numbers._version() != version) {
+      return;
+    }
+    for (const auto& other : uses_.keep_exact(numbers)) compression_->note_kept_anyway(other);
+    alive->hold(numbers);
+    uses_.add_holder(memory_of(numbers).address(), version, alive);
     compression_->note_kept(site, std::string(why_exact(decision)),
-                            static_cast<int64_t>(x.nbytes()));
+                            static_cast<int64_t>(numbers.nbytes()));
   };
-  const bool falls_to_zero = is_vanishing(saved.saving.arguments->at(1).toStringRef());
-  consumers_.follow(saved.saving.facts.operation, x, state.get(),
-                    falls_to_zero ? Factor::vanishing : Factor::derivative, decide);
 }
 
 }  // namespace fewbit::session

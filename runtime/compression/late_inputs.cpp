@@ -55,8 +55,8 @@ void CompressionUser::start_call(const RecordedCall& call) {
 
 void CompressionUser::end_call(const RecordedCall& call) {
   if (waiting_) follow_end(call);
-  if (of_result_ && call.operation == of_result_->operation) follow_result(call);
   if (!consumers_.is_empty()) consumers_.end_call(call);
+  if (of_result_ && call.operation == of_result_->operation) follow_result(call);
   if (!concerns(call.operation)) return;
   derivations_.end_call(call);
   sensitivities_.end_call(call);

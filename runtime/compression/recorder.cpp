@@ -221,7 +221,8 @@ RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, 
     const auto hold = [weak = std::weak_ptr(stored)](const at::Tensor& logarithms) {
       if (const auto alive = weak.lock()) alive->settle(exponential_of(logarithms));
     };
-    of_result_ = {kLogSoftmax, stored, site, run.sizes().vec(), run.strides().vec(), hold};
+    of_result_ = {std::string(kLogSoftmax), stored, site, run.sizes().vec(),
+                  run.strides().vec(),      hold};
   }
   const RunPointer encoded = compression_->held(stored);
   known = {saving.memory.owner, encoded, stored, site, sample, false};

@@ -177,7 +177,8 @@ class CompressionUser final : public SavedTensorUser {
   /// kept: an activation's codes; null: as autograd keeps them.
   std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
   void follow_result(const RecordedCall& call);
-  void watch(const Saved& saved, const at::Tensor& x, const std::shared_ptr<CodesOrInput>& state);
+  Consumers::Decide exact_instead(const at::Tensor& numbers, const Compression::SiteKey& site,
+                                  const std::shared_ptr<CodesOrInput>& state);
   void keep_coded(const Followed& followed, const Consumers::Decision& decision);
   void keep_exact(const Followed& followed, std::string_view why);
 
@@ -214,12 +215,14 @@ class CompressionUser final : public SavedTensorUser {
   std::optional<Waiting> waiting_;
   /// What the running operation saved gives way to its result, once it has one.
   struct OfResult {
-    std::string_view operation;
+    std::string operation;
     std::weak_ptr<StandIn> run;
     Compression::SiteKey site;
     std::vector<int64_t> sizes;
     std::vector<int64_t> strides = {};  ///< that the result is to have; empty: any
     MemoryUses::HoldOf hold = nullptr;  ///< as in MemoryUses::add
+    bool is_only_followed = false;      ///< and does not serve itself
+    std::function<void(const at::Tensor& result)> follow = nullptr;
   };
   std::optional<OfResult> of_result_;
   Consumers consumers_;

@@ -154,7 +154,8 @@ bool needs_arguments(std::string_view operation) {
                                                       "aten::adaptive_max_pool3d",
                                                       kAttentionName,
                                                       kCheckpointOperation};
-  return is_elementwise(operation) || std::ranges::find(kNames, operation) != kNames.end();
+  return is_elementwise(operation) || is_activation_in_place(operation) ||
+         std::ranges::find(kNames, operation) != kNames.end();
 }
 
 bool is_mask_of_attention(const Saving& saving) {

@@ -89,6 +89,13 @@ std::vector<std::string> activation_operations() {
   return names;
 }
 
+bool is_activation_in_place(std::string_view operation) {
+  if (!is_in_place(operation) || !operation.starts_with(kLibrary)) return false;
+  operation.remove_prefix(kLibrary.size());
+  operation.remove_suffix(1);
+  return std::ranges::find(operations(), operation, &Operation::name) != operations().end();
+}
+
 std::optional<ActivationCall> activation_call(std::string_view operation, Arguments arguments) {
   if (!operation.starts_with(kLibrary)) return std::nullopt;
   std::string_view name = operation.substr(kLibrary.size());
@@ -177,7 +184,8 @@ std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
 Substitute few_bit_activation(const c10::OperatorHandle& operation, const Table& table) {
   return [operation, table](Arguments given) -> torch::jit::Stack {
     const at::Tensor x = autocast(operation, given[0].toTensor());
-    return {ops::activation(in_torchs_layout(x, table.function()), table)};
+    const bool in_place = is_in_place(operation.schema().name());
+    return {ops::activation(in_torchs_layout(x, table.function()), table, {}, in_place)};
   };
 }
 

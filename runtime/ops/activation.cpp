@@ -17,7 +17,7 @@
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   const std::string arguments =
       "(Tensor x, str function, float[] parameters, float[] thresholds, int[] codes, "
-      "float[] levels, bool even=False, Tensor? seed=None) -> ";
+      "float[] levels, bool even=False, Tensor? seed=None, bool in_place=False) -> ";
   m.def(("activation" + arguments + "Tensor").c_str());
   m.def("activation.builtin(Tensor x, str function, str table, Tensor? seed=None) -> Tensor");
   m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str());
@@ -123,13 +123,17 @@ ActivationArguments arguments_of(const Table& table, at::ScalarType type,
   return {table.function(),
           table.parameters(),
           {steps.thresholds, steps.codes, steps.levels, steps.even},
-          seed};
+          seed,
+          /*in_place=*/false};
 }
 
 at::Tensor activation(const at::Tensor& x, const Table& table,
-                      const std::optional<at::Generator>& generator) {
+                      const std::optional<at::Generator>& generator, bool in_place) {
   static const auto operation = find<ActivationSignature<at::Tensor>>("fewbit::activation");
-  return packed(operation, x, arguments_of(table, x.scalar_type(), seed_for(x, table, generator)));
+  ActivationArguments arguments =
+      arguments_of(table, x.scalar_type(), seed_for(x, table, generator));
+  arguments.in_place = in_place;
+  return packed(operation, x, arguments);
 }
 
 std::tuple<at::Tensor, at::Tensor> activation_forward(const at::Tensor& x,

@@ -13,7 +13,7 @@
 /// The operations of library `fewbit`, called through torch's dispatcher.
 ///
 ///   activation(Tensor x, str function, float[] parameters, float[] thresholds, int[] codes,
-///              float[] levels, bool even=False, Tensor? seed=None)
+///              float[] levels, bool even=False, Tensor? seed=None, bool in_place=False)
 ///       -> Tensor                     f(x); differentiable, keeps the codes and no other tensor
 ///   activation.builtin(Tensor x, str function, str table, Tensor? seed=None) -> Tensor
 ///                                     the same with a table that comes with the library
@@ -31,9 +31,10 @@
 /// numbers are floats' (a double's extra digits are rounded off). Where a level is zero the
 /// gradient is +0 whatever dy. A table without thresholds is of the unbiased form and takes its
 /// random numbers from `seed`, one int64 on x's device: the same seed gives the same codes.
-/// activation.builtin draws one where none is given. Inputs are never changed. x, y, dy, dx, codes
-/// and seed are on one device, so that no call has to wait for a device; on CUDA the passes run on
-/// the current stream and may be captured.
+/// activation.builtin draws one where none is given. in_place: that the caller writes y over x,
+/// which says what may stand for the codes (exact_gradient.hpp) and nothing else. Inputs are never
+/// changed. x, y, dy, dx, codes and seed are on one device, so that no call has to wait for a
+/// device; on CUDA the passes run on the current stream and may be captured.
 ///
 /// Checked, with a c10::Error that names operation and argument: types, devices and shapes of all
 /// tensors; that the table's counts agree and its codes name levels; the function's name and number
@@ -44,7 +45,8 @@ namespace fewbit::ops {
 
 /// A table of the unbiased form draws a seed from `generator`, or the device's default one.
 at::Tensor activation(const at::Tensor& x, const Table& table,
-                      const std::optional<at::Generator>& generator = std::nullopt);
+                      const std::optional<at::Generator>& generator = std::nullopt,
+                      bool in_place = false);
 
 std::tuple<at::Tensor, at::Tensor> activation_forward(const at::Tensor& x,
                                                       const ActivationArguments& arguments);

@@ -26,25 +26,28 @@ struct ActivationArguments {
   Numbers parameters;
   TableArguments table;
   std::optional<at::Tensor> seed;
+  bool in_place = false;
 };
 
 /// The same as the dispatcher passes it.
 template <class Result>
 using ActivationSignature = Result(const at::Tensor& x, c10::string_view function,
                                    Numbers parameters, Numbers thresholds, at::IntArrayRef codes,
-                                   Numbers levels, bool even,
-                                   const std::optional<at::Tensor>& seed);
+                                   Numbers levels, bool even, const std::optional<at::Tensor>& seed,
+                                   bool in_place);
 
 /// Places in that list.
 inline constexpr size_t kFunctionArgument = 1;
+inline constexpr size_t kParametersArgument = 2;
 inline constexpr size_t kLevelsArgument = 5;
+inline constexpr size_t kInPlaceArgument = 8;
 
 /// kFunction(x, arguments), as a kernel of that signature.
 template <auto* kFunction>
 auto unpacked(const at::Tensor& x, c10::string_view function, Numbers parameters,
               Numbers thresholds, at::IntArrayRef codes, Numbers levels, bool even,
-              const std::optional<at::Tensor>& seed) {
-  return kFunction(x, {function, parameters, {thresholds, codes, levels, even}, seed});
+              const std::optional<at::Tensor>& seed, bool in_place) {
+  return kFunction(x, {function, parameters, {thresholds, codes, levels, even}, seed, in_place});
 }
 
 /// operation(x, arguments).
@@ -52,7 +55,7 @@ template <class Operation>
 auto packed(const Operation& operation, const at::Tensor& x, const ActivationArguments& arguments) {
   const TableArguments& table = arguments.table;
   return operation.call(x, arguments.function, arguments.parameters, table.thresholds, table.codes,
-                        table.levels, table.even, arguments.seed);
+                        table.levels, table.even, arguments.seed, arguments.in_place);
 }
 
 }  // namespace fewbit::ops

@@ -132,6 +132,46 @@ TEST(Consumers, AnActivationIsExactWhereAQuotientFollows) {
   }
 }
 
+// Those that libtorch takes the gradient of out of the result, and those that it copies the input
+// of.
+TEST(Consumers, AnActivationInPlaceIsExactWhereAQuotientFollows) {
+  at::manual_seed(79);
+  const at::Tensor w = parameter({256, 256});
+  const struct {
+    const char* name;
+    void (*apply)(at::Tensor& h);
+    double shift;
+  } cases[] = {
+      {"elu", [](at::Tensor& h) { at::elu_(h); }, 1.01},
+      {"celu", [](at::Tensor& h) { at::celu_(h, 0.7); }, 0.71},
+      {"selu", [](at::Tensor& h) { at::selu_(h); }, 1.76},
+      {"silu", [](at::Tensor& h) { at::silu_(h); }, 0.279},
+      {"gelu", [](at::Tensor& h) { at::gelu_(h); }, 0.18},
+      {"gelu, tanh", [](at::Tensor& h) { at::gelu_(h, "tanh"); }, 0.18},
+      {"mish", [](at::Tensor& h) { at::mish_(h); }, 0.31},
+      {"hardswish", [](at::Tensor& h) { at::hardswish_(h); }, 0.376},
+  };
+  for (const auto& [name, apply, shift] : cases) {
+    const auto activation = [&apply = apply](const at::Tensor& x) {
+      at::Tensor h = x * 2.0;
+      apply(h);
+      return h;
+    };
+    const auto loss = run(
+        [&, shift = shift](const at::Tensor& x) {
+          const at::Tensor d = activation(x) + shift;
+          return (1.0 / d + at::log(d)).mean();
+        },
+        "fewbit::activation");
+    EXPECT_THAT(loss.codecs, testing::ElementsAre(kDivided)) << name << loss.report;
+    EXPECT_LT(loss.error, 1e-4) << name << loss.report;
+    const auto hidden =
+        run([&](const at::Tensor& x) { return at::linear(activation(at::linear(x, w)), w).sum(); },
+            "fewbit::activation");
+    EXPECT_THAT(hidden.codecs, testing::ElementsAre("few-bit table")) << name << hidden.report;
+  }
+}
+
 at::Tensor of_square(const at::Tensor& y) {
   return at::log(y.pow(2.0) + 1e-5).mean();
 }

@@ -120,9 +120,11 @@ struct CompressorOptions {
 ///   ("exact, divided by"), and the former where the scope ends meanwhile ("exact, of a result").
 ///   So stay squares that more than one number weighs, as (y - t)^2 / var, and probabilities beside
 ///   what has a gradient, as p log p. Of more than 64 that wait, the oldest is decided.
-///   Not seen are a logarithm in another thread, that of a layer's result, that of an activation in
-///   place, and that of a product, or of an activation other than elu and celu, behind a sum or the
-///   scope's end: leave_alone("pow"), "mul", "_softmax" or "elu" keeps it exact there;
+///   Not seen are a logarithm in another thread, that of a layer's result, and that of a product,
+///   or of an activation other than elu and celu, behind a sum or the scope's end:
+///   leave_alone("pow"), "mul", "_softmax" or "elu" keeps it exact there. In place elu, celu and
+///   selu keep their result then, as libtorch does, others a copy of their input, which is made
+///   before;
 /// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
 ///   backward reads the sizes of: exact.
 ///
