@@ -1,11 +1,10 @@
 #include "codegen/emit_parts.hpp"
 
-#include <cstdint>
-
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/identifier.hpp"
+#include "base/text.hpp"
 #include "codegen/table_text.hpp"
 #include "functions/registry.hpp"
 #include "table/json.hpp"
@@ -15,13 +14,6 @@ namespace fewbit::codegen {
 namespace {
 
 using solver::Table;
-
-/// 64-bit FNV-1a (Fowler, Noll, Vo), its upper 48 bits.
-std::string digest(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("{:012x}", hash >> 16);
-}
 
 [[noreturn]] void refuse_namespace(const std::string& name, const std::string& reason) {
   throw Error("'" + name + "' " + reason);
@@ -63,7 +55,7 @@ std::string default_namespace(const Table& table, Language language) {
                                                             : "";
   return fmt::format("fewbit_{}_{}_b{}_{}{}", table.problem.function.name,
                      table.problem.objective.smoothed ? "smoothed" : form, table.bits(),
-                     digest(solver::to_json(table)), suffix);
+                     digest(solver::to_json(table)).substr(0, 12), suffix);
 }
 
 std::string summary_text(const Table& table, const std::string& start) {

@@ -168,6 +168,8 @@ SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
   decision.is_observed = observer_ != nullptr;
   decision.is_due = !decision.is_observed && (place == nullptr || measures(place->site.count));
   decision.is_better_derived = place != nullptr && place->is_derived;
+  decision.may_normalize =
+      place == nullptr || decision.is_due || place->kind == CodecKind::normalized;
   return decision;
 }
 

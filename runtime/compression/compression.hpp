@@ -42,6 +42,7 @@ struct SaveDecision : Treatment {
   bool is_due = false;                ///< errors are to be measured on it
   bool is_better_derived = false;     ///< as far as errors tell
   bool is_observed = false;           ///< so nothing waits
+  bool may_normalize = true;          ///< by statistics, where there are such
 
   /// Whether it comes of others' codes, where it can.
   bool derives(bool is_asked_for) const {

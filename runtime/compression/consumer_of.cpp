@@ -100,9 +100,9 @@ constexpr std::array kDivide = std::to_array<std::string_view>({"log",
 
 /// Whose derivatives change from element to element: a square that counts for nothing there errs as
 /// much as one that counts.
-constexpr std::array kCurved =
-    std::to_array<std::string_view>({"sigmoid", "tanh", "sin", "cos", "atan", "asinh", "sinc",
-                                     "erf", "erfc", "softplus", "log_sigmoid", "activation"});
+constexpr std::array kCurved = std::to_array<std::string_view>(
+    {"sigmoid", "tanh", "sin", "cos", "atan", "asinh", "sinc", "erf", "erfc", "softplus",
+     "log_sigmoid", "clamp", "clamp_min", "clamp_max", "activation"});
 
 /// The same, by orders of magnitude, or that take the least of many.
 constexpr std::array kSteep = std::to_array<std::string_view>(
@@ -141,6 +141,11 @@ constexpr std::array kChoices = std::to_array<std::string_view>({"topk",
                                                                  "grid_sampler_2d",
                                                                  "grid_sampler_3d",
                                                                  "multinomial",
+                                                                 "poisson",
+                                                                 "binomial",
+                                                                 "_standard_gamma",
+                                                                 "_sample_dirichlet",
+                                                                 "copysign",
                                                                  "nonzero",
                                                                  "nonzero_numpy",
                                                                  "gt",
@@ -323,8 +328,12 @@ bool is_reduction(std::string_view operation) {
   return is_one_of(plain_name(operation), kReductions);
 }
 
-bool is_choice(std::string_view operation) {
-  return is_one_of(plain_name(operation), kChoices);
+bool is_choice(const RecordedCall& call) {
+  const std::string_view name = plain_name(call.operation);
+  // By a rounding mode.
+  const auto is_text = [](const c10::IValue& argument) { return argument.isString(); };
+  if (name == "div" && std::ranges::any_of(call.arguments, is_text)) return true;
+  return is_one_of(name, kChoices);
 }
 
 }  // namespace fewbit::session

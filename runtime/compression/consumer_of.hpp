@@ -56,7 +56,7 @@ std::string_view plain_name(std::string_view operation);
 bool is_layer(std::string_view operation);
 bool is_norm_of_channels(std::string_view operation);
 bool is_reduction(std::string_view operation);
-bool is_choice(std::string_view operation);
+bool is_choice(const RecordedCall& call);
 
 /// Whether it multiplies or divides by more than a number, as by a precision, a mask, weights of a
 /// batch or units of columns: the more, the smaller the difference that was squared.

@@ -30,14 +30,34 @@ bool is_integer(const c10::IValue& value) {
          at::isIntegralType(value.toTensor().scalar_type(), /*includeBool=*/true);
 }
 
+/// What a sum or mean gives beside what it was taken of: with the dimensions that it is over.
+at::Tensor beside(const RecordedCall& call) {
+  at::Tensor result = call.results[0].toTensor().detach();
+  const int64_t dimensions = call.arguments[0].toTensor().dim();
+  if (result.dim() == dimensions || call.arguments.size() < 2) return result;
+  if (!call.arguments[1].isIntList()) return result;
+  std::vector<int64_t> over = call.arguments[1].toIntVector();
+  for (int64_t& i : over) i = i < 0 ? i + dimensions : i;
+  std::ranges::sort(over);
+  for (const int64_t i : over) result = result.unsqueeze(i);
+  return result;
+}
+
 /// That a mean or, as inside of one, a sum gives; undefined for others.
 at::Tensor mean_of(const RecordedCall& call) {
   const std::string_view name = plain_name(call.operation);
-  if (name == "mean") return call.results[0].toTensor().detach();
+  if (name == "mean") return beside(call);
   if (name != "sum") return {};
-  const at::Tensor sum = call.results[0].toTensor().detach();
+  const at::Tensor sum = beside(call);
   return at::div(
       sum, static_cast<double>(count_of(call.arguments[0])) / static_cast<double>(sum.numel()));
+}
+
+/// Of a norm over channels; 0 for others.
+int64_t channels_of(const RecordedCall& call) {
+  if (!is_norm_of_channels(call.operation)) return 0;
+  const at::Tensor x = call.arguments[0].toTensor();
+  return x.dim() > 1 ? x.size(1) : 0;
 }
 
 /// Whether it multiplies by one number, or shows the same in another shape.
@@ -100,7 +120,7 @@ void Consumers::end() {
     followed.decide({.is_exact = stays,
                      .is_taken = false,
                      .mean = followed.mean,
-                     .is_by_channel = followed.is_by_channel});
+                     .channels = followed.channels});
   }
 }
 
@@ -127,7 +147,7 @@ bool Consumers::is_end_of(const RecordedCall& call, const Followed& followed) {
 bool Consumers::chooses_within(const RecordedCall& call, const Followed& followed) {
   if (followed.frame == 0) return false;
   if (takes_any(call, followed.integers)) return true;
-  return is_choice(call.operation) && std::ranges::any_of(call.arguments, is_number);
+  return is_choice(call) && std::ranges::any_of(call.arguments, is_number);
 }
 
 std::optional<Consumer> Consumers::consumer(const RecordedCall& call, const Followed& followed) {
@@ -153,8 +173,7 @@ void Consumers::decide(const RecordedCall& call) {
         lies_in(call.arguments[0], followed.results[0].memory.address())) {
       followed.mean = mean_of(call);
     }
-    followed.is_by_channel |= by && is_norm_of_channels(call.operation) &&
-                              lies_in(call.arguments[0], followed.results[0].memory.address());
+    if (by && followed.channels == 0) followed.channels = channels_of(call);
     const bool is_summed =
         by == Consumer::sums && has_gradient && is_rarely_divided(followed.factor);
     followed.is_of_layer |= by == Consumer::sums && is_layer(call.operation);
@@ -169,8 +188,7 @@ void Consumers::decide(const RecordedCall& call) {
     if (!is_exact && !is_summed && !changes && !is_gone && !is_lost && !is_over) return false;
     decided.emplace_back(
         std::move(followed.decide),
-        Decision{
-            .is_exact = is_exact, .mean = followed.mean, .is_by_channel = followed.is_by_channel});
+        Decision{.is_exact = is_exact, .mean = followed.mean, .channels = followed.channels});
     return true;
   });
   for (const auto& [decide, decision] : decided) decide(decision);

@@ -18,9 +18,9 @@ class Consumers {
  public:
   struct Decision {
     bool is_exact = false;
-    bool is_taken = true;        ///< by somebody that decides it
-    at::Tensor mean = {};        ///< where that takes the result itself
-    bool is_by_channel = false;  ///< where a norm of channels does
+    bool is_taken = true;  ///< by somebody that decides it
+    at::Tensor mean = {};  ///< where that takes the result itself
+    int64_t channels = 0;  ///< where a norm of channels takes what came of it; 0: none
   };
   /// Is told once.
   using Decide = std::function<void(const Decision& decision)>;
@@ -67,7 +67,7 @@ class Consumers {
     std::vector<Result> integers = {};  ///< that were made of numbers within it
     bool is_of_layer = false;           ///< has taken it
     at::Tensor mean = {};               ///< that took the first of them
-    bool is_by_channel = false;         ///< a norm of channels did
+    int64_t channels = 0;               ///< of a norm that took what came of it
   };
   /// Of all of a followed operation's results that it takes.
   static std::optional<Consumer> consumer(const RecordedCall& call, const Followed& followed);

@@ -1,16 +1,20 @@
 // What element-wise operations keep waits until it is known who takes their results: behind a
 // logarithm of a square no error of it is small, behind a mean of squares all are.
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <utility>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/square.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/util/ScopeExit.h>
+#include <c10/util/accumulate.h>
 
 #include "compression/probabilities.hpp"
 #include "compression/recorder.hpp"
@@ -24,8 +28,9 @@ namespace fewbit::session {
 
 namespace {
 
-/// Elements beside which a mean or a deviation of theirs counts for little.
-constexpr int64_t kMany = 64;
+/// Elements beside which a mean or a deviation of theirs counts for little, and so many that it may
+/// cost a bit of each where a factor beside them says that their rows are unlike.
+constexpr int64_t kMany = 64, kSome = 32;
 
 /// What is derived, in the order that the saved tensor has in memory.
 class Flat final : public codecs::Encoded {
@@ -47,11 +52,21 @@ class Flat final : public codecs::Encoded {
   std::vector<int64_t> strides_;
 };
 
+/// Which dimension a norm of so many channels takes for these, behind a transposition too: the
+/// second or the only one as long; -1: none, or too short for what they cost.
+int64_t dimension_of(const at::Tensor& run, int64_t channels) {
+  if (channels == 0 || run.dim() < 2 || run.numel() < kMany * channels) return -1;
+  if (run.size(1) == channels) return 1;
+  const at::IntArrayRef sizes = run.sizes();
+  if (std::ranges::count(sizes, channels) != 1) return -1;
+  return std::ranges::find(sizes, channels) - sizes.begin();
+}
+
 /// Of channels, whose means and deviations are the norm's that takes them.
-codecs::Statistics statistics_of_channels(const at::Tensor& run) {
+codecs::Statistics statistics_of_channels(const at::Tensor& run, int64_t dimension) {
   std::vector<int64_t> others;
   for (int64_t i = 0; i < run.dim(); ++i) {
-    if (i != 1) others.push_back(i);
+    if (i != dimension) others.push_back(i);
   }
   const at::Tensor x = run.to(at::kFloat), mean = at::mean(x, others, /*keepdim=*/true);
   constexpr double kLeast = 1e-30;
@@ -62,19 +77,36 @@ codecs::Statistics statistics_of_channels(const at::Tensor& run) {
   return statistics;
 }
 
+/// Over all dimensions but the last, or those in which another tensor beside it has one element.
+at::Tensor mean_square_of(const at::Tensor& run, at::IntArrayRef other) {
+  const bool is_scale = !other.empty() && static_cast<int64_t>(other.size()) <= run.dim() &&
+                        c10::multiply_integers(other) * kSome <= run.numel();
+  std::vector<int64_t> over;
+  for (int64_t i = 1; i <= run.dim(); ++i) {
+    const bool is_beside = i <= static_cast<int64_t>(other.size());
+    const bool is_one = !is_beside || other[other.size() - static_cast<size_t>(i)] == 1;
+    if (is_scale ? is_one : i > 1) over.push_back(-i);
+  }
+  if (over.empty()) return {};
+  const auto type = run.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  const at::Tensor norm = at::linalg_vector_norm(run, 2, over, /*keepdim=*/true, type);
+  const auto count = static_cast<double>(run.numel()) / static_cast<double>(norm.numel());
+  return at::square(norm / std::sqrt(count));
+}
+
 /// Of a tensor that norms by its root take the mean square of: of rows, where groups of codes cross
 /// them, or of what else that has one of. Of a tensor that a function takes, which may begin with
-/// such a norm, of rows.
+/// such a norm, of rows. Of factors otherwise, of what a factor beside them scales, or of columns.
 std::optional<codecs::Statistics> statistics_of_squares(const at::Tensor& run, Factor factor,
-                                                        at::Tensor mean_square, int64_t group) {
+                                                        at::Tensor mean_square,
+                                                        at::IntArrayRef other, int64_t group) {
   if (run.dim() < 2) return std::nullopt;
-  if (factor == Factor::input) mean_square = at::mean(at::square(run.to(at::kFloat)), -1);
-  if (!mean_square.defined() || mean_square.numel() * kMany > run.numel()) return std::nullopt;
+  if (factor == Factor::input)
+    mean_square = at::mean(at::square(run.to(at::kFloat)), -1, /*keepdim=*/true);
+  if (!mean_square.defined()) mean_square = mean_square_of(run, other);
+  if (!mean_square.defined() || mean_square.numel() * kSome > run.numel()) return std::nullopt;
   std::vector<int64_t> rows = run.sizes().vec();
   rows.back() = 1;
-  if (mean_square.sizes() == run.sizes().slice(0, run.dim() - 1)) {
-    mean_square = mean_square.reshape(rows);
-  }
   if (mean_square.sizes() == at::IntArrayRef(rows) && run.size(-1) % group == 0) {
     return std::nullopt;
   }
@@ -118,6 +150,10 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
   if (is_known) compression_->raise(known.site, decided);
   latest_ = is_known ? known.site : site;
   Followed followed{stored, view, saving, decided, *latest_, current_stream(view)};
+  if (decided.factor == Factor::product && saving.argument >= 0) {
+    const c10::IValue& other = saving.arguments->at(static_cast<size_t>(1 - saving.argument));
+    if (other.isTensor()) followed.other = other.toTensor().sizes().vec();
+  }
   followed.saving.arguments = nullptr;  // which end with the operation
   followed.derived = to_derive;
   followed.is_derived = to_derive.has_value();
@@ -166,12 +202,13 @@ void CompressionUser::keep_coded(const Followed& followed, const Consumers::Deci
     codes = std::make_shared<Flat>(followed.derived->shown, run);
   } else {
     Subject subject = subject_of(run, saved);
-    const bool is_by_channel =
-        decision.is_by_channel && run.dim() > 1 && run.numel() >= kMany * run.size(1);
-    subject.statistics = is_by_channel
-                             ? statistics_of_channels(run)
-                             : statistics_of_squares(run, followed.decision.factor, decision.mean,
-                                                     compression_->options().group);
+    const int64_t dimension = dimension_of(run, decision.channels);
+    if (dimension >= 0) {
+      subject.statistics = statistics_of_channels(run, dimension);
+    } else if (followed.decision.may_normalize && followed.decision.way == Way::rotated) {
+      subject.statistics = statistics_of_squares(run, followed.decision.factor, decision.mean,
+                                                 followed.other, compression_->options().group);
+    }
     codes = encode(run, saved, subject).codes;
     if (codes && followed.derived) measure_derived(saved, run, *followed.derived);
   }

@@ -168,6 +168,7 @@ class CompressionUser final : public SavedTensorUser {
     RunPointer codes = {};                             ///< of the same elements, by others
     std::optional<Derivations::Derived> derived = {};  ///< to be measured, or
     bool is_derived = false;                           ///< to be kept so
+    std::vector<int64_t> other = {};                   ///< sizes of the factor beside it
   };
   /// Whether there is anything to wait for.
   bool is_followed(const Saved& saved) const;

@@ -1,11 +1,12 @@
 // The places of a Compressor as text, a line each:
 //
-//   fewbit compressor 6
+//   fewbit compressor 7 0f3c52a90b1d7e64
 //   12 changed 1
 //   1 0 rotated rotated 2 64 51200 51200 9024 204800 13928 1 0 2 0 .571 .133 ... -1 0 0 0 coded
 //   chosen - aten::addmm
 //
-// What the words mean: docs/files.md. The operation's name may have blanks, so it is the last.
+// The number is a digest of all that follows. What the words mean: docs/files.md. The operation's
+// name may have blanks, so it is the last.
 #include <algorithm>
 #include <sstream>
 
@@ -20,7 +21,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr const char* kTitle = "fewbit compressor 6";
+constexpr const char* kTitle = "fewbit compressor 7";
 constexpr size_t kErrors = 8;
 
 const char* name_of(Way way) {
@@ -64,6 +65,23 @@ std::string with(std::string text, char now, char then) {
   return text;
 }
 
+/// The first line of a file that goes on so.
+std::string with_digest(std::string_view rest) {
+  return std::string(kTitle) + ' ' + digest(rest) + '\n';
+}
+
+/// What follows the first line.
+std::string checked(const std::string& text) {
+  const size_t end = text.find('\n');
+  const std::string first = text.substr(0, end);
+  if (!first.starts_with(kTitle)) {
+    throw Error("begins with '" + first + "', accepted: '" + kTitle + "'");
+  }
+  std::string rest = end == std::string::npos ? "" : text.substr(end + 1);
+  if (first + '\n' != with_digest(rest)) throw Error("was changed or cut after it was written");
+  return rest;
+}
+
 [[noreturn]] void refuse(const std::string& line) {
   throw Error("is no place of a compressor: '" + line + "'");
 }
@@ -73,8 +91,7 @@ std::string with(std::string text, char now, char then) {
 std::string Compression::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream text;
-  text << kTitle << '\n'
-       << forwards_ << (has_changed_ ? " changed " : " split ") << places_.size() << '\n';
+  text << forwards_ << (has_changed_ ? " changed " : " split ") << places_.size() << '\n';
   for (const Place& place : places_) {
     const Compressor::Site& site = place.site;
     text << site.argument << ' ' << site.call << ' ' << name_of(place.treatment.way) << ' '
@@ -95,14 +112,13 @@ std::string Compression::text() const {
          << (place.derivation.empty() ? "-" : with(place.derivation, ' ', '_'));
     text << ' ' << site.operation << '\n';
   }
-  return text.str();
+  const std::string rest = text.str();
+  return with_digest(rest) + rest;
 }
 
 void Compression::read(const std::string& text) {
-  std::istringstream lines(text);
+  std::istringstream lines(checked(text));
   std::string line;
-  std::getline(lines, line);
-  if (line != kTitle) throw Error("begins with '" + line + "', accepted: '" + kTitle + "'");
   std::getline(lines, line);
   std::istringstream state(line);
   uint64_t forwards = 0;
@@ -160,7 +176,7 @@ void Compression::read(const std::string& text) {
     numbers[keys.back()] = places.size();
     places.push_back(std::move(place));
   }
-  if (places.size() != count || !text.ends_with('\n')) {
+  if (places.size() != count) {
     throw Error("ends after " + std::to_string(places.size()) + " of " + std::to_string(count) +
                 " places");
   }

@@ -4,7 +4,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -54,6 +57,12 @@ double parse_number(std::string_view text, std::string_view what) {
     throw Error(std::string(what) + ": '" + std::string(text) + "' is not a number");
   }
   return value;
+}
+
+std::string digest(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
 }
 
 std::vector<std::string> nearest_names(std::string_view word,

@@ -121,18 +121,33 @@ TEST(CheckpointInput, OfANormOfChannelsMayHaveChannelsThatAreUnlike) {
   const auto norm = [&](const at::Tensor& h) {
     return at::mm(at::batch_norm(h, gamma, {}, {}, {}, true, 0.1, 1e-12, false), w);
   };
-  const auto forward = [&] { return (checkpoint(norm, x * 1.0) - target).pow(3.0).mean(); };
-  const std::vector<at::Tensor> exact = grad({forward()}, {gamma, w});
-  for (const int bits : {2, 4, 8}) {
-    Compressor compressor({.bits = static_cast<double>(bits)});
-    at::Tensor loss;
-    {
-      const CompressionScope scope(compressor);
-      loss = forward();
-    }
-    const std::vector<at::Tensor> coded = grad({loss}, {gamma, w});
-    for (size_t i = 0; i < exact.size(); ++i) {
-      EXPECT_LT(distance(coded[i], exact[i]), 2.0 * std::exp2(-bits)) << compressor.report();
+  const Case cases[] = {
+      {"of the input", "", norm},
+      {"behind a shift", "", [&](const at::Tensor& h) { return norm(h + scale); }},
+      {"behind a transposition", "",
+       [&](const at::Tensor& h) {
+         const at::Tensor channels = h.view({4, 32, 96}).transpose(1, 2);
+         const at::Tensor y = at::batch_norm(channels, gamma, {}, {}, {}, true, 0.1, 1e-12, false);
+         return at::matmul(y.transpose(1, 2), w);
+       }},
+  };
+  for (const auto& [name, unused, function] : cases) {
+    const auto forward = [&, &function = function] {
+      return (checkpoint(function, x * 1.0) - target).pow(3.0).mean();
+    };
+    const std::vector<at::Tensor> exact = grad({forward()}, {gamma, w});
+    for (const int bits : {2, 4, 8}) {
+      Compressor compressor({.bits = static_cast<double>(bits)});
+      at::Tensor loss;
+      {
+        const CompressionScope scope(compressor);
+        loss = forward();
+      }
+      const std::vector<at::Tensor> coded = grad({loss}, {gamma, w});
+      for (size_t i = 0; i < exact.size(); ++i) {
+        EXPECT_LT(distance(coded[i], exact[i]), 2.0 * std::exp2(-bits))
+            << name << compressor.report();
+      }
     }
   }
 }
@@ -141,6 +156,9 @@ TEST(CheckpointInput, IsExactWhereTheFunctionChooses) {
   at::manual_seed(82);
   const at::Tensor w = parameter({256, 256});
   const Case cases[] = {
+      {"a rounding quotient", "",
+       [](const at::Tensor& y) { return at::sin(y - at::div(y, 1.0, "floor")); }},
+      {"draws", "", [](const at::Tensor& y) { return y * at::poisson(at::exp(at::tanh(y))); }},
       {"the median", "",
        [](const at::Tensor& y) { return y * std::get<0>(at::median(y, -1, true)); }},
       {"one of many", "",

@@ -1,10 +1,12 @@
 // What a compressor writes and reads, and what it plans.
 #include <fstream>
 #include <limits>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "tests/session/compression_model.hpp"
 #include "tests/support/refusal.hpp"
@@ -48,10 +50,12 @@ TEST(CompressionFile, RefusesOtherFiles) {
   std::ofstream(path) << "something\n";
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
-                ": begins with 'something', accepted: 'fewbit compressor 6'");
-  std::ofstream(path) << "fewbit compressor 6\n0 split 1\n"
-                         "0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded "
-                         "chosen - aten::mm\n";
+                ": begins with 'something', accepted: 'fewbit compressor 7'");
+  const std::string places =
+      "0 split 1\n"
+      "0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded chosen - "
+      "aten::mm\n";
+  std::ofstream(path) << "fewbit compressor 7 " << digest(places) << '\n' << places;
   EXPECT_EQ(
       test::refusal([&] { compressor.load(path); }),
       "fewbit::Compressor::load: " + path +
@@ -59,7 +63,7 @@ TEST(CompressionFile, RefusesOtherFiles) {
           "1 1 -1 0 0 0 coded chosen - aten::mm'");
 }
 
-TEST(CompressionFile, RefusesAFileThatWasCut) {
+TEST(CompressionFile, RefusesAFileThatWasCutOrChanged) {
   const std::string path = testing::TempDir() + "/cut.txt";
   Compressor compressor;
   auto model = mlp();
@@ -72,6 +76,13 @@ TEST(CompressionFile, RefusesAFileThatWasCut) {
     std::ofstream(path) << whole.substr(0, length);
     EXPECT_THAT(test::refusal([&] { compressor.load(path); }), testing::HasSubstr(path))
         << whole.substr(0, length);
+  }
+  std::mt19937 random(21);
+  for (int change = 0; change < 500; ++change) {
+    std::string changed = whole;
+    changed[random() % changed.size()] ^= static_cast<char>(1 + random() % 127);
+    std::ofstream(path) << changed;
+    EXPECT_THAT(test::refusal([&] { compressor.load(path); }), testing::HasSubstr(path)) << changed;
   }
 }
 

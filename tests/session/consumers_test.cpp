@@ -345,6 +345,45 @@ TEST(Consumers, WhatIsWeighedByUnitsOrProbabilitiesIsExact) {
   expect_exact(cases);
 }
 
+// Each column errs beside its own energy, as far as codes of so many bits do.
+TEST(Consumers, WhatIsWeighedByColumnsErrsByColumns) {
+  at::manual_seed(80);
+  const at::Tensor units = at::pow(10.0, at::linspace(-2.0, 2.0, 256)), weights = units.pow(-2.0),
+                   several = weights.unsqueeze(1) * at::rand({256, 4});
+  const Case cases[] = {
+      {"squares, by a matrix", "",
+       [&](const at::Tensor& h) { return at::mm((h * units).square(), several).sum(); }},
+      {"squares, by a layer", "",
+       [&](const at::Tensor& h) { return at::linear((h * units).square(), several.t()).sum(); }},
+      {"the mean of squares, by a product with a vector", "",
+       [&](const at::Tensor& h) { return at::dot((h * units).square().mean(0), weights); }},
+      {"squares, by where", "",
+       [&](const at::Tensor& h) {
+         const at::Tensor square = (h * units).square();
+         return at::where(h.detach() > 0.0, square * 0.5, square * 2.0).mul(weights).sum();
+       }},
+      {"products", "",
+       [&](const at::Tensor& h) {
+         const at::Tensor x = h * units, y = h.sin() * units;
+         return (x * y / units.square()).mean();
+       }},
+      {"factors of a scale", "",
+       [&](const at::Tensor& h) {
+         const at::Tensor scale = h.mean(0).exp();
+         return (h * units * scale / units).sum();
+       }},
+      {"a deviation by hand", "",
+       [&](const at::Tensor& h) {
+         const at::Tensor x = h * units, centred = x - x.mean(0, true);
+         return (centred * at::rsqrt(x.var(0, false, true) + 1e-6)).pow(3.0).sum();
+       }},
+  };
+  for (const auto& [name, operation, forward] : cases) {
+    const Outcome outcome = run(forward, operation, 3);
+    EXPECT_LT(outcome.error, 0.15) << name << '\n' << outcome.report;
+  }
+}
+
 TEST(Consumers, WhatIsChangedInPlaceIsCodedBefore) {
   const Forward forward = [](const at::Tensor& h) {
     const at::Tensor y = h.pow(2.0);

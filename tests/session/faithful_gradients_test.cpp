@@ -302,6 +302,7 @@ std::vector<NormCase> norms_of_unlike_rows() {
   const at::Tensor zeros = rows * at::rand({64, 1}).gt(0.22),
                    decades = rows * at::pow(10.0, at::rand({64, 1}) * 2.0 - 1.0),
                    eight = rows * at::pow(10.0, at::rand({64, 1}) * 8.0 - 4.0);
+  const at::Tensor columns = at::randn({128, 96}) * at::pow(10.0, at::linspace(-2.0, 2.0, 96));
   at::Tensor huge = rows.clone();
   huge[17] *= 1e20;
   const auto layer = [](const at::Tensor& x) { return at::layer_norm(x, {96}); };
@@ -327,6 +328,19 @@ std::vector<NormCase> norms_of_unlike_rows() {
           {"a mean square of columns",
            at::randn({128, 96}) * at::pow(10.0, at::linspace(-3.0, 3.0, 96)),
            [](const at::Tensor& x) { return x * at::rsqrt(x.pow(2.0).mean(0, true) + 1e-12); }},
+          {"a batch norm by hand", columns,
+           [](const at::Tensor& x) {
+             return (x - x.mean(0, true)) * at::rsqrt(x.var(0, false, true) + 1e-5);
+           }},
+          {"by the deviation, by hand", columns,
+           [](const at::Tensor& x) {
+             return (x - x.mean(0, true)) * (1.0 / (x.std(0, true, true) + 1e-5));
+           }},
+          {"of channels, by hand", spread({1, 32, 1, 1}),
+           [](const at::Tensor& x) {
+             const at::Tensor centred = x - x.mean({0, 2, 3}, true);
+             return centred * at::rsqrt(x.var({0, 2, 3}, false, true) + 1e-5);
+           }},
           {"channels over two decades", spread({1, 32, 1, 1}), batch},
           {"groups over two decades", spread({8, 32, 1, 1}), groups}};
 }

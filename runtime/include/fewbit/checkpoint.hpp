@@ -28,13 +28,13 @@ namespace fewbit {
 /// with bits as queries and keys of attention, once the function has ended and a layer has taken
 /// it. It stays exact where a logarithm, a root, an exponential, a sine, a quotient or a maximum
 /// takes it before any layer (compressor.hpp), and where the function chooses by its numbers (topk,
-/// sort, median, comparisons, rounding, integers that it makes of them), which would choose
-/// otherwise on a decoded one. Inside of the function nothing is coded, by no scope around it or in
-/// it, so that gradients are the function's own at the decoded input: those of a relu, a clamp or
-/// the greatest of a window flip where two numbers are near each other, and what is steep behind a
-/// layer, as 1 / (|mm(x, w)| + .01), turns a small error of the input into a large one.
-/// Activations run in the function as in the innermost scope, and run so again when that is gone or
-/// its bits have changed.
+/// sort, median, comparisons, rounding, draws, integers that libtorch makes of them; not seen is
+/// what the function reads by data_ptr), which would choose otherwise on a decoded one. Inside of
+/// the function nothing is coded, by no scope around it or in it, so that gradients are the
+/// function's own at the decoded input: those of a relu, a clamp or the greatest or the nearest of
+/// many flip where two numbers are near each other, and what is steep behind a layer, as 1 /
+/// (|mm(x, w)| + .01), turns a small error of the input into a large one. Activations run in the
+/// function as in the innermost scope, and run so again when that is gone or its bits have changed.
 ///
 /// The function runs again in the thread that runs backward, up to the last tensor that it saved,
 /// when the first of them is asked for; a tensor is held until its operation has taken it, at most

@@ -73,7 +73,8 @@ struct CompressorOptions {
   std::optional<int> activation_bits = {};
   /// Of all that is coded in a forward, instead of bits, which then hold for the first forward
   /// alone; 0: none. From the second one on no more is kept, or one bit of each element, but
-  /// where a forward has more elements than all before: by as much more, that once.
+  /// where a forward has more elements than all before, or places that none had: by as much more,
+  /// that once.
   int64_t bytes = 0;
   int64_t group = 256;  ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
   int trellis = 0;  ///< states of a trellis that picks codes of 1 to 4 bits: 4, 8; 0: none. With 4
@@ -101,7 +102,8 @@ struct CompressorOptions {
 /// What is kept how (the list: compression/rules.cpp):
 /// - inputs of linear layers, convolutions, products, squares and norms: out of the budget, by the
 ///   codec that errs least there; of a norm after means and deviations, which it keeps anyway, are
-///   taken out, where its rows or channels are unlike;
+///   taken out, and of factors after the root mean squares of what a factor beside them scales, or
+///   of columns, where these are unlike;
 /// - queries, keys and values of attention, which runs again in backward: with more bits; so
 ///   probabilities of softmax, those of log_softmax like any input but exact the greatest of each
 ///   row, where it errs less rounded at random between levels at the squares of equal steps;
