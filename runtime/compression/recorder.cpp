@@ -219,7 +219,7 @@ RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, 
   uses_.add(view, stored, site);
   if (saving.facts.operation == kLogSoftmax) {
     const auto hold = [weak = std::weak_ptr(stored)](const at::Tensor& logarithms) {
-      if (const auto alive = weak.lock()) alive->settle(exponential_of(logarithms));
+      if (const auto alive = weak.lock()) alive->settle_exactly(exponential_of(logarithms));
     };
     of_result_ = {std::string(kLogSoftmax), stored, site, run.sizes().vec(),
                   run.strides().vec(),      hold};

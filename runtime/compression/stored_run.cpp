@@ -53,6 +53,14 @@ void StoredRun::settle(std::shared_ptr<const codecs::Encoded> codes) {
   tell();
 }
 
+void StoredRun::settle_exactly(std::shared_ptr<const codecs::Encoded> numbers) {
+  {
+    const std::lock_guard lock(mutex_);
+    is_exact_ = true;
+  }
+  settle(std::move(numbers));
+}
+
 void StoredRun::hold(const at::Tensor& view) {
   {
     const std::lock_guard lock(mutex_);
@@ -67,7 +75,7 @@ void StoredRun::hold(const at::Tensor& view) {
 bool StoredRun::hold_again(const at::Tensor& view) {
   {
     const std::lock_guard lock(mutex_);
-    if (view._version() != version_) return false;
+    if (is_exact_ || view._version() != version_) return false;
     view_ = view;
     codes_.reset();
     is_settled_ = true;

@@ -40,8 +40,11 @@ class StoredRun final : public codecs::Encoded, public StandIn {
   bool has_changed() const;
   /// Ends the waiting: from now on these stand for the run. Null: it stays as it is.
   void settle(std::shared_ptr<const codecs::Encoded> codes);
+  /// The same by what gives the elements exactly.
+  void settle_exactly(std::shared_ptr<const codecs::Encoded> numbers);
   void hold(const at::Tensor& view) override;
-  /// The same for the view that it was made of. False where that was changed meanwhile.
+  /// The same for the view that it was made of. False where that was changed meanwhile, or where
+  /// others give the elements exactly.
   bool hold_again(const at::Tensor& view);
 
   /// Is called when other tensors are held than before, until it is forgotten.
@@ -56,6 +59,7 @@ class StoredRun final : public codecs::Encoded, public StandIn {
   at::Tensor view_;                               ///< by this
   int64_t version_ = 0;                           ///< of the view
   bool is_settled_ = true;
+  bool is_exact_ = false;  ///< by codes
   std::vector<std::function<void()>> listeners_;
 };
 

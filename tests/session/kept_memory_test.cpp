@@ -133,6 +133,11 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
          return (first.exp() * first).sum() + at::log(second.square() + 1.0).sum() +
                 at::pow(at::log_softmax(h * 3.0, 1), 3.0).sum();
        }},
+      {"probabilities beside their logarithms, and a logarithm behind both",
+       [&](const at::Tensor& h) {
+         const at::Tensor first = at::log_softmax(h, 1), entropy = first.exp() * first;
+         return at::log(entropy.square() + 1.0).sum() + entropy.sum();
+       }},
       {"a norm's input that others keep while it waits",
        [&](const at::Tensor& h) { return at::relu(at::layer_norm(h, {256})) + at::pow(h, 3.0); }},
   };
