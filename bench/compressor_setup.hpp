@@ -14,7 +14,8 @@ struct CompressorSetup {
 
   void set_up(Compressor& compressor) const {
     if (!runs_layers_again) return;
-    for (const char* way : {"linear", "activation"}) compressor.derive(way, Derive::where_better);
+    for (const char* way : {"linear", "activation"})
+      compressor.recompute(way, Recompute::where_better);
   }
 };
 

@@ -61,21 +61,23 @@ Network make_network(const std::string& name, int64_t batch) {
 constexpr int64_t kHeldBytes = int64_t{1} << 40;
 
 std::vector<CompressorSetup> setups() {
-  return {{"rotated, 2 bits", {.bits = 2}},
-          {"rotated, 2 bits, held", {.bits = 2, .held_bytes = kHeldBytes}},
-          {"rotated, 2 bits, trellis", {.bits = 2, .trellis = 4}},
-          {"rotated, 2 bits, layers again", {.bits = 2}, true},
-          {"rotated, 2 bits, layers again, held", {.bits = 2, .held_bytes = kHeldBytes}, true},
-          {"group, 2 bits", {.bits = 2, .scheme = Scheme::group}},
-          {"actnn, level 2, 4 bits", {.bits = 4, .scheme = Scheme::actnn, .level = 2}},
-          {"actnn, level 3, 2 bits", {.bits = 2, .scheme = Scheme::actnn, .level = 3}},
-          {"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}},
-          {"division, 2 bits", {.bits = 2, .scheme = Scheme::division}},
-          {"blpa, 4 bits", {.bits = 4, .scheme = Scheme::blpa}},
-          {"blpa, 4 bits, held", {.bits = 4, .scheme = Scheme::blpa, .held_bytes = kHeldBytes}}};
+  return {
+      {"rotated, 2 bits", {.bits = 2}},
+      {"rotated, 2 bits, held", {.bits = 2, .decoded_cache_bytes = kHeldBytes}},
+      {"rotated, 2 bits, trellis", {.bits = 2, .trellis = 4}},
+      {"rotated, 2 bits, layers again", {.bits = 2}, true},
+      {"rotated, 2 bits, layers again, held", {.bits = 2, .decoded_cache_bytes = kHeldBytes}, true},
+      {"group, 2 bits", {.bits = 2, .scheme = Scheme::group}},
+      {"actnn, level 2, 4 bits", {.bits = 4, .scheme = Scheme::actnn, .level = 2}},
+      {"actnn, level 3, 2 bits", {.bits = 2, .scheme = Scheme::actnn, .level = 3}},
+      {"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}},
+      {"division, 2 bits", {.bits = 2, .scheme = Scheme::division}},
+      {"blpa, 4 bits", {.bits = 4, .scheme = Scheme::blpa}},
+      {"blpa, 4 bits, held",
+       {.bits = 4, .scheme = Scheme::blpa, .decoded_cache_bytes = kHeldBytes}}};
 }
 
-struct Way {
+struct StorageKind {
   std::string name;
   std::unique_ptr<Compressor> compressor = {};  ///< none: exact
   int64_t bytes = 0;                            ///< kept when forward is over
@@ -108,29 +110,30 @@ struct Way {
 };
 
 /// Until bits no longer move; its bytes.
-void settle(const Network& network, Way& way) {
+void settle(const Network& network, StorageKind& way) {
   for (int i = 0; i < 2; ++i) way.step(network);  // bits are split by what they see
   way.bytes = way.bytes_kept(network);
-  Way::forget_gradients(network);
+  StorageKind::forget_gradients(network);
   way.peak = test::peak_bytes_of([&] { way.step(network); });
 }
 
-std::vector<Way> ways_for(const Network& network) {
-  std::vector<Way> ways;
+std::vector<StorageKind> ways_for(const Network& network) {
+  std::vector<StorageKind> ways;
   ways.push_back({.name = "exact"});
   for (const CompressorSetup& setup : setups()) {
     ways.push_back({.name = setup.name, .compressor = std::make_unique<Compressor>(setup.options)});
     setup.set_up(*ways.back().compressor);
   }
-  for (Way& way : ways) settle(network, way);
+  for (StorageKind& way : ways) settle(network, way);
   return ways;
 }
 
-void measure(const Network& network, std::vector<Way>& ways, int rounds, bool of_processor) {
+void measure(const Network& network, std::vector<StorageKind>& ways, int rounds,
+             bool of_processor) {
   constexpr int kInARow = 3;
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < ways.size(); ++i) {
-      Way& way = ways[(i + static_cast<size_t>(round)) % ways.size()];
+      StorageKind& way = ways[(i + static_cast<size_t>(round)) % ways.size()];
       const auto step = [&] { way.step(network); };
       double least = std::numeric_limits<double>::infinity();
       for (int j = 0; j < kInARow; ++j) {
@@ -142,7 +145,7 @@ void measure(const Network& network, std::vector<Way>& ways, int rounds, bool of
 }
 
 // Of the rounds, so that both times of a pair met the same load.
-double ratio(const Way& way, const Way& exact) {
+double ratio(const StorageKind& way, const StorageKind& exact) {
   std::vector<double> ratios;
   for (size_t i = 0; i < way.seconds.size(); ++i) {
     ratios.push_back(way.seconds[i] / exact.seconds[i]);
@@ -154,10 +157,10 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
   const Network network = make_network(name, options.batch);
   for (const int threads : options.threads) {
     at::set_num_threads(threads);
-    std::vector<Way> ways = ways_for(network);
+    std::vector<StorageKind> ways = ways_for(network);
     measure(network, ways, options.rounds, threads == 1);
-    const Way& exact = ways[0];
-    for (const Way& way : ways) {
+    const StorageKind& exact = ways[0];
+    for (const StorageKind& way : ways) {
       const double less = static_cast<double>(exact.bytes) / static_cast<double>(way.bytes);
       const auto [least, most] = std::ranges::minmax(way.seconds);
       sheet.rows.push_back({name, std::to_string(threads), way.name, examples::number(less),
@@ -176,10 +179,10 @@ struct Planned {
   MemoryPlan plan;
   double seconds;  ///< of planning
 
-  std::string places_kept(Keep keep) const {
-    return std::to_string(std::ranges::count_if(
-        plan.places,
-        [keep](const MemoryPlan::Place& place) { return place.choice().keep == keep; }));
+  std::string places_kept(Storage keep) const {
+    return std::to_string(std::ranges::count_if(plan.sites, [keep](const MemoryPlan::Site& place) {
+      return place.choice().storage == keep;
+    }));
   }
 };
 
@@ -196,7 +199,7 @@ Planned planned(const Network& network, double share, int64_t exact_bytes) {
 }
 
 /// The median over the rounds of what a step takes more than the exact one, in ms.
-double more_milliseconds(const Way& way, const Way& exact) {
+double more_milliseconds(const StorageKind& way, const StorageKind& exact) {
   std::vector<double> more;
   for (size_t i = 0; i < way.seconds.size(); ++i) {
     more.push_back((way.seconds[i] - exact.seconds[i]) * 1e3);
@@ -207,7 +210,7 @@ double more_milliseconds(const Way& way, const Way& exact) {
 void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
   const Network network = make_network(name, options.batch);
   at::set_num_threads(options.threads.back());
-  std::vector<Way> ways(1);
+  std::vector<StorageKind> ways(1);
   ways[0].name = "exact";
   settle(network, ways[0]);
   std::vector<Planned> plans;
@@ -222,14 +225,14 @@ void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Option
   measure(network, ways, options.rounds, false);
   for (size_t i = 0; i < plans.size(); ++i) {
     const auto& [share, plan, seconds] = plans[i];
-    const Way& way = ways[i + 1];
+    const StorageKind& way = ways[i + 1];
     sheet.rows.push_back(
         {name, examples::number(share),
          examples::number(static_cast<double>(plan.bytes()) * 1e-6, 4),
          examples::number(static_cast<double>(way.bytes) * 1e-6, 4),
          examples::number(static_cast<double>(way.peak) / 0x1p20),
-         plans[i].places_kept(Keep::exact), plans[i].places_kept(Keep::coded),
-         plans[i].places_kept(Keep::rebuilt), plans[i].places_kept(Keep::swapped),
+         plans[i].places_kept(Storage::exact), plans[i].places_kept(Storage::coded),
+         plans[i].places_kept(Storage::recomputed), plans[i].places_kept(Storage::offloaded),
          examples::number(plan.seconds() * 1e3), examples::number(more_milliseconds(way, ways[0])),
          examples::number(median(ways[0].seconds) * 1e3, 4), examples::number(seconds)});
   }
@@ -257,12 +260,12 @@ void run(const Options& options) {
   examples::Sheet plans{
       "Plans",
       {"network", "budget, % of exact", "planned MB", "kept MB", "peak MiB", "exact", "coded",
-       "rebuilt", "swapped", "planned ms more", "ms more", "exact ms", "planning s"},
+       "recomputed", "offloaded", "planned ms more", "ms more", "exact ms", "planning s"},
       {}};
   for (const std::string& name : options.planned) add_plan_rows(plans, name, options);
   show(page, plans,
        "fewbit::plan_memory for so many bytes, activations' codes, the batch and all else that is "
-       "kept among them; places by how they are kept, and what a step that follows takes more than "
+       "kept among them; sites by how they are kept, and what a step that follows takes more than "
        "an exact one, as planned and as measured: the median over the rounds, which take turns as "
        "above, by the clock with the most threads.");
   if (!options.folder.empty()) page.write(options.folder, "steps");

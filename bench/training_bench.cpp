@@ -44,7 +44,7 @@ struct Case {
 };
 
 // How a model is trained: by calls of few-bit functions, or unchanged in a scope.
-struct Way {
+struct StorageKind {
   std::string name;
   int bits;  // 0: exact
   Choice choice;
@@ -58,7 +58,7 @@ struct Way {
 };
 
 struct Row {
-  Way way;
+  StorageKind way;
   std::vector<double> seconds;  // of every round
   int64_t saved_bytes;
   int64_t parameter_bytes;
@@ -76,9 +76,9 @@ double ratio(const Row& exact, const Row& ours) {
 }
 
 // The encoder calls torch's own GELU, whatever it is given.
-std::vector<Way> ways_of(const Case& that) {
+std::vector<StorageKind> ways_of(const Case& that) {
   const Choice exactly = examples::exact(that.function);
-  std::vector<Way> ways{{"exact", 0, exactly, false}};
+  std::vector<StorageKind> ways{{"exact", 0, exactly, false}};
   const bool only_scopes = that.model == "encoder";
   for (int bits = 1; bits <= 4; ++bits) {
     if (only_scopes) {
@@ -97,7 +97,7 @@ std::vector<int64_t> times_of(const std::string& model, const Options& options) 
   return {1, model == "mlp" ? 256 : model == "cnn" ? 64 : 32};
 }
 
-Row new_row(const Way& way, const Subject& subject) {
+Row new_row(const StorageKind& way, const Subject& subject) {
   SavedBytes meter;
   at::Tensor loss;
   {
@@ -112,7 +112,7 @@ std::vector<Row> measure(const Case& that, double seconds) {
   const Subject subject = examples::make_subject(that.model, that.function, 1, that.times);
   const auto optimizer = examples::make_optimizer(subject.parameters, subject.recipe);
   std::vector<Row> rows;
-  for (const Way& way : ways_of(that)) rows.push_back(new_row(way, subject));
+  for (const StorageKind& way : ways_of(that)) rows.push_back(new_row(way, subject));
   constexpr size_t kWarmUp = 3, kLeast = 20;
   double spent = 0.0;
   for (size_t round = 0; round < kWarmUp + kLeast || spent < seconds; ++round) {

@@ -54,7 +54,7 @@ double predicted_noise(const Layer& layer, const std::string& weight, const Codi
   const std::string module = weight.substr(0, weight.rfind('.'));
   for (const Compressor::Site& site : compressor.sites()) {
     if (site.module != module || !is_product(site.operation)) continue;
-    const bool is_grouped = site.codec.starts_with("group");
+    const bool is_grouped = site.stored.text().starts_with("group");
     return noise_of(layer, is_grouped ? grouped_variance(layer.x, coding.bits, "stochastic")
                                       : rotated_variance(layer.x, coding.bits, kStates));
   }

@@ -45,7 +45,7 @@ constexpr Kind kKinds[] = {
     {"aten::_log_softmax", -1, "", "log_softmax's probabilities"},
 };
 
-const char* kind_of(const session::Saving& saving) {
+const char* kind_of(const session::SaveEvent& saving) {
   for (const Kind& kind : kKinds) {
     if (kind.operation == saving.facts.operation && kind.argument == saving.argument &&
         (kind.maker.empty() || kind.maker == saving.facts.maker)) {
@@ -58,8 +58,8 @@ const char* kind_of(const session::Saving& saving) {
 /// Remembers what is saved, by kind, and changes nothing.
 class Collector final : public session::SavedTensorUser {
  public:
-  std::unique_ptr<const session::Kept> replace(const at::Tensor& tensor,
-                                               const session::Saving& saving) override {
+  std::unique_ptr<const session::PackedTensor> replace(const at::Tensor& tensor,
+                                                       const session::SaveEvent& saving) override {
     const char* kind = kind_of(saving);
     if (kind == nullptr || saving.facts.parameter || tensor.numel() < 1024) return nullptr;
     const at::Tensor dense = ops::dense(tensor.detach());
@@ -74,7 +74,7 @@ class Collector final : public session::SavedTensorUser {
     runs[kind].push_back(run);
     return nullptr;
   }
-  std::unique_ptr<session::Keeping> keep(const session::Saving& /*saving*/) override {
+  std::unique_ptr<session::Keeping> keep(const session::SaveEvent& /*saving*/) override {
     return nullptr;
   }
 

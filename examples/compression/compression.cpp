@@ -112,7 +112,7 @@ void check(const std::string& model, const std::vector<Result>& results, Outcome
 int compression(const Arguments& arguments) {
   const int64_t steps = arguments.is_long ? 400 : 150;
   const uint64_t seeds = arguments.is_long ? 5 : 1;
-  std::vector<Way> ways{{}, {.is_nudged = true}};
+  std::vector<StorageKind> ways{{}, {.is_nudged = true}};
   for (const Coding& coding : codings(arguments.is_long)) {
     for (const double bits : coding.bits) ways.push_back({coding, bits});
   }
@@ -130,7 +130,7 @@ int compression(const Arguments& arguments) {
   for (const Course& course : courses) {
     const std::string model = course.name();
     std::vector<Result> results;
-    for (const Way& way : ways) {
+    for (const StorageKind& way : ways) {
       results.push_back(run(course, way, seeds));
     }
     page.add(as_chart(model, results));

@@ -29,7 +29,7 @@ std::set<std::string> operations(const BatchLoss& loss, const Activate& activate
   return names;
 }
 
-Run train(const Course& course, const Way& way, uint64_t seed) {
+Run train(const Course& course, const StorageKind& way, uint64_t seed) {
   Subject subject = make_subject(course.model, course.function, seed);
   const int64_t steps = course.recipe.steps;
   if (way.is_nudged) nudge(subject.parameters, seed);
@@ -46,7 +46,8 @@ Run train(const Course& course, const Way& way, uint64_t seed) {
     }
   }
   if (way.coding && way.coding->runs_layers_again) {
-    for (const char* name : {"linear", "activation"}) compressor.derive(name, Derive::where_better);
+    for (const char* name : {"linear", "activation"})
+      compressor.recompute(name, Recompute::where_better);
   }
   BatchLoss loss = subject.loss;
   if (way.coding) {
@@ -65,12 +66,12 @@ Run train(const Course& course, const Way& way, uint64_t seed) {
 
 }  // namespace
 
-std::string Way::name() const {
+std::string StorageKind::name() const {
   if (!coding) return is_nudged ? "exact, nudged" : "exact";
   return coding->name + ", " + number(bits) + (bits == 1.0 ? " bit" : " bits");
 }
 
-Result run(const Course& course, const Way& way, uint64_t seeds) {
+Result run(const Course& course, const StorageKind& way, uint64_t seeds) {
   Result result{way, {}};
   for (uint64_t seed = 1; seed <= seeds; ++seed) result.runs.push_back(train(course, way, seed));
   return result;

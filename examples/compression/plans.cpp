@@ -95,8 +95,8 @@ void add_plans(Page& page, Outcome& outcome) {
   } models[] = {{"TransformerEncoder", encoder(), 9.0},
                 {"convolution, norm, ReLU", convolutions(), 10.0}};
   for (const auto& [name, loss, aim] : models) {
-    const CompressionPlan planned = plan(loss, {.bits = 2});
-    for (const CompressionPlan::Row& row : planned.rows) {
+    const BudgetPreview planned = preview_budgets(loss, {.bits = 2});
+    for (const BudgetPreview::Row& row : planned.rows) {
       const double less =
           static_cast<double>(planned.rows[0].bytes) / static_cast<double>(row.bytes);
       const std::string time = row.bits == 2.0 ? number(time_of_exact(loss)) : "-";

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kTail = 100;
 constexpr double kLogOf256 = 5.545177444479562;
 
-struct Way {
+struct StorageKind {
   int bits;  // 0: exact
   bool is_calibrated = false;
   bool is_nudged = false;
@@ -33,7 +33,7 @@ struct Way {
 };
 
 struct Curve {
-  Way way;
+  StorageKind way;
   std::vector<double> losses;
   std::vector<Calibrator::Fit> fits;
 };
@@ -50,7 +50,7 @@ Line smooth(const Curve& curve, size_t width) {
 }
 
 // Every run sees the same batches and starts from the same parameters, or such next to them.
-Curve run(const std::string& function, const Way& way, int64_t steps) {
+Curve run(const std::string& function, const StorageKind& way, int64_t steps) {
   Subject subject = make_subject("transformer", function, 1);
   subject.recipe.steps = steps;
   if (way.is_nudged) nudge(subject.parameters, 1);
@@ -123,8 +123,8 @@ void check(const std::string& function, const std::vector<Curve>& curves, Outcom
 
 int text(const Arguments& arguments) {
   const int64_t steps = arguments.is_long ? 1000 : 300;
-  const Way exactly{0}, nudged{0, false, true}, fitted{2, true}, all{2, false, false, true};
-  std::vector<Way> ways{exactly, nudged, {3}, fitted, all};
+  const StorageKind exactly{0}, nudged{0, false, true}, fitted{2, true}, all{2, false, false, true};
+  std::vector<StorageKind> ways{exactly, nudged, {3}, fitted, all};
   if (arguments.is_long)
     ways = {exactly, nudged, {3}, {2}, fitted, {1}, {4, false, false, true}, all};
   Page page("Text: loss with few-bit derivatives");
@@ -141,7 +141,7 @@ int text(const Arguments& arguments) {
   Outcome outcome;
   for (const char* function : {"gelu", "silu"}) {
     std::vector<Curve> curves;
-    for (const Way& way : ways) curves.push_back(run(function, way, steps));
+    for (const StorageKind& way : ways) curves.push_back(run(function, way, steps));
     const Sheet sheet = as_sheet(function, curves);
     Chart chart{std::string(function) + ": training loss", "step", "loss, nats per byte", {}};
     Chart distance{std::string(function) + ": above exact", "step", "loss minus exact loss", {}};

@@ -19,14 +19,14 @@ namespace {
 constexpr int kBits = 3;
 constexpr double kAverage = 2;
 
-struct Kept {
+struct PackedTensor {
   int64_t bytes = 0;
   int64_t forecast = 0;  // for a scope
   std::string explanation;
   at::Tensor y;
 };
 
-Kept forward(torch::nn::TransformerEncoder& model, const at::Tensor& x) {
+PackedTensor forward(torch::nn::TransformerEncoder& model, const at::Tensor& x) {
   SavedBytes meter;
   at::Tensor y;
   {
@@ -42,21 +42,21 @@ int unchanged_model(const Arguments& arguments) {
   torch::nn::TransformerEncoder model = make_encoder();
   const at::Tensor x = at::randn({Sizes::kLength, Sizes::kSequences, Sizes::kWidth});
 
-  const Kept before = forward(model, x);
+  const PackedTensor before = forward(model, x);
   std::string report;
-  const Kept after = [&] {
+  const PackedTensor after = [&] {
     const ActivationScope scope({.bits = kBits});
-    const Kept kept = forward(model, x);
+    const PackedTensor kept = forward(model, x);
     report = scope.report();
     return kept;
   }();
   Compressor compressor({.bits = kAverage});
-  Kept coded;
+  PackedTensor coded;
   for (int i = 0; i < 2; ++i) {  // first it measures, by which bits are split
     const CompressionScope scope(compressor);
     coded = forward(model, x);
   }
-  const Kept outside = forward(model, x);
+  const PackedTensor outside = forward(model, x);
 
   const int64_t elements = Sizes::kLength * Sizes::kSequences * Sizes::kFeedForward;
   const int64_t expected =

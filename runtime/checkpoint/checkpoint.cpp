@@ -37,8 +37,8 @@ using Tensors = std::vector<at::Tensor>;
 using Function = std::function<Tensors(const Tensors&)>;
 
 /// Both runs leave these to whoever keeps them without a checkpoint.
-bool is_kept_by_model(const at::Tensor& tensor, const Saving& saving) {
-  return saving.facts.parameter || is_of_parameter(tensor);
+bool is_kept_by_model(const at::Tensor& tensor, const SaveEvent& event) {
+  return event.facts.parameter || is_of_parameter(tensor);
 }
 
 /// A saved tensor, but for its contents.
@@ -48,11 +48,11 @@ struct Outline {
   at::ScalarType type;
   at::Device device;
 
-  explicit Outline(const Saving& saving)
-      : operation(saving.facts.operation),
-        shape(saving.facts.shape),
-        type(saving.facts.dtype),
-        device(saving.facts.device) {}
+  explicit Outline(const SaveEvent& event)
+      : operation(event.facts.operation),
+        shape(event.facts.shape),
+        type(event.facts.dtype),
+        device(event.facts.device) {}
   bool operator==(const Outline&) const = default;
 
   std::string text() const {
@@ -112,7 +112,7 @@ class Parameters {
 };
 
 /// What one run saved, by slot.
-using Filled = std::vector<std::unique_ptr<const Kept>>;
+using Filled = std::vector<std::unique_ptr<const PackedTensor>>;
 
 /// Fills slots with what a run saves, and ends the run when they are full. What is saved is kept in
 /// that run's own graph too, through which the function may run a backward pass.
@@ -121,11 +121,12 @@ class Recorder final : public SavedTensorUser {
   Recorder(const std::vector<Outline>& expected, size_t count)
       : expected_(expected), count_(count) {}
 
-  std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override {
-    if (is_kept_by_model(tensor, saving)) return nullptr;
+  std::unique_ptr<const PackedTensor> replace(const at::Tensor& tensor,
+                                              const SaveEvent& event) override {
+    if (is_kept_by_model(tensor, event)) return nullptr;
     if (is_full()) throw EnoughSaved();  // a function that caught the first one
     const Outline& expected = expected_[filled_.size()];
-    const Outline seen(saving);
+    const Outline seen(event);
     TORCH_CHECK(seen == expected, kCheckpointOperation,
                 ": run again for backward, the function saves ", seen.text(), " as tensor ",
                 filled_.size() + 1, " of ", expected_.size(), " where the forward saved ",
@@ -135,7 +136,7 @@ class Recorder final : public SavedTensorUser {
     return kept_unchanged(tensor);
   }
   bool comes_first() const override { return true; }
-  std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
+  std::unique_ptr<Keeping> keep(const SaveEvent& /*event*/) override { return nullptr; }
 
   bool is_full() const { return filled_.size() == count_; }
   void check_full() const {
@@ -208,7 +209,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
   void use(const c10::IValue& argument) { parameters_.add(argument); }
 
   /// A new slot.
-  size_t add(const Saving& saving);
+  size_t add(const SaveEvent& event);
   /// Its tensor, for the backward pass that runs in this thread.
   at::Tensor take(size_t slot);
   void release(size_t slot);
@@ -222,7 +223,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
   void run_until_full(const Tensors& inputs, Recorder& recorder) const;
   Tensors saved_inputs() const;
   size_t used_slots();
-  std::unique_ptr<const Kept> hand_out(Pass pass, size_t slot);
+  std::unique_ptr<const PackedTensor> hand_out(Pass pass, size_t slot);
   void fill(Pass pass, Filled filled);
   void forget(Pass pass);
 
@@ -248,7 +249,7 @@ class Frame : public std::enable_shared_from_this<Frame> {
 };
 
 /// In the place of a tensor.
-class Slot final : public Kept {
+class Slot final : public PackedTensor {
  public:
   Slot(std::shared_ptr<Frame> frame, size_t number) : frame_(std::move(frame)), number_(number) {}
   Slot(const Slot&) = delete;
@@ -268,12 +269,13 @@ class SlotMaker final : public SavedTensorUser {
  public:
   explicit SlotMaker(std::shared_ptr<Frame> frame) : frame_(std::move(frame)) {}
 
-  std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override {
-    if (!frame_->is_running() || is_kept_by_model(tensor, saving)) return nullptr;
-    return std::make_unique<Slot>(frame_, frame_->add(saving));
+  std::unique_ptr<const PackedTensor> replace(const at::Tensor& tensor,
+                                              const SaveEvent& event) override {
+    if (!frame_->is_running() || is_kept_by_model(tensor, event)) return nullptr;
+    return std::make_unique<Slot>(frame_, frame_->add(event));
   }
   bool comes_first() const override { return true; }
-  std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override { return nullptr; }
+  std::unique_ptr<Keeping> keep(const SaveEvent& /*event*/) override { return nullptr; }
   bool holds(std::string_view /*operation*/) const override { return frame_->is_running(); }
   void start_call(const RecordedCall& call) override {
     for (const c10::IValue& argument : call.arguments) frame_->use(argument);
@@ -318,8 +320,8 @@ void Frame::refuse_changed(const Tensors& inputs, const std::vector<int64_t>& ve
   }
 }
 
-size_t Frame::add(const Saving& saving) {
-  outlines_.emplace_back(saving);
+size_t Frame::add(const SaveEvent& event) {
+  outlines_.emplace_back(event);
   const std::lock_guard lock(slots_);
   is_used_.push_back(true);
   return is_used_.size() - 1;
@@ -330,7 +332,7 @@ at::Tensor Frame::take(size_t slot) {
   const std::lock_guard one_at_a_time(running_);
   TORCH_CHECK(!is_running_again_, kCheckpointOperation,
               ": the function runs a backward pass through a graph that needs itself");
-  std::unique_ptr<const Kept> kept = hand_out(pass, slot);
+  std::unique_ptr<const PackedTensor> kept = hand_out(pass, slot);
   if (!kept) {
     run_again(pass);
     kept = hand_out(pass, slot);
@@ -386,7 +388,7 @@ size_t Frame::used_slots() {
 }
 
 /// Null where it is not there (any more).
-std::unique_ptr<const Kept> Frame::hand_out(Pass pass, size_t slot) {
+std::unique_ptr<const PackedTensor> Frame::hand_out(Pass pass, size_t slot) {
   const std::lock_guard lock(slots_);
   const auto filled = filled_.find(pass);
   if (filled == filled_.end() || slot >= filled->second.size()) return nullptr;

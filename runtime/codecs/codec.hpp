@@ -40,8 +40,10 @@ struct Watched {
 class Codec {
  public:
   virtual ~Codec() = default;
-  /// "rotated, 2 bits".
+  /// "rotated".
   virtual std::string name() const = 0;
+  /// Of an element, constants aside; 0: as many as the values need, or no codes.
+  virtual double bits() const { return 0.0; }
   virtual bool takes(const at::Tensor& x) const = 0;
   /// Whether what its norm makes of the codes has the signs of what it makes of x, but where that
   /// is 0 up to rounding.
@@ -57,6 +59,11 @@ class Codec {
 };
 
 using CodecPointer = std::shared_ptr<const Codec>;
+
+/// "rotated, 2 bits".
+std::string text_of(const Codec& codec);
+/// "1 bit", "2.25 bits".
+std::string bits_text(double bits);
 
 /// Bytes of all that a codec will hold of x, which it takes, found without a look at x's elements:
 /// by encoding on the Meta device. None where they depend on these. Without what extremes_apart

@@ -65,7 +65,8 @@ class MaskRun final : public Encoded {
 
 class Mask final : public Codec {
  public:
-  std::string name() const override { return "mask, 1 bit"; }
+  std::string name() const override { return "mask"; }
+  double bits() const override { return 1.0; }
   bool takes(const at::Tensor& x) const override {
     return is_real(x.scalar_type()) || x.scalar_type() == at::kBool;
   }

@@ -128,6 +128,7 @@ class ExtremesApart final : public Codec {
   explicit ExtremesApart(CodecPointer codec) : codec_(std::move(codec)) {}
 
   std::string name() const override { return codec_->name(); }
+  double bits() const override { return codec_->bits(); }
   bool takes(const at::Tensor& x) const override { return codec_->takes(x); }
   bool keeps_signs() const override { return codec_->keeps_signs(); }
 

@@ -160,7 +160,8 @@ class FrequencySplit final : public Codec {
  public:
   explicit FrequencySplit(const Split& split) : split_(split) {}
 
-  std::string name() const override { return "frequency split, " + bits_text(split_.bits); }
+  std::string name() const override { return "frequency split"; }
+  double bits() const override { return split_.bits; }
 
   bool takes(const at::Tensor& x) const override {
     return is_real(x.scalar_type()) && x.dim() > kOutside && x.dim() <= kOutside + 3 &&

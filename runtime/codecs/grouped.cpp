@@ -1,6 +1,5 @@
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 #include <ATen/ops/add.h>
@@ -67,9 +66,8 @@ class Grouped final : public Codec {
  public:
   explicit Grouped(Format format) : format_(format) {}
 
-  std::string name() const override {
-    return (format_.rounding == kEven ? "group, " : "squares, ") + bits_text(format_.bits);
-  }
+  std::string name() const override { return format_.rounding == kEven ? "group" : "squares"; }
+  double bits() const override { return format_.bits; }
 
   bool takes(const at::Tensor& x) const override { return is_real(x.scalar_type()); }
 
@@ -116,12 +114,8 @@ class GroupedSamples final : public Codec {
     ops::group_sample_bytes(bits_, 0);  // which checks them
   }
 
-  std::string name() const override {
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "group, %.3g bits by sample",
-                  at::mean(bits_, at::kDouble).item().toDouble());
-    return text.data();
-  }
+  std::string name() const override { return "group by sample"; }
+  double bits() const override { return at::mean(bits_, at::kDouble).item().toDouble(); }
 
   bool takes(const at::Tensor& x) const override {
     return is_real(x.scalar_type()) && x.dim() > 0 && x.size(0) == bits_.numel() &&
@@ -187,11 +181,8 @@ class GroupedBySample final : public Codec {
                 ", accepted: 1 to 8");
   }
 
-  std::string name() const override {
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "group, %.3g bits by sample", bits_);
-    return text.data();
-  }
+  std::string name() const override { return "group by sample"; }
+  double bits() const override { return bits_; }
 
   bool takes(const at::Tensor& x) const override { return is_real(x.scalar_type()); }
 

@@ -84,7 +84,8 @@ class NormalFixedPoint final : public Codec {
     }
   }
 
-  std::string name() const override { return "fixed point, " + bits_text(bits_); }
+  std::string name() const override { return "fixed point"; }
+  double bits() const override { return bits_; }
 
   bool keeps_signs() const override { return true; }
 

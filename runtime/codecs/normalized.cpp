@@ -70,10 +70,8 @@ class Normalized final : public Codec {
       : inner_(std::move(inner)), statistics_(std::move(statistics)) {}
 
   /// "normalised, 2 bits": whatever the inner one is called.
-  std::string name() const override {
-    const std::string inner = inner_->name();
-    return "normalised" + inner.substr(std::min(inner.find(','), inner.size()));
-  }
+  std::string name() const override { return "normalised"; }
+  double bits() const override { return inner_->bits(); }
 
   bool takes(const at::Tensor& x) const override {
     return statistics_.factor.defined() && inner_->takes(x);

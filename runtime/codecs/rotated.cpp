@@ -41,9 +41,8 @@ class Rotated final : public Codec {
  public:
   explicit Rotated(const ops::RotatedCodes& form) : form_(form) {}
 
-  std::string name() const override {
-    return "rotated, " + bits_text(static_cast<int>(form_.bits));
-  }
+  std::string name() const override { return "rotated"; }
+  double bits() const override { return static_cast<double>(form_.bits); }
 
   bool takes(const at::Tensor& x) const override { return is_real(x.scalar_type()); }
 

@@ -97,9 +97,8 @@ class RotatedByClass final : public Codec {
   RotatedByClass(const ops::RotatedCodes& form, Classes classes)
       : form_(form), classes_(std::move(classes)) {}
 
-  std::string name() const override {
-    return "rotated by class, " + bits_text(static_cast<int>(form_.bits));
-  }
+  std::string name() const override { return "rotated by class"; }
+  double bits() const override { return static_cast<double>(form_.bits); }
 
   bool takes(const at::Tensor& x) const override {
     return classes_.count > 0 && is_real(x.scalar_type()) && x.numel() > 0;

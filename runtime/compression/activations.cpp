@@ -26,21 +26,21 @@ std::optional<Compression::ActivationBits> Compression::activation_bits(const Ac
     names.push_back(kActivation);
     const Rule* rule = rule_of(names, {});
     if (rule != nullptr && rule->leaves_alone()) return std::nullopt;
-    if (rule != nullptr && rule->way) return ActivationBits{.way = rule->way};
+    if (rule != nullptr && rule->storage) return ActivationBits{.storage = rule->storage};
     // A pattern for many operations does not ask for what no table is near enough to.
     const bool is_named = rule != nullptr && std::ranges::find(own, rule->pattern) != own.end();
     const bool is_exact_in_one = call.function == "relu";
     const bool is_possible = is_exact_in_one || is_vanishing(call.function);
     if (!is_named && !is_possible && reason_for_rule(call.function)) return std::nullopt;
     const auto assigned = assignment_of(site);
-    if (assigned && assigned->keep == Keep::exact) return ActivationBits{.is_exact = true};
+    if (assigned && assigned->storage == Storage::exact) return ActivationBits{.is_exact = true};
     if (rule != nullptr) bits = rule->bits;
     if (!bits) bits = options().activation_bits;
     if (assigned && assigned->bits > 0) bits = assigned->bits;
     if (bits) return ActivationBits{*bits, true};
     const auto number = numbers_.find(site);
-    if (number != numbers_.end() && follows_bits(places_[number->second])) {
-      return ActivationBits{places_[number->second].bits};
+    if (number != numbers_.end() && follows_bits(states_[number->second])) {
+      return ActivationBits{states_[number->second].bits};
     }
   }
   return ActivationBits{bits_for(table_errors(call.function, call.parameters),
@@ -60,29 +60,29 @@ void Compression::note_table(const SiteKey& key, const Table& table, bool is_giv
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
-  Place& place = places_[number->second];
-  place.bits = bits;
-  if (place.coded_bits == bits && place.fixed == fixed) return;
-  place.coded_bits = bits;
-  place.fixed = fixed;
-  place.errors = table_errors(table.function(), table.parameters());
-  if (place.errors.front() == 0.0) place.errors.clear();
+  SiteState& state = states_[number->second];
+  state.bits = bits;
+  if (state.coded_bits == bits && state.fixed == fixed) return;
+  state.coded_bits = bits;
+  state.fixed = fixed;
+  state.errors = table_errors(table.function(), table.parameters());
+  if (state.errors.front() == 0.0) state.errors.clear();
   has_changed_ = true;
 }
 
 /// Whether its bits are chosen by the average of others.
-bool Compression::follows_bits(const Place& place) {
-  return place.treatment.way == Way::codes && !place.fixed && !place.errors.empty();
+bool Compression::follows_bits(const SiteState& state) {
+  return state.save_policy.storage == StorageKind::codes && !state.fixed && !state.errors.empty();
 }
 
 double Compression::activation_bytes(double average) const {
   double bytes = 0.0;
-  for (const Place& place : places_) {
-    if (place.treatment.way != Way::codes) continue;
+  for (const SiteState& state : states_) {
+    if (state.save_policy.storage != StorageKind::codes) continue;
     bytes +=
-        follows_bits(place)
-            ? static_cast<double>(ops::code_bytes(elements_of(place), bits_beside(place, average)))
-            : place.other_bits / 8.0;
+        follows_bits(state)
+            ? static_cast<double>(ops::code_bytes(elements_of(state), bits_beside(state, average)))
+            : state.other_bits / 8.0;
   }
   return bytes;
 }
@@ -103,9 +103,9 @@ Compression::Averages Compression::averages(const std::vector<Demand>& demands) 
   return {kLeast, average_bits(demands, activation_bytes(kLeast))};
 }
 
-int Compression::bits_beside(const Place& place, double average) const {
+int Compression::bits_beside(const SiteState& state, double average) const {
   if (average < 1.0) return 1;
-  return bits_for(place.errors, coder_.activation_error(average));
+  return bits_for(state.errors, coder_.activation_error(average));
 }
 
 }  // namespace fewbit::session

@@ -1,11 +1,12 @@
-// Places whose way of keeping is given one by one.
+// Sites whose way of keeping is given one by one.
 #include "compression/compression.hpp"
 
 namespace fewbit::session {
 
 void Compression::assign(const SiteKey& key, Assignment assignment) {
   const std::lock_guard lock(mutex_);
-  if (assignment.keep == Keep::swapped && !stores_) stores_ = std::make_shared<swap::Stores>();
+  if (assignment.storage == Storage::offloaded && !stores_)
+    stores_ = std::make_shared<offload::Stores>();
   assignments_.insert_or_assign(key, assignment);
   has_changed_ = true;
 }
@@ -33,15 +34,16 @@ std::shared_ptr<SaveObserver> Compression::observer() const {
   return observer_;
 }
 
-std::vector<Compression::PlaceFacts> Compression::places() const {
+std::vector<Compression::SiteFacts> Compression::site_facts() const {
   std::vector<Compressor::Site> sites = this->sites();
   const std::lock_guard lock(mutex_);
-  std::vector<PlaceFacts> facts;
+  std::vector<SiteFacts> facts;
   for (size_t i = 0; i < sites.size(); ++i) {
-    const Place& place = places_[i];
-    const bool has_bits = place.treatment.takes_bits() || place.treatment.way == Way::codes;
-    facts.push_back({std::move(sites[i]), has_bits ? place.coded_bits : 0,
-                     place.is_derived ? place.root : std::nullopt});
+    const SiteState& state = states_[i];
+    const bool has_bits =
+        state.save_policy.takes_bits() || state.save_policy.storage == StorageKind::codes;
+    facts.push_back({std::move(sites[i]), has_bits ? state.coded_bits : 0,
+                     state.is_recomputed ? state.root : std::nullopt});
   }
   return facts;
 }

@@ -89,8 +89,8 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
   TORCH_CHECK(options.bytes >= 0, "fewbit::Compressor: bytes is ", options.bytes,
               ", accepted: 0 for none, or more");
-  TORCH_CHECK(options.held_bytes >= 0, "fewbit::Compressor: held_bytes is ", options.held_bytes,
-              ", accepted: 0 for none, or more");
+  TORCH_CHECK(options.decoded_cache_bytes >= 0, "fewbit::Compressor: decoded_cache_bytes is ",
+              options.decoded_cache_bytes, ", accepted: 0 for none, or more");
   TORCH_CHECK(options.block > 0, "fewbit::Compressor: block is ", options.block,
               ", accepted: above 0");
   level_ = level_of(options);
@@ -110,13 +110,13 @@ bool Coder::follows_gradients() const {
   return (options_.scheme == Scheme::actnn || options_.scheme == Scheme::gact) && splits_bits();
 }
 
-bool Coder::codes(const Treatment& treatment) const {
+bool Coder::codes(const SavePolicy& save_policy) const {
   if (options_.scheme == Scheme::gact) return level_ > 0;
   if (options_.scheme != Scheme::actnn) return true;
-  return level_ > 1 || (level_ == 1 && !treatment.is_norm);
+  return level_ > 1 || (level_ == 1 && !save_policy.is_norm);
 }
 
-std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Subject& subject) const {
+std::vector<CodecKind> Coder::kinds(const SavePolicy& save_policy, const Subject& subject) const {
   switch (options_.scheme) {
     case Scheme::group:
     case Scheme::gact:
@@ -124,14 +124,15 @@ std::vector<CodecKind> Coder::kinds(const Treatment& treatment, const Subject& s
     case Scheme::actnn:
       return {fixed_bits_ ? CodecKind::group : CodecKind::by_sample};
     case Scheme::division:
-      return {has_channels(subject.saving) ? CodecKind::frequency_split : CodecKind::group};
+      return {has_channels(subject.event) ? CodecKind::frequency_split : CodecKind::group};
     case Scheme::blpa:
-      return {treatment.is_norm && norm_of(subject.saving) ? CodecKind::fixed_point
-                                                           : CodecKind::group};
+      return {save_policy.is_norm && norm_of(subject.event) ? CodecKind::fixed_point
+                                                            : CodecKind::group};
     case Scheme::rotated:
       break;
   }
-  if (treatment.way == Way::probabilities) return {CodecKind::squares, CodecKind::rotated};
+  if (save_policy.storage == StorageKind::probabilities)
+    return {CodecKind::squares, CodecKind::rotated};
   std::vector<CodecKind> kinds = {CodecKind::rotated, CodecKind::group};
   if (subject.classes) kinds.insert(kinds.begin(), CodecKind::by_class);
   if (subject.statistics) kinds.push_back(CodecKind::normalized);
@@ -149,8 +150,8 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Subject* subje
     case CodecKind::frequency_split:
       return codecs::frequency_split(bits, options_.block);
     case CodecKind::fixed_point:
-      return codecs::normal_fixed_point(
-          bits, subject ? norm_of(subject->saving).value() : codecs::Norm());
+      return codecs::normal_fixed_point(bits,
+                                        subject ? norm_of(subject->event).value() : codecs::Norm());
     case CodecKind::normalized: {
       const bool is_by_class = subject && subject->classes;
       return codecs::normalized(
@@ -189,9 +190,9 @@ double Coder::activation_error(double average_bits) const {
   return std::pow(at_below, 1.0 - share) * std::pow(at_above, share) / kLess;
 }
 
-int Coder::first_bits(const Treatment& treatment) const {
+int Coder::first_bits(const SavePolicy& save_policy) const {
   if (fixed_bits_) return *fixed_bits_;
-  const double more = std::log(treatment.weight) / std::log(4.0);
+  const double more = std::log(save_policy.weight) / std::log(4.0);
   return std::clamp(static_cast<int>(options_.bits + std::round(more)), 1, kMostBits);
 }
 

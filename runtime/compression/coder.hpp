@@ -30,7 +30,7 @@ std::optional<CodecKind> codec_kind_of(std::string_view name);
 
 /// What is coded: who saves it, and what is known of its elements.
 struct Subject {
-  const Saving& saving;
+  const SaveEvent& event;
   std::optional<codecs::Classes> classes = {};
   std::optional<codecs::Statistics> statistics = {};  ///< of a norm, of its input
 };
@@ -46,17 +46,17 @@ class Coder {
   const CompressorOptions& options() const { return options_; }
 
   /// Whether what is coded leaves the device's memory.
-  bool swaps() const { return options_.swap || is_actnn_from(4); }
+  bool offloads() const { return options_.offload || is_actnn_from(4); }
   bool expands_segments() const { return is_actnn_from(5); }
   /// Whether bits are split by errors; else all places have as many.
   bool splits_bits() const { return !fixed_bits_; }
   /// Whether these are weighed by the gradients of the outputs, too.
   bool follows_gradients() const;
   /// What the scheme does not code at all is left alone.
-  bool codes(const Treatment& treatment) const;
+  bool codes(const SavePolicy& save_policy) const;
 
   /// Of which the one counts that errs less, where errors were measured; the first until then.
-  std::vector<CodecKind> kinds(const Treatment& treatment, const Subject& subject) const;
+  std::vector<CodecKind> kinds(const SavePolicy& save_policy, const Subject& subject) const;
   /// Without a subject a codec of fixed points is of no norm, one by class of no classes, and good
   /// for its name alone.
   codecs::CodecPointer codec(CodecKind kind, int bits, const Subject* subject = nullptr) const;
@@ -68,7 +68,7 @@ class Coder {
   /// the derivative.
   double activation_error(double average_bits) const;
   /// Until errors are known: what it would have among places that weigh 1.
-  int first_bits(const Treatment& treatment) const;
+  int first_bits(const SavePolicy& save_policy) const;
 
  private:
   codecs::RotatedCodes rotated(int bits) const;

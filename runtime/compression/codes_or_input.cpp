@@ -6,7 +6,7 @@ namespace fewbit::session {
 
 namespace {
 
-class KeptCodesOrInput final : public Kept {
+class KeptCodesOrInput final : public PackedTensor {
  public:
   explicit KeptCodesOrInput(std::shared_ptr<CodesOrInput> state) : state_(std::move(state)) {}
   at::Tensor restored() const override { return state_->restored(); }
@@ -43,7 +43,7 @@ bool CodesOrInput::is_settled() const {
 }
 
 void CodesOrInput::hold(const at::Tensor& input) {
-  std::unique_ptr<const Kept> kept = kept_unchanged(input);
+  std::unique_ptr<const PackedTensor> kept = kept_unchanged(input);
   std::unique_lock lock(mutex_);
   kept_.swap(kept);
   holds_input_ = true;
@@ -64,7 +64,7 @@ void CodesOrInput::forget_listeners() {
   forgotten.swap(tell_);
 }
 
-std::unique_ptr<const Kept> kept_in(std::shared_ptr<CodesOrInput> state) {
+std::unique_ptr<const PackedTensor> kept_in(std::shared_ptr<CodesOrInput> state) {
   return std::make_unique<KeptCodesOrInput>(std::move(state));
 }
 

@@ -14,7 +14,7 @@ namespace fewbit::session {
 /// An activation's codes, or its input in their stead. Thread-safe.
 class CodesOrInput final : public StandIn {
  public:
-  explicit CodesOrInput(std::unique_ptr<const Kept> codes) : kept_(std::move(codes)) {}
+  explicit CodesOrInput(std::unique_ptr<const PackedTensor> codes) : kept_(std::move(codes)) {}
 
   at::Tensor restored() const;
   bool holds_input() const;
@@ -26,12 +26,12 @@ class CodesOrInput final : public StandIn {
 
  private:
   mutable std::mutex mutex_;
-  std::unique_ptr<const Kept> kept_;
+  std::unique_ptr<const PackedTensor> kept_;
   bool holds_input_ = false;
   std::function<void()> tell_;
 };
 
 /// In autograd's place of the codes.
-std::unique_ptr<const Kept> kept_in(std::shared_ptr<CodesOrInput> state);
+std::unique_ptr<const PackedTensor> kept_in(std::shared_ptr<CodesOrInput> state);
 
 }  // namespace fewbit::session

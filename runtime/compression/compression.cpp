@@ -14,8 +14,8 @@
 #include "compression/consumers.hpp"
 #include "dispatch/activation_call.hpp"
 #include "dispatch/interception.hpp"
+#include "offload/expandable_segments.hpp"
 #include "ops/activation.hpp"
-#include "swap/expandable_segments.hpp"
 #include "trace/backward_pass.hpp"
 #include "trace/contents.hpp"
 
@@ -23,7 +23,7 @@ namespace fewbit::session {
 
 namespace {
 
-/// Errors are measured at a place's first, second, third, fifth, ... tensor, and every so many.
+/// Errors are measured at a site's first, second, third, fifth, ... tensor, and every so many.
 constexpr int64_t kMeasured = 64;
 
 bool is_plain(const at::Tensor& tensor) {
@@ -33,22 +33,22 @@ bool is_plain(const at::Tensor& tensor) {
 }
 
 /// Null for those that take bits.
-codecs::CodecPointer exact_codec(Way way) {
-  switch (way) {
-    case Way::mask:
+codecs::CodecPointer exact_codec(StorageKind storage) {
+  switch (storage) {
+    case StorageKind::mask:
       return codecs::mask();
-    case Way::integers:
+    case StorageKind::integers:
       return codecs::integers();
-    case Way::sizes:
+    case StorageKind::sizes:
       return codecs::sizes_only();
-    case Way::bf16:
+    case StorageKind::bf16:
       return codecs::cast(at::kBFloat16);
-    case Way::e4m3:
+    case StorageKind::e4m3:
       return codecs::cast(at::kFloat8_e4m3fn);
-    case Way::e5m2:
+    case StorageKind::e5m2:
       return codecs::cast(at::kFloat8_e5m2);
-    case Way::away:
-    case Way::codes:
+    case StorageKind::offloaded:
+    case StorageKind::codes:
       return codecs::identity();
     default:
       return nullptr;
@@ -86,9 +86,10 @@ std::string standard_pattern(const std::string& pattern) {
 }  // namespace
 
 Compression::Compression(const CompressorOptions& options) : coder_(options) {
-  if (options.held_bytes > 0) held_ = std::make_shared<HeldRuns>(options.held_bytes);
-  if (coder_.swaps()) stores_ = std::make_shared<swap::Stores>();
-  if (coder_.expands_segments()) swap::ask_for_expandable_segments();
+  if (options.decoded_cache_bytes > 0)
+    held_ = std::make_shared<DecodedCache>(options.decoded_cache_bytes);
+  if (coder_.offloads()) stores_ = std::make_shared<offload::Stores>();
+  if (coder_.expands_segments()) offload::ask_for_expandable_segments();
 }
 
 std::shared_ptr<const codecs::Encoded> Compression::held(
@@ -96,10 +97,10 @@ std::shared_ptr<const codecs::Encoded> Compression::held(
   return held_ ? holding(std::move(run), held_) : run;
 }
 
-std::shared_ptr<swap::HostSwap> Compression::new_swap() const {
+std::shared_ptr<offload::HostOffload> Compression::new_offload() const {
   const std::lock_guard lock(mutex_);
   if (!stores_) return nullptr;
-  return std::make_shared<swap::HostSwap>(
+  return std::make_shared<offload::HostOffload>(
       [stores = stores_](c10::Device device) { return stores->of(device); });
 }
 
@@ -108,15 +109,17 @@ void Compression::set_rule(const std::string& pattern, Bits bits) {
   add({standard_pattern(pattern), bits.count, {}});
 }
 
-void Compression::set_rule(const std::string& pattern, Way way) {
-  add({standard_pattern(pattern), {}, way});
+void Compression::set_rule(const std::string& pattern, StorageKind storage) {
+  add({standard_pattern(pattern), {}, storage});
 }
 
 void Compression::add(Rule rule) {
   const std::lock_guard lock(mutex_);
-  if (rule.way == Way::away && !stores_) stores_ = std::make_shared<swap::Stores>();
+  if (rule.storage == StorageKind::offloaded && !stores_)
+    stores_ = std::make_shared<offload::Stores>();
   rules_.push_back(std::move(rule));
-  for (Place& place : places_) place.fixed.reset();  // as the rules are now, once it is met again
+  for (SiteState& state : states_)
+    state.fixed.reset();  // as the rules are now, once it is met again
   has_changed_ = true;
 }
 
@@ -154,36 +157,36 @@ std::string Compression::module_of(const std::vector<const void*>& parameters) c
 }
 
 SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
-                                 const Saving& saving) const {
+                                 const SaveEvent& event) const {
   if (is_in_backward() || !is_plain(tensor)) return {};
   const std::lock_guard lock(mutex_);
-  const Rule* rule = rule_of(names_of(saving.facts.operation), saving.parameters);
+  const Rule* rule = rule_of(names_of(event.facts.operation), event.parameters);
   if (rule != nullptr && rule->leaves_alone()) return {};
-  SaveDecision decision{treatment_of(tensor, saving)};
+  SaveDecision decision{save_policy_of(tensor, event)};
   if (!coder_.codes(decision)) decision = {};
-  if (rule != nullptr) apply(*rule, tensor, saving, decision);
-  if (const auto assigned = assignment_of(site)) decision.planned = assigned->keep;
+  if (rule != nullptr) apply(*rule, tensor, event, decision);
+  if (const auto assigned = assignment_of(site)) decision.planned = assigned->storage;
   const auto number = numbers_.find(site);
-  const Place* place = number == numbers_.end() ? nullptr : &places_[number->second];
+  const SiteState* state = number == numbers_.end() ? nullptr : &states_[number->second];
   decision.is_observed = observer_ != nullptr;
-  decision.is_due = !decision.is_observed && (place == nullptr || measures(place->site.count));
-  decision.is_better_derived = place != nullptr && place->is_derived;
+  decision.is_due = !decision.is_observed && (state == nullptr || measures(state->site.count));
+  decision.is_better_recomputed = state != nullptr && state->is_recomputed;
   decision.may_normalize =
-      place == nullptr || decision.is_due || place->kind == CodecKind::normalized;
+      state == nullptr || decision.is_due || state->kind == CodecKind::normalized;
   return decision;
 }
 
-void Compression::apply(const Rule& rule, const at::Tensor& tensor, const Saving& saving,
+void Compression::apply(const Rule& rule, const at::Tensor& tensor, const SaveEvent& event,
                         SaveDecision& decision) {
-  const std::string& operation = saving.facts.operation;
+  const std::string& operation = event.facts.operation;
   // What an activation keeps is read where its derivative falls to 0: a table or nothing. What a
   // quotient keeps it divides by: a pattern for many operations does not mean that.
   const bool is_wide = rule.pattern.find('*') != std::string::npos;
   const bool stays = (rule.bits && is_activation(operation)) || (is_wide && is_division(operation));
-  if (decision.way == Way::exact && !stays && may_take_bits(tensor, saving)) {
-    decision = {{Way::rotated, 1.0}};
+  if (decision.storage == StorageKind::exact && !stays && may_take_bits(tensor, event)) {
+    decision = {{StorageKind::rotated, 1.0}};
   }
-  if (decision.takes_bits() && rule.way) decision.way = *rule.way;
+  if (decision.takes_bits() && rule.storage) decision.storage = *rule.storage;
   decision.has_rule = true;
   decision.rule_bits = rule.bits;
 }
@@ -198,92 +201,94 @@ int Compression::first_bits(const SiteKey& key, const SaveDecision& decision) co
   return given_bits(key, decision).value_or(coder_.first_bits(decision));
 }
 
-std::string Compression::name_at(const Place& place) const {
-  if (!place.derivation.empty()) return "derived: " + place.derivation;
-  if (place.treatment.way == Way::codes) return std::string(kTable);
-  if (place.treatment.way == Way::exact) return "exact";
-  const codecs::CodecPointer exact = exact_codec(place.treatment.way);
-  return (exact ? exact : coder_.codec(place.kind, place.coded_bits))->name();
+StoredAs Compression::stored_at(const SiteState& state) const {
+  if (!state.recompute_path.empty()) {
+    return {.storage = Storage::recomputed, .recomputed_by = state.recompute_path};
+  }
+  if (state.save_policy.storage == StorageKind::codes) return table(state.coded_bits);
+  if (state.save_policy.storage == StorageKind::exact) return exact();
+  const codecs::CodecPointer exact = exact_codec(state.save_policy.storage);
+  return coded(*(exact ? exact : coder_.codec(state.kind, state.coded_bits)));
 }
 
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Subject& subject,
                                            const SaveDecision& decision) {
-  if (decision.way == Way::integers) return codec_of_places(subject.saving);
-  if (auto exact = exact_codec(decision.way)) return exact;
+  if (decision.storage == StorageKind::integers) return codec_of_places(subject.event);
+  if (auto exact = exact_codec(decision.storage)) return exact;
   const std::vector<CodecKind> kinds = coder_.kinds(decision, subject);
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
-  if (number == numbers_.end() || !places_[number->second].treatment.takes_bits()) {
+  if (number == numbers_.end() || !states_[number->second].save_policy.takes_bits()) {
     return coder_.codec(kinds.front(), first_bits(key, decision), &subject);
   }
-  Place& place = places_[number->second];
+  SiteState& state = states_[number->second];
   // What its elements are like may not be known this time.
-  const bool is_possible = std::ranges::find(kinds, place.kind) != kinds.end();
-  const CodecKind kind = is_possible ? place.kind : kinds.front();
+  const bool is_possible = std::ranges::find(kinds, state.kind) != kinds.end();
+  const CodecKind kind = is_possible ? state.kind : kinds.front();
   // Until bits are split again.
   if (const auto given = given_bits(key, decision)) {
-    place.bits = std::max(*given, place.fixed.value_or(0));
+    state.bits = std::max(*given, state.fixed.value_or(0));
   }
-  return coder_.codec(kind, place.bits, &subject);
+  return coder_.codec(kind, state.bits, &subject);
 }
 
 /// What is kept there serves this operation too.
-void Compression::claim(Place& place, const SaveDecision& decision) {
-  const double weight = std::max(place.treatment.weight, decision.weight);
-  const std::optional<int> fixed = std::max(place.fixed, given_bits(key_of(place.site), decision));
-  has_changed_ |= weight > place.treatment.weight || fixed != place.fixed;
-  place.treatment.weight = weight;
-  place.fixed = fixed;
+void Compression::claim(SiteState& state, const SaveDecision& decision) {
+  const double weight = std::max(state.save_policy.weight, decision.weight);
+  const std::optional<int> fixed = std::max(state.fixed, given_bits(key_of(state.site), decision));
+  has_changed_ |= weight > state.save_policy.weight || fixed != state.fixed;
+  state.save_policy.weight = weight;
+  state.fixed = fixed;
 }
 
-/// Nothing is known of a place that is kept in another way than before.
-void Compression::start(Place& place, const Subject& subject, const SaveDecision& decision) {
+/// Nothing is known of a site that is kept in another way than before.
+void Compression::start(SiteState& state, const Subject& subject, const SaveDecision& decision) {
   const bool takes_bits = decision.takes_bits();
-  place.treatment = decision;
-  place.bits = takes_bits ? first_bits(key_of(place.site), decision) : 0;
-  if (takes_bits) place.kind = coder_.kinds(decision, subject).front();
-  place.other_bits = 0.0;
-  place.errors.clear();
-  place.sensitivity = 0.0;
-  place.root.reset();
-  place.is_derived = false;
+  state.save_policy = decision;
+  state.bits = takes_bits ? first_bits(key_of(state.site), decision) : 0;
+  if (takes_bits) state.kind = coder_.kinds(decision, subject).front();
+  state.other_bits = 0.0;
+  state.errors.clear();
+  state.sensitivity = 0.0;
+  state.root.reset();
+  state.is_recomputed = false;
   has_changed_ = true;
 }
 
 void Compression::note(const SiteKey& key, const Subject& subject, const SaveDecision& decision,
                        const Latest& latest) {
   const std::lock_guard lock(mutex_);
-  const auto [number, is_new] = numbers_.try_emplace(key, places_.size());
+  const auto [number, is_new] = numbers_.try_emplace(key, states_.size());
   if (is_new) {
     const auto& [operation, argument, call] = key;
-    Place place;
-    place.site.operation = operation;
-    place.site.argument = argument;
-    place.site.call = call;
-    places_.push_back(std::move(place));
+    SiteState state;
+    state.site.operation = operation;
+    state.site.argument = argument;
+    state.site.call = call;
+    states_.push_back(std::move(state));
   }
-  Place& place = places_[number->second];
-  if (place.treatment.way != decision.way) start(place, subject, decision);
-  if (decision.takes_bits()) claim(place, decision);
-  place.coded_bits = place.bits;
-  const bool is_derived = !latest.derivation.empty();
-  has_changed_ |= is_derived != place.is_derived;
-  if (place.is_derived && !is_derived) place.root.reset();  // what it came of was not there
-  place.is_derived = is_derived;
-  place.is_asked_for = latest.is_asked_for;
-  place.derivation = latest.derivation;
-  Compressor::Site& site = place.site;
-  site.codec = is_derived ? name_at(place) : latest.codec;
-  const auto& parameters = subject.saving.parameters;
-  const bool is_activation = decision.way == Way::codes;
+  SiteState& state = states_[number->second];
+  if (state.save_policy.storage != decision.storage) start(state, subject, decision);
+  if (decision.takes_bits()) claim(state, decision);
+  state.coded_bits = state.bits;
+  const bool is_recomputed = latest.stored.storage == Storage::recomputed;
+  has_changed_ |= is_recomputed != state.is_recomputed;
+  if (state.is_recomputed && !is_recomputed) state.root.reset();  // what it came of was not there
+  state.is_recomputed = is_recomputed;
+  state.is_asked_for = latest.is_asked_for;
+  state.recompute_path = latest.stored.recomputed_by;
+  Compressor::Site& site = state.site;
+  site.stored = latest.stored;
+  const auto& parameters = subject.event.parameters;
+  const bool is_activation = decision.storage == StorageKind::codes;
   site.module = is_activation ? module_around(parameters) : module_of(parameters);
   ++site.count;
-  has_changed_ |= options().bytes > 0 && latest.elements > place.most_elements;
+  has_changed_ |= options().bytes > 0 && latest.elements > state.most_elements;
   site.elements = latest.elements;
-  place.most_elements = std::max(place.most_elements, latest.elements);
+  state.most_elements = std::max(state.most_elements, latest.elements);
   site.bytes_before = latest.bytes_before;
   site.bytes_after = latest.bytes_after;
-  site.bytes_away = latest.bytes_away;
+  site.bytes_offloaded = latest.bytes_offloaded;
 }
 
 void Compression::note_left(const std::string& operation, const std::string& reason,
@@ -302,14 +307,14 @@ std::vector<Compressor::LeftAlone> Compression::left_alone() const {
   return left_alone_;
 }
 
-void Compression::note_kept(const SiteKey& key, std::string codec, int64_t bytes, int64_t away) {
+void Compression::note_kept(const SiteKey& key, StoredAs stored, int64_t bytes, int64_t offloaded) {
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
-  Compressor::Site& site = places_[number->second].site;
-  site.codec = std::move(codec);
+  Compressor::Site& site = states_[number->second].site;
+  site.stored = std::move(stored);
   site.bytes_after = bytes;
-  site.bytes_away = away;
+  site.bytes_offloaded = offloaded;
 }
 
 bool Compression::measures(int64_t count) {
@@ -317,72 +322,73 @@ bool Compression::measures(int64_t count) {
 }
 
 /// What its gradient is linear in: of a norm what that makes of it.
-double Compression::error_in(const Subject& subject, const Treatment& treatment,
+double Compression::error_in(const Subject& subject, const SavePolicy& save_policy,
                              const at::Tensor& run, const at::Tensor& decoded) {
-  if (!subject.statistics) return error_of(run, decoded, treatment.is_norm);
+  if (!subject.statistics) return error_of(run, decoded, save_policy.is_norm);
   const at::Tensor back = decoded.as_strided(run.sizes(), run.strides());
   const at::Tensor again = codecs::normalized(back, *subject.statistics);
   return error_of(codecs::normalized(run, *subject.statistics),
-                  again.as_strided({again.numel()}, {1}), treatment.is_norm);
+                  again.as_strided({again.numel()}, {1}), save_policy.is_norm);
 }
 
 /// The codec that errs least there in so many bits, and its errors.
-Compression::Measured Compression::least_error(const Subject& subject, const Treatment& treatment,
-                                               int bits, const at::Tensor& run,
+Compression::Measured Compression::least_error(const Subject& subject,
+                                               const SavePolicy& save_policy, int bits,
+                                               const at::Tensor& run,
                                                const codecs::RandomStream& random,
                                                const std::optional<CodedRun>& coded) const {
   constexpr double kWorthAPass = 0.8;  // of the error without
   std::optional<Measured> least;
   at::Tensor best;
-  for (const CodecKind kind : coder_.kinds(treatment, subject)) {
+  for (const CodecKind kind : coder_.kinds(save_policy, subject)) {
     const codecs::CodecPointer codec = coder_.codec(kind, bits, &subject);
-    const bool is_known = coded && coded->codec == codec->name();
+    const bool is_known = coded && coded->codec == codecs::text_of(*codec);
     const at::Tensor decoded =
         is_known ? coded->run.decoded() : codec->encode(run, random)->decoded();
-    const double error = error_in(subject, treatment, run, decoded);
+    const double error = error_in(subject, save_policy, run, decoded);
     const double needed = kind == CodecKind::normalized ? kWorthAPass : 1.0;
     if (least && !(error < needed * least->error)) continue;
     least = {kind, error, 0.0};
     best = decoded;
   }
-  least->median_error = median_error_of(run, best, treatment.is_norm);
+  least->median_error = median_error_of(run, best, save_policy.is_norm);
   return *least;
 }
 
-void Compression::measure(const SiteKey& key, const Subject& subject, const Treatment& treatment,
+void Compression::measure(const SiteKey& key, const Subject& subject, const SavePolicy& save_policy,
                           const at::Tensor& run, const std::optional<CodedRun>& coded,
                           const codecs::RandomStream& random) {
-  const bool is_fixed = is_cast(treatment.way);
-  if (!treatment.takes_bits() && !is_fixed) return;
+  const bool is_fixed = is_cast(save_policy.storage);
+  if (!save_policy.takes_bits() && !is_fixed) return;
   int bits = 0;
   {
     const std::lock_guard lock(mutex_);
     const auto number = numbers_.find(key);
     if (number == numbers_.end()) return;  // others were loaded meanwhile
-    bits = places_[number->second].bits;
+    bits = states_[number->second].bits;
   }
   const auto errors_of = [&](const at::Tensor& decoded) {
-    return Measured{CodecKind::rotated, error_in(subject, treatment, run, decoded),
-                    median_error_of(run, decoded, treatment.is_norm)};
+    return Measured{CodecKind::rotated, error_in(subject, save_policy, run, decoded),
+                    median_error_of(run, decoded, save_policy.is_norm)};
   };
   Measured least = is_fixed ? errors_of(coded->run.decoded())
-                            : least_error(subject, treatment, bits, run, random, coded);
+                            : least_error(subject, save_policy, bits, run, random, coded);
   if (!is_fixed && least.error == 0.0 && bits > 1) {
     bits = 1;  // all that a short type tells is held: that says nothing of fewer
-    least = least_error(subject, treatment, bits, run, random, {});
+    least = least_error(subject, save_policy, bits, run, random, {});
   }
   const double error = least.error;
   if (!std::isfinite(error)) return;  // of a tensor that is not: nothing to split bits by
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
-  Place& place = places_[number->second];
-  place.kind = least.kind;
-  place.median_share = error > 0.0 ? least.median_error / error : 0.0;
-  const auto expected = [this, least = place.kind](int b) {
+  SiteState& state = states_[number->second];
+  state.kind = least.kind;
+  state.median_share = error > 0.0 ? least.median_error / error : 0.0;
+  const auto expected = [this, least = state.kind](int b) {
     return coder_.expected_error(least, b);
   };
-  place.errors =
+  state.errors =
       is_fixed ? std::vector<double>(kMostBits, error) : errors_by_bits(error, bits, expected);
   has_changed_ = true;
 }
@@ -391,7 +397,7 @@ void Compression::raise(const SiteKey& key, const SaveDecision& decision) {
   const std::lock_guard lock(mutex_);
   const auto number = numbers_.find(key);
   if (number == numbers_.end()) return;
-  claim(places_[number->second], decision);
+  claim(states_[number->second], decision);
 }
 
 void Compression::keep_failure(std::exception_ptr failure) noexcept {
@@ -409,20 +415,20 @@ int64_t Compression::begin_forward() {
 
 void Compression::end_forward() {
   const std::lock_guard lock(mutex_);
-  for (Place& place : places_) note_other_bits(place);
+  for (SiteState& state : states_) note_other_bits(state);
   if (!has_changed_) return;
   has_changed_ = false;
   choose_derived();
   if (!coder_.splits_bits()) return;
   const std::vector<Demand> demands = this->demands();
   const Averages average = averages(demands);
-  for (Place& place : places_) {
-    if (follows_bits(place)) place.bits = bits_beside(place, average.of_activations);
+  for (SiteState& state : states_) {
+    if (follows_bits(state)) state.bits = bits_beside(state, average.of_activations);
   }
   const std::vector<int> bits = split_bits(demands, average.of_others).bits;
   size_t next = 0;
-  for (Place& place : places_) {
-    if (takes_budget(place)) place.bits = bits[next++];
+  for (SiteState& state : states_) {
+    if (takes_budget(state)) state.bits = bits[next++];
   }
 }
 
@@ -433,10 +439,10 @@ std::optional<double> Compression::split_gap() const {
   const std::vector<Demand> demands = this->demands();
   double loss = 0.0;
   size_t next = 0;
-  for (const Place& place : places_) {
-    if (!takes_budget(place)) continue;
+  for (const SiteState& state : states_) {
+    if (!takes_budget(state)) continue;
     const Demand& demand = demands[next++];
-    loss += demand.elements * demand.weight * demand.error[static_cast<size_t>(place.bits) - 1];
+    loss += demand.elements * demand.weight * demand.error[static_cast<size_t>(state.bits) - 1];
   }
   const double bound = split_bits(demands, averages(demands).of_others).bound;
   if (bound <= 0.0) return std::nullopt;
@@ -446,13 +452,13 @@ std::optional<double> Compression::split_gap() const {
 std::vector<Compressor::Site> Compression::sites() const {
   const std::lock_guard lock(mutex_);
   std::vector<Compressor::Site> sites;
-  for (const Place& place : places_) {
-    Compressor::Site& site = sites.emplace_back(place.site);
-    const auto origin = place.is_derived ? origin_of(place) : std::nullopt;
-    const Place& coded = origin ? places_[origin->root] : place;
+  for (const SiteState& state : states_) {
+    Compressor::Site& site = sites.emplace_back(state.site);
+    const auto origin = state.is_recomputed ? origin_of(state) : std::nullopt;
+    const SiteState& coded = origin ? states_[origin->root] : state;
     if (coded.errors.empty()) continue;
     const double error = coded.errors[static_cast<size_t>(std::max(coded.coded_bits, 1)) - 1];
-    site.error = origin ? derived_error(*origin, coded, coded.coded_bits) : error;
+    site.error = origin ? recomputed_error(*origin, coded, coded.coded_bits) : error;
     site.median_error = coded.median_share * site.error;
   }
   return sites;

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "codecs/codec.hpp"
 #include "compression/policy.hpp"
 #include "compression/recorder.hpp"
 #include "dispatch/policy_stack.hpp"
@@ -19,7 +20,7 @@ std::string bits_of(int64_t bytes, int64_t elements) {
   return session::rounded(8.0 * static_cast<double>(bytes) / static_cast<double>(elements));
 }
 
-std::vector<session::TextTable::Column> columns(bool swaps) {
+std::vector<session::TextTable::Column> columns(bool offloads) {
   using Side = session::TextTable::Side;
   std::vector<session::TextTable::Column> columns = {{"what is kept"},
                                                      {"codec"},
@@ -27,23 +28,37 @@ std::vector<session::TextTable::Column> columns(bool swaps) {
                                                      {"bits", Side::right},
                                                      {"bytes before", Side::right},
                                                      {"after", Side::right}};
-  if (swaps) columns.push_back({"away", Side::right});
+  if (offloads) columns.push_back({"away", Side::right});
   columns.push_back({"squared error", Side::right});
   columns.push_back({"of groups", Side::right});
   return columns;
 }
 
 std::vector<std::string> row_of(const Compressor::Site& site, const std::string& place,
-                                const std::array<std::string, 2>& errors, bool swaps) {
+                                const std::array<std::string, 2>& errors, bool offloads) {
   std::vector<std::string> row = {place,
-                                  site.codec,
+                                  site.stored.text(),
                                   session::grouped(site.elements),
-                                  bits_of(site.bytes_after + site.bytes_away, site.elements),
+                                  bits_of(site.bytes_after + site.bytes_offloaded, site.elements),
                                   session::grouped(site.bytes_before),
                                   session::grouped(site.bytes_after)};
-  if (swaps) row.push_back(session::grouped(site.bytes_away));
+  if (offloads) row.push_back(session::grouped(site.bytes_offloaded));
   row.insert(row.end(), errors.begin(), errors.end());
   return row;
+}
+
+std::string text_of(ExactReason reason) {
+  switch (reason) {
+    case ExactReason::shared:
+      return ", shared";
+    case ExactReason::divided:
+      return ", divided by";
+    case ExactReason::result_in_use:
+      return ", result in use";
+    case ExactReason::requested:
+      break;
+  }
+  return "";
 }
 
 std::string left_text(const std::vector<Compressor::LeftAlone>& all) {
@@ -58,15 +73,29 @@ std::string left_text(const std::vector<Compressor::LeftAlone>& all) {
   return '\n' + table.text();
 }
 
-session::Way cast_to(at::ScalarType type) {
+session::StorageKind cast_to(at::ScalarType type) {
   TORCH_CHECK(type == at::kBFloat16 || type == at::kFloat8_e4m3fn || type == at::kFloat8_e5m2,
               "fewbit::Compressor: a rule's type is ", type,
               ", accepted: BFloat16, Float8_e4m3fn, Float8_e5m2");
-  if (type == at::kBFloat16) return session::Way::bf16;
-  return type == at::kFloat8_e4m3fn ? session::Way::e4m3 : session::Way::e5m2;
+  if (type == at::kBFloat16) return session::StorageKind::bf16;
+  return type == at::kFloat8_e4m3fn ? session::StorageKind::e4m3 : session::StorageKind::e5m2;
 }
 
 }  // namespace
+
+std::string StoredAs::text() const {
+  switch (storage) {
+    case Storage::recomputed:
+      return "recomputed: " + recomputed_by;
+    case Storage::offloaded:
+      return "offloaded";
+    case Storage::exact:
+      return std::string("exact") + text_of(reason);
+    case Storage::coded:
+      break;
+  }
+  return codec + (bits > 0.0 ? ", " + codecs::bits_text(bits) : "");
+}
 
 std::string Compressor::Site::name() const {
   const std::string what = argument < 0 ? "result" : "argument " + std::to_string(argument);
@@ -99,17 +128,17 @@ Compressor& Compressor::rule(const std::string& pattern, at::ScalarType type) {
 }
 
 Compressor& Compressor::leave_alone(const std::string& pattern) {
-  compression_->set_rule(pattern, session::Way::exact);
+  compression_->set_rule(pattern, session::StorageKind::exact);
   return *this;
 }
 
-Compressor& Compressor::swap_exact(const std::string& pattern) {
-  compression_->set_rule(pattern, session::Way::away);
+Compressor& Compressor::offload_exact(const std::string& pattern) {
+  compression_->set_rule(pattern, session::StorageKind::offloaded);
   return *this;
 }
 
-Compressor& Compressor::derive(const std::string& name, Derive when) {
-  compression_->set_derivation(name, when);
+Compressor& Compressor::recompute(const std::string& name, Recompute when) {
+  compression_->set_recompute(name, when);
   return *this;
 }
 
@@ -131,18 +160,19 @@ void Compressor::load(const std::string& path) {
 
 std::string Compressor::report() const {
   const std::vector<Site> all = sites();
-  const bool swaps = std::ranges::any_of(all, [](const Site& s) { return s.bytes_away > 0; });
-  session::TextTable table(columns(swaps));
+  const bool offloads =
+      std::ranges::any_of(all, [](const Site& s) { return s.bytes_offloaded > 0; });
+  session::TextTable table(columns(offloads));
   Site total;
   for (const Site& site : all) {
     const std::array errors{session::rounded(site.error), session::rounded(site.median_error)};
-    table.add(row_of(site, site.name(), errors, swaps));
+    table.add(row_of(site, site.name(), errors, offloads));
     total.elements += site.elements;
     total.bytes_before += site.bytes_before;
     total.bytes_after += site.bytes_after;
-    total.bytes_away += site.bytes_away;
+    total.bytes_offloaded += site.bytes_offloaded;
   }
-  table.add(row_of(total, "all", {}, swaps));
+  table.add(row_of(total, "all", {}, offloads));
   std::string text = table.text();
   if (const std::optional<double> gap = compression_->split_gap()) {
     text += "weighed errors: at most " + session::rounded(100.0 * *gap) +

@@ -32,7 +32,7 @@ namespace {
 /// cost a bit of each where a factor beside them says that their rows are unlike.
 constexpr int64_t kMany = 64, kSome = 32;
 
-/// What is derived, in the order that the saved tensor has in memory.
+/// What is recomputed, in the order that the saved tensor has in memory.
 class Flat final : public codecs::Encoded {
  public:
   Flat(Shown shown, const at::Tensor& run)
@@ -121,8 +121,8 @@ std::optional<codecs::Statistics> statistics_of_squares(const at::Tensor& run, F
   return statistics;
 }
 
-std::string_view why_exact(const Consumers::Decision& decision) {
-  return decision.is_taken ? Compression::kDivided : Compression::kResult;
+ExactReason why_exact(const Consumers::Decision& decision) {
+  return decision.is_taken ? ExactReason::divided : ExactReason::result_in_use;
 }
 
 }  // namespace
@@ -130,18 +130,19 @@ std::string_view why_exact(const Consumers::Decision& decision) {
 bool CompressionUser::is_followed(const Saved& saved) const {
   const SaveDecision& decided = saved.decision;
   if (decided.factor == Factor::none || !decided.takes_bits()) return false;
-  if (decided.factor == Factor::input && saved.saving.argument < 0) return false;
+  if (decided.factor == Factor::input && saved.event.argument < 0) return false;
   if (decided.is_observed) return false;
   // Of what is coded while its operation runs (session/sensitivities.hpp).
   const bool is_watched =
-      compression_->follows_gradients() && Sensitivities::follows(saved.saving.facts.operation);
+      compression_->follows_gradients() && Sensitivities::follows(saved.event.facts.operation);
   return !is_watched;
 }
 
 /// The same elements may wait already, or others may have coded them.
-std::unique_ptr<const Kept> CompressionUser::code_later(
-    const Saved& saved, Run& known, const std::optional<Derivations::Derived>& to_derive) {
-  const auto& [tensor, view, saving, decided, site] = saved;
+std::unique_ptr<const PackedTensor> CompressionUser::code_later(
+    const Saved& saved, Run& known,
+    const std::optional<RecomputeTracker::Recomputed>& to_recompute) {
+  const auto& [tensor, view, event, decided, site] = saved;
   const at::Tensor run = ops::dense(view);
   const uint64_t sample = sample_of(run);
   RunPointer encoded = known.encoded.lock();
@@ -149,17 +150,17 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
   const bool is_known = encoded && stored && known.sample == sample;
   if (is_known) compression_->raise(known.site, decided);
   latest_ = is_known ? known.site : site;
-  Followed followed{stored, view, saving, decided, *latest_, current_stream(view)};
-  if (decided.factor == Factor::product && saving.argument >= 0) {
-    const c10::IValue& other = saving.arguments->at(static_cast<size_t>(1 - saving.argument));
+  Followed followed{stored, view, event, decided, *latest_, current_stream(view)};
+  if (decided.factor == Factor::product && event.argument >= 0) {
+    const c10::IValue& other = event.arguments->at(static_cast<size_t>(1 - event.argument));
     if (other.isTensor()) followed.other = other.toTensor().sizes().vec();
   }
-  followed.saving.arguments = nullptr;  // which end with the operation
-  followed.derived = to_derive;
-  followed.is_derived = to_derive.has_value();
+  followed.event.arguments = nullptr;  // which end with the operation
+  followed.recomputed = to_recompute;
+  followed.is_recomputed = to_recompute.has_value();
   if (!is_known) {
-    if (!to_derive && decided.is_due) {
-      followed.derived = derivations_.find(view, saving);
+    if (!to_recompute && decided.is_due) {
+      followed.recomputed = tracker_.find(view, event);
     }
     stored = std::make_shared<StoredRun>(view);
     encoded = remember(saved, run, sample, stored, known, false);
@@ -172,12 +173,12 @@ std::unique_ptr<const Kept> CompressionUser::code_later(
   const auto decide = [this, followed](const Consumers::Decision& decision) {
     if (decision.is_exact) return keep_exact(followed, why_exact(decision));
     keep_coded(followed, decision);
-    if (uses_.exceeds_exact(followed.input)) keep_exact(followed, "exact");
+    if (uses_.exceeds_exact(followed.input)) keep_exact(followed, ExactReason::requested);
   };
-  const std::string& operation = saving.facts.operation;
+  const std::string& operation = event.facts.operation;
   if (decided.factor == Factor::input) {
-    const at::Tensor input = saving.arguments->at(static_cast<size_t>(saving.argument)).toTensor();
-    const int64_t frame = saving.arguments->back().toInt();
+    const at::Tensor input = event.arguments->at(static_cast<size_t>(event.argument)).toTensor();
+    const int64_t frame = event.arguments->back().toInt();
     consumers_.follow_input(operation, input, stored.get(), frame, decide);
   } else {
     consumers_.follow(operation, view, stored.get(), decided.factor, decide);
@@ -189,7 +190,7 @@ void CompressionUser::keep_coded(const Followed& followed, const Consumers::Deci
   const at::Tensor& view = followed.input;
   if (followed.run->is_settled()) return;
   const c10::StreamGuard guard(followed.stream);
-  const Saved saved{view, view, followed.saving, followed.decision, followed.site};
+  const Saved saved{view, view, followed.event, followed.decision, followed.site};
   RunPointer codes;
   const auto settled = c10::make_scope_exit([&] { followed.run->settle(codes); });
   // By no operation of libtorch's, but by a custom function's own code.
@@ -197,26 +198,27 @@ void CompressionUser::keep_coded(const Followed& followed, const Consumers::Deci
   const at::Tensor run = ops::dense(view);
   if (followed.codes) {
     codes = followed.codes;
-  } else if (followed.is_derived) {
-    note_derived(saved, *followed.derived);
-    codes = std::make_shared<Flat>(followed.derived->shown, run);
+  } else if (followed.is_recomputed) {
+    note_recomputed(saved, *followed.recomputed);
+    codes = std::make_shared<Flat>(followed.recomputed->shown, run);
   } else {
     Subject subject = subject_of(run, saved);
     const int64_t dimension = dimension_of(run, decision.channels);
     if (dimension >= 0) {
       subject.statistics = statistics_of_channels(run, dimension);
-    } else if (followed.decision.may_normalize && followed.decision.way == Way::rotated) {
+    } else if (followed.decision.may_normalize &&
+               followed.decision.storage == StorageKind::rotated) {
       subject.statistics = statistics_of_squares(run, followed.decision.factor, decision.mean,
                                                  followed.other, compression_->options().group);
     }
     codes = encode(run, saved, subject).codes;
-    if (codes && followed.derived) measure_derived(saved, run, *followed.derived);
+    if (codes && followed.recomputed) measure_recomputed(saved, run, *followed.recomputed);
   }
 }
 
-void CompressionUser::keep_exact(const Followed& followed, std::string_view why) {
+void CompressionUser::keep_exact(const Followed& followed, ExactReason why) {
   const at::Tensor& view = followed.input;
-  const Saved saved{view, view, followed.saving, followed.decision, followed.site};
+  const Saved saved{view, view, followed.event, followed.decision, followed.site};
   const auto bytes = static_cast<int64_t>(view.nbytes());
   const bool is_kept_anyway = uses_.is_exact(view);
   if (!followed.run->hold_again(view)) return;  // it was changed since it was coded
@@ -225,12 +227,12 @@ void CompressionUser::keep_exact(const Followed& followed, std::string_view why)
       known != runs_.end() && known->second.is_exact && known->second.site == followed.site;
   if (is_noted) return;  // by another operation that keeps the same
   for (const Compression::SiteKey& site : uses_.keep_exact(view)) {
-    if (site != followed.site) compression_->note_kept_anyway(site);
+    if (site != followed.site) compression_->note_shared(site);
   }
-  runs_[key_of(saved)] = {followed.saving.memory.owner, {}, {}, followed.site, 0, false, true};
-  compression_->note(followed.site, {followed.saving}, {},
-                     {std::string(is_kept_anyway ? Compression::kKeptAnyway : why), view.numel(),
-                      bytes, is_kept_anyway ? 0 : followed.saving.memory.bytes});
+  runs_[key_of(saved)] = {followed.event.memory.owner, {}, {}, followed.site, 0, false, true};
+  compression_->note(followed.site, {followed.event}, {},
+                     {Compression::exact(is_kept_anyway ? ExactReason::shared : why), view.numel(),
+                      bytes, is_kept_anyway ? 0 : followed.event.memory.bytes});
 }
 
 /// Where others keep that as it is: probabilities to their logarithms, relu's signs to its output.
@@ -247,11 +249,11 @@ void CompressionUser::follow_result(const RecordedCall& call) {
 
 /// Codes give way to the input where others keep that as it is, and where a logarithm follows. What
 /// works in place writes over its input, so its result serves, or a copy that waits.
-std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
-                                                         std::unique_ptr<const Kept> kept) {
-  const Saving& saving = saved.saving;
-  if (saving.arguments == nullptr || saved.decision.is_observed) return kept;
-  const std::vector<c10::IValue>& arguments = *saving.arguments;
+std::unique_ptr<const PackedTensor> CompressionUser::watch_codes(
+    const Saved& saved, std::unique_ptr<const PackedTensor> kept) {
+  const SaveEvent& event = saved.event;
+  if (event.arguments == nullptr || saved.decision.is_observed) return kept;
+  const std::vector<c10::IValue>& arguments = *event.arguments;
   const std::string& function = arguments[ops::kFunctionArgument].toStringRef();
   const auto gradient =
       ops::exact_gradient_of(function, arguments[ops::kParametersArgument].toDoubleVector());
@@ -264,7 +266,7 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
                         : is_vanishing(function) ? Factor::vanishing
                                                  : Factor::derivative;
   if (in_place || keeps_output(function)) {
-    const std::string& operation = in_place ? saving.caller : saving.facts.operation;
+    const std::string& operation = in_place ? event.caller : event.facts.operation;
     of_result_ = {operation, state, saved.site, x.sizes().vec()};
     of_result_->is_only_followed = !gradient->is_of_result;
     if (factor != Factor::none) {
@@ -280,10 +282,10 @@ std::unique_ptr<const Kept> CompressionUser::watch_codes(const Saved& saved,
   }
   uses_.add(x, state, saved.site);
   if (uses_.exceeds_exact(x)) {
-    for (const auto& site : uses_.keep_exact(x)) compression_->note_kept_anyway(site);
-    compression_->note_kept(saved.site, "exact", memory_of(x).bytes);
+    for (const auto& site : uses_.keep_exact(x)) compression_->note_shared(site);
+    compression_->note_kept(saved.site, Compression::exact(), memory_of(x).bytes);
   } else if (factor != Factor::none) {
-    consumers_.follow(saving.facts.operation, x, state.get(), factor,
+    consumers_.follow(event.facts.operation, x, state.get(), factor,
                       exact_instead(x, saved.site, state));
   }
   return kept_in(state);
@@ -299,10 +301,10 @@ Consumers::Decide CompressionUser::exact_instead(const at::Tensor& numbers,
     if (!decision.is_exact || !alive || alive->holds_input() || numbers._version() != version) {
       return;
     }
-    for (const auto& other : uses_.keep_exact(numbers)) compression_->note_kept_anyway(other);
+    for (const auto& other : uses_.keep_exact(numbers)) compression_->note_shared(other);
     alive->hold(numbers);
     uses_.add_holder(memory_of(numbers).address(), version, alive);
-    compression_->note_kept(site, std::string(why_exact(decision)),
+    compression_->note_kept(site, Compression::exact(why_exact(decision)),
                             static_cast<int64_t>(numbers.nbytes()));
   };
 }

@@ -64,8 +64,8 @@ std::optional<Substitute> CompressionPolicy::activation(const Call& call,
   const auto bits =
       compression_.activation_bits(activation, call.name(), x, user_.next_activation());
   if (!bits) return std::nullopt;
-  if (bits->way) {
-    user_.keep_next_activation(*bits->way);
+  if (bits->storage) {
+    user_.keep_next_activation(*bits->storage);
     return std::nullopt;
   }
   const bool is_in_vain = !bits->is_given && !is_in_place(call.name()) &&

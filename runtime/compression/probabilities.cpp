@@ -12,9 +12,10 @@ namespace fewbit::session {
 
 namespace {
 
-class SummingToOne final : public Kept {
+class SummingToOne final : public PackedTensor {
  public:
-  SummingToOne(std::unique_ptr<const Kept> kept, int64_t dim) : kept_(std::move(kept)), dim_(dim) {}
+  SummingToOne(std::unique_ptr<const PackedTensor> kept, int64_t dim)
+      : kept_(std::move(kept)), dim_(dim) {}
 
   at::Tensor restored() const override {
     const at::Tensor p = kept_->restored();
@@ -31,7 +32,7 @@ class SummingToOne final : public Kept {
   void when_changed(const std::function<void()>& tell) const override { kept_->when_changed(tell); }
 
  private:
-  std::unique_ptr<const Kept> kept_;
+  std::unique_ptr<const PackedTensor> kept_;
   int64_t dim_;
 };
 
@@ -56,7 +57,8 @@ class ExponentialOf final : public codecs::Encoded {
 
 }  // namespace
 
-std::unique_ptr<const Kept> summing_to_one(std::unique_ptr<const Kept> kept, int64_t dim) {
+std::unique_ptr<const PackedTensor> summing_to_one(std::unique_ptr<const PackedTensor> kept,
+                                                   int64_t dim) {
   return std::make_unique<SummingToOne>(std::move(kept), dim);
 }
 

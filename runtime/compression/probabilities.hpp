@@ -13,7 +13,8 @@ namespace fewbit::session {
 
 /// Probabilities that sum to 1 in each row, as softmax's own gradient has them cancel what all of
 /// a row's gradients have in common.
-std::unique_ptr<const Kept> summing_to_one(std::unique_ptr<const Kept> kept, int64_t dim);
+std::unique_ptr<const PackedTensor> summing_to_one(std::unique_ptr<const PackedTensor> kept,
+                                                   int64_t dim);
 
 /// The probabilities of which the view shows the logarithms: dense, in the order of its memory.
 /// Decoding throws c10::Error where it was changed in place meanwhile.

@@ -3,7 +3,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/full.h>
 
-#include "codecs/swapped.hpp"
+#include "codecs/offloaded.hpp"
 #include "compression/allocation/activation_bits.hpp"
 #include "compression/probabilities.hpp"
 #include "compression/save_observer.hpp"
@@ -36,7 +36,7 @@ class KeptExactly final : public Keeping {
 };
 
 /// A part of a run, in the saved tensor's layout.
-class Coded final : public Kept {
+class Coded final : public PackedTensor {
  public:
   /// view: what the tensor shows, with dimensions of size 1 where it is expanded.
   /// stored: what the elements are in, where that may change.
@@ -67,13 +67,14 @@ class Coded final : public Kept {
 CompressionUser::RunKey CompressionUser::key_of(const Saved& saved) {
   const at::Tensor& view = saved.view;
   // Probabilities serve as well where anything linear would do.
-  const Way way = saved.decision.takes_bits() ? Way::rotated : saved.decision.way;
-  RunKey key{saved.saving.memory.address(),
+  const StorageKind storage =
+      saved.decision.takes_bits() ? StorageKind::rotated : saved.decision.storage;
+  RunKey key{saved.event.memory.address(),
              saved.tensor._version(),
              view.storage_offset(),
              view.scalar_type(),
              view.numel(),
-             way,
+             storage,
              {},
              {}};
   if (!view.is_non_overlapping_and_dense()) {
@@ -84,9 +85,9 @@ CompressionUser::RunKey CompressionUser::key_of(const Saved& saved) {
 }
 
 /// Where it saves next.
-Compression::SiteKey CompressionUser::site_of(const Saving& saving) const {
-  const auto known = calls_.find({saving.facts.operation, saving.argument});
-  return {saving.facts.operation, saving.argument, known == calls_.end() ? 0 : known->second};
+Compression::SiteKey CompressionUser::site_of(const SaveEvent& event) const {
+  const auto known = calls_.find({event.facts.operation, event.argument});
+  return {event.facts.operation, event.argument, known == calls_.end() ? 0 : known->second};
 }
 
 codecs::RandomStream CompressionUser::next_random(at::Device device) {
@@ -100,47 +101,52 @@ codecs::RandomStream CompressionUser::next_random(at::Device device) {
 /// Classes are of what lies where the operation left it.
 Subject CompressionUser::subject_of(const at::Tensor& run, const Saved& saved) const {
   const bool is_view = run.data_ptr() == saved.view.data_ptr();
-  return {saved.saving, is_view ? derivations_.classes_of(saved.view) : std::nullopt};
+  return {saved.event, is_view ? tracker_.classes_of(saved.view) : std::nullopt};
 }
 
 CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved,
                                                     const Subject& subject) {
-  const auto& [tensor, view, saving, decision, site] = saved;
+  const auto& [tensor, view, event, decision, site] = saved;
   const codecs::CodecPointer codec = compression_->codec_at(site, subject, decision);
   if (!codec->takes(run)) return {};
-  const bool leaves = swap_ && compression_->swaps(decision) && swap_->takes(run.device());
-  const bool is_copy = decision.way == Way::away || decision.way == Way::codes;
+  const bool leaves = offload_ && compression_->offloads(decision) && offload_->takes(run.device());
+  const bool is_copy =
+      decision.storage == StorageKind::offloaded || decision.storage == StorageKind::codes;
   if (is_copy && !leaves) return {};
   codecs::RandomStream random;
   if (decision.takes_bits()) random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return {};
-  const bool is_table = decision.way == Way::codes;
-  int64_t away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
+  const bool is_table = decision.storage == StorageKind::codes;
+  int64_t away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
   compression_->note(
       site, subject, decision,
-      {is_table ? std::string(Compression::kTable) : codec->name(), run.numel(),
-       static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
+      {is_table ? Compression::table(activation_ ? activation_->table.bits() : 0)
+                : Compression::coded(*codec),
+       run.numel(), static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
   if (decision.is_due) {
-    compression_->measure(site, subject, decision, run, {{codec->name(), *encoded}}, random);
-    if (compression_->follows_gradients()) sensitivities_.add(site, run, saving, decision);
+    compression_->measure(site, subject, decision, run, {{codecs::text_of(*codec), *encoded}},
+                          random);
+    if (compression_->follows_gradients()) sensitivities_.add(site, run, event, decision);
     // What was found to be better is so from the first tensor on.
     const codecs::CodecPointer better = compression_->codec_at(site, subject, decision);
-    if (better->name() != codec->name()) {
+    if (codecs::text_of(*better) != codecs::text_of(*codec)) {
       encoded = better->encode(run, random);
-      away = leaves ? codecs::bytes_to_swap(*encoded) : 0;
-      compression_->note_kept(site, better->name(), bytes_of(encoded->tensors()) - away, away);
+      away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
+      compression_->note_kept(site, Compression::coded(*better),
+                              bytes_of(encoded->tensors()) - away, away);
     }
   }
-  return {away > 0 ? codecs::swapped(std::move(encoded), *swap_) : encoded, codec->keeps_signs()};
+  return {away > 0 ? codecs::offloaded(std::move(encoded), *offload_) : encoded,
+          codec->keeps_signs()};
 }
 
-void CompressionUser::measure_derived(const Saved& saved, const at::Tensor& run,
-                                      const Derivations::Derived& derived) {
+void CompressionUser::measure_recomputed(const Saved& saved, const at::Tensor& run,
+                                         const RecomputeTracker::Recomputed& recomputed) {
   const at::Tensor again = at::empty_strided(run.sizes(), run.strides(), run.options());
-  again.copy_(derived.shown.tensor());
-  compression_->measure_derived(saved.site, saved.decision, run,
-                                again.as_strided({run.numel()}, {1}), derived.root);
+  again.copy_(recomputed.shown.tensor());
+  compression_->measure_recomputed(saved.site, saved.decision, run,
+                                   again.as_strided({run.numel()}, {1}), recomputed.root);
 }
 
 /// Copies that others hold already are theirs.
@@ -155,69 +161,73 @@ int64_t CompressionUser::bytes_of_new(const std::vector<at::Tensor>& copies) {
   return bytes;
 }
 
-void CompressionUser::note_derived(const Saved& saved, const Derivations::Derived& derived) {
-  const auto& [tensor, view, saving, decision, site] = saved;
-  compression_->note(site, {saving}, decision,
-                     {"", view.numel(), static_cast<int64_t>(view.nbytes()),
-                      bytes_of_new(derived.copies), 0, derived.way, derived.is_asked_for});
+void CompressionUser::note_recomputed(const Saved& saved,
+                                      const RecomputeTracker::Recomputed& recomputed) {
+  const auto& [tensor, view, event, decision, site] = saved;
+  compression_->note(site, {event}, decision,
+                     {{.storage = Storage::recomputed, .recomputed_by = recomputed.path},
+                      view.numel(),
+                      static_cast<int64_t>(view.nbytes()),
+                      bytes_of_new(recomputed.copies),
+                      0,
+                      recomputed.is_asked_for});
   if (decision.is_due && decision.takes_bits()) {
     const at::Tensor run = ops::dense(view);
     const codecs::RandomStream random = next_random(run.device());
     compression_->measure(site, subject_of(run, saved), decision, run, {}, random);
-    measure_derived(saved, run, derived);
+    measure_recomputed(saved, run, recomputed);
   }
-  uses_.need_codes(derived.root);
+  uses_.need_codes(recomputed.root);
 }
 
-std::unique_ptr<const Kept> CompressionUser::derive(const Saved& saved,
-                                                    const Derivations::Derived& derived,
-                                                    Run& known) {
-  note_derived(saved, derived);
-  known = {saved.saving.memory.owner, derived.shown.run, {}, saved.site, 0, true};
-  return std::make_unique<Coded>(derived.shown, saved.tensor, saved.view);
+std::unique_ptr<const PackedTensor> CompressionUser::recompute(
+    const Saved& saved, const RecomputeTracker::Recomputed& recomputed, Run& known) {
+  note_recomputed(saved, recomputed);
+  known = {saved.event.memory.owner, recomputed.shown.run, {}, saved.site, 0, true};
+  return std::make_unique<Coded>(recomputed.shown, saved.tensor, saved.view);
 }
 
-std::unique_ptr<const Kept> CompressionUser::code(const Saved& saved, Run& known) {
-  const auto& [tensor, view, saving, decision, site] = saved;
+std::unique_ptr<const PackedTensor> CompressionUser::code(const Saved& saved, Run& known) {
+  const auto& [tensor, view, event, decision, site] = saved;
   const at::Tensor run = ops::dense(view);
   const uint64_t sample = sample_of(run);
   RunPointer encoded = known.encoded.lock();
   std::shared_ptr<StoredRun> stored = known.stored.lock();
-  if (encoded && !known.is_derived && known.sample == sample) {
+  if (encoded && !known.is_recomputed && known.sample == sample) {
     latest_ = known.site;
     compression_->raise(known.site, decision);
   } else {
-    const auto derived =
-        decision.is_due && decision.takes_bits() ? derivations_.find(view, saving) : std::nullopt;
+    const auto recomputed =
+        decision.is_due && decision.takes_bits() ? tracker_.find(view, event) : std::nullopt;
     bool keeps_signs = false;
     if (waits(run, saved)) {
-      stored = wait(saved, derived);
+      stored = wait(saved, recomputed);
     } else {
       EncodedRun now = encode(run, saved, subject_of(run, saved));
       if (!now.codes) {
-        if (decision.way == Way::away) leave(saved, known);
+        if (decision.storage == StorageKind::offloaded) leave(saved, known);
         return nullptr;
       }
       keeps_signs = now.keeps_signs;
-      if (derived) measure_derived(saved, run, *derived);
+      if (recomputed) measure_recomputed(saved, run, *recomputed);
       stored = std::make_shared<StoredRun>(std::move(now.codes));
     }
     encoded = remember(saved, run, sample, stored, known, keeps_signs);
     keep_exact_if_less(saved);
   }
   const Shown shown{encoded, run.sizes().vec(), run.strides().vec(), 0};
-  if (decision.way == Way::mask) derivations_.keep_mask(shown, saving);
-  if (decision.way == Way::codes) derivations_.keep_codes(shown, saving);
-  if (decision.way == Way::integers) derivations_.keep_places(shown);
+  if (decision.storage == StorageKind::mask) tracker_.keep_mask(shown, event);
+  if (decision.storage == StorageKind::codes) tracker_.keep_codes(shown, event);
+  if (decision.storage == StorageKind::integers) tracker_.keep_places(shown);
   return std::make_unique<Coded>(shown, tensor, run, stored);
 }
 
 RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
                                      const std::shared_ptr<StoredRun>& stored, Run& known,
                                      bool keeps_signs) {
-  const auto& [tensor, view, saving, decision, site] = saved;
+  const auto& [tensor, view, event, decision, site] = saved;
   uses_.add(view, stored, site);
-  if (saving.facts.operation == kLogSoftmax) {
+  if (event.facts.operation == kLogSoftmax) {
     const auto hold = [weak = std::weak_ptr(stored)](const at::Tensor& logarithms) {
       if (const auto alive = weak.lock()) alive->settle_exactly(exponential_of(logarithms));
     };
@@ -225,38 +235,39 @@ RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, 
                   run.strides().vec(),      hold};
   }
   const RunPointer encoded = compression_->held(stored);
-  known = {saving.memory.owner, encoded, stored, site, sample, false};
+  known = {event.memory.owner, encoded, stored, site, sample, false};
   if (decision.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
-    derivations_.add(view, encoded, site, keeps_signs);
+    tracker_.add(view, encoded, site, keeps_signs);
   }
   return encoded;
 }
 
 void CompressionUser::keep_exact_if_less(const Saved& saved) {
-  const auto& [tensor, view, saving, decision, site] = saved;
+  const auto& [tensor, view, event, decision, site] = saved;
   if (!uses_.exceeds_exact(view)) return;
-  keep_exact(tensor, saving);
-  compression_->note(site, {saving}, {},
-                     {.codec = "exact",
+  keep_exact(tensor, event);
+  compression_->note(site, {event}, {},
+                     {.stored = Compression::exact(),
                       .elements = view.numel(),
                       .bytes_before = static_cast<int64_t>(view.nbytes()),
-                      .bytes_after = saving.memory.bytes});
+                      .bytes_after = event.memory.bytes});
 }
 
-std::unique_ptr<const Kept> CompressionUser::coded(const Shown& shown, const at::Tensor& tensor,
-                                                   const at::Tensor& view,
-                                                   std::shared_ptr<StoredRun> stored) {
+std::unique_ptr<const PackedTensor> CompressionUser::coded(const Shown& shown,
+                                                           const at::Tensor& tensor,
+                                                           const at::Tensor& view,
+                                                           std::shared_ptr<StoredRun> stored) {
   return std::make_unique<Coded>(shown, tensor, view, std::move(stored));
 }
 
 /// Those of an activation.
-std::unique_ptr<const Kept> CompressionUser::keep_codes(const Saved& saved, Run& known) {
-  const auto derived = derivations_.find(saved.view, saved.saving);
-  if (derived && derived->is_asked_for) {
-    derivations_.keep_codes(derived->shown, saved.saving);
-    return derive(saved, *derived, known);
+std::unique_ptr<const PackedTensor> CompressionUser::keep_codes(const Saved& saved, Run& known) {
+  const auto recomputed = tracker_.find(saved.view, saved.event);
+  if (recomputed && recomputed->is_asked_for) {
+    tracker_.keep_codes(recomputed->shown, saved.event);
+    return recompute(saved, *recomputed, known);
   }
-  if (swap_ && compression_->swaps(saved.decision)) {
+  if (offload_ && compression_->offloads(saved.decision)) {
     if (auto kept = code(saved, known)) return kept;
   }
   note_activation(saved);
@@ -268,8 +279,8 @@ void CompressionUser::expect_activation(const Table& table, bool is_given, const
                                  parameters_of_maker(x)});
 }
 
-void CompressionUser::keep_next_activation(Way way) {
-  activation_way_ = way;
+void CompressionUser::keep_next_activation(StorageKind storage) {
+  activation_storage_ = storage;
 }
 
 void CompressionUser::note_activation(const Saved& saved) {
@@ -278,10 +289,10 @@ void CompressionUser::note_activation(const Saved& saved) {
     latest_.reset();
     return;
   }
-  Saving saving = saved.saving;
-  saving.parameters = activation->makers;
-  compression_->note(saved.site, {saving}, saved.decision,
-                     {.codec = std::string(Compression::kTable),
+  SaveEvent event = saved.event;
+  event.parameters = activation->makers;
+  compression_->note(saved.site, {event}, saved.decision,
+                     {.stored = Compression::table(activation->table.bits()),
                       .elements = activation->elements,
                       .bytes_before = activation->bytes,
                       .bytes_after = static_cast<int64_t>(saved.view.nbytes())});
@@ -306,42 +317,41 @@ void CompressionUser::pass_over() {
 
 void CompressionUser::expect_nothing() {
   activation_.reset();
-  activation_way_.reset();
+  activation_storage_.reset();
   exact_activation_.reset();
 }
 
 void CompressionUser::leave(const Saved& saved, Run& known) {
-  const auto& [tensor, view, saving, decision, site] = saved;
+  const auto& [tensor, view, event, decision, site] = saved;
   const auto bytes = static_cast<int64_t>(view.nbytes());
-  compression_->note(site, {saving}, {}, {"exact", view.numel(), bytes, bytes, 0});
-  known = {saving.memory.owner, {}, {}, site, 0, false, true};
+  compression_->note(site, {event}, {}, {Compression::exact(), view.numel(), bytes, bytes, 0});
+  known = {event.memory.owner, {}, {}, site, 0, false, true};
 }
 
-void CompressionUser::note_kept_anyway(const Saved& saved) {
-  const auto& [tensor, view, saving, decision, site] = saved;
-  compression_->note(site, {saving}, {},
-                     {.codec = std::string(Compression::kKeptAnyway),
+void CompressionUser::note_shared(const Saved& saved) {
+  const auto& [tensor, view, event, decision, site] = saved;
+  compression_->note(site, {event}, {},
+                     {.stored = Compression::exact(ExactReason::shared),
                       .elements = view.numel(),
                       .bytes_before = static_cast<int64_t>(view.nbytes())});
 }
 
-void CompressionUser::keep_exact(const at::Tensor& tensor, const Saving& saving) {
-  if (saving.facts.parameter || !tensor.has_storage() || is_of_parameter(tensor)) return;
-  if (!latest_ && !uses_.is_exact(tensor) && saving.memory.bytes >= kManyBytes) {
-    compression_->note_left(saving.facts.operation, reason_left(tensor, saving),
-                            saving.memory.bytes);
+void CompressionUser::keep_exact(const at::Tensor& tensor, const SaveEvent& event) {
+  if (event.facts.parameter || !tensor.has_storage() || is_of_parameter(tensor)) return;
+  if (!latest_ && !uses_.is_exact(tensor) && event.memory.bytes >= kManyBytes) {
+    compression_->note_left(event.facts.operation, reason_left(tensor, event), event.memory.bytes);
   }
   for (const Compression::SiteKey& site : uses_.keep_exact(tensor)) {
-    compression_->note_kept_anyway(site);
+    compression_->note_shared(site);
   }
 }
 
 /// A view would hold all of its memory: a copy, as long as all copies and codes take less.
-std::unique_ptr<const Kept> CompressionUser::keep_small(const Saved& saved) {
+std::unique_ptr<const PackedTensor> CompressionUser::keep_small(const Saved& saved) {
   constexpr int64_t kManyTimes = 4;
-  const auto& [tensor, view, saving, decision, site] = saved;
+  const auto& [tensor, view, event, decision, site] = saved;
   const auto bytes = static_cast<int64_t>(view.nbytes());
-  if (saving.memory.bytes <= kManyTimes * bytes) return nullptr;
+  if (event.memory.bytes <= kManyTimes * bytes) return nullptr;
   if (!view.has_storage() || uses_.is_exact(view)) return nullptr;
   const at::Tensor run = ops::dense(view);
   Run& known = runs_[key_of(saved)];
@@ -349,46 +359,47 @@ std::unique_ptr<const Kept> CompressionUser::keep_small(const Saved& saved) {
   if (!stored) {
     stored = std::make_shared<StoredRun>(codecs::identity()->encode(run, {}));
     uses_.add(view, stored, site);
-    known = {saving.memory.owner, stored, stored, site};
-    compression_->note(site, {saving}, {}, {"copy", view.numel(), bytes, bytes});
-    if (uses_.exceeds_exact(view)) keep_exact(tensor, saving);
+    known = {event.memory.owner, stored, stored, site};
+    compression_->note(site, {event}, {}, {StoredAs{.codec = "copy"}, view.numel(), bytes, bytes});
+    if (uses_.exceeds_exact(view)) keep_exact(tensor, event);
   }
   const Shown shown{stored, run.sizes().vec(), run.strides().vec(), 0};
   return std::make_unique<Coded>(shown, tensor, run, stored);
 }
 
-std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, const Saving& saving) {
-  if (is_mask_of_attention(saving)) {
-    const at::Tensor mask = masks_.shared(saving.arguments->at(3).toTensor(), tensor);
+std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tensor,
+                                                          const SaveEvent& event) {
+  if (is_mask_of_attention(event)) {
+    const at::Tensor mask = masks_.shared(event.arguments->at(3).toTensor(), tensor);
     return mask.is_same(tensor) ? nullptr : kept_unchanged(mask);
   }
-  derivations_.keep(tensor, saving);
-  const Compression::SiteKey site = site_of(saving);
-  SaveDecision decision = compression_->decide(site, tensor, saving);
-  const auto activation_way = std::exchange(activation_way_, std::nullopt);
-  if (activation_way && may_take_bits(tensor, saving)) {
-    static_cast<Treatment&>(decision) = {*activation_way, 1.0};
+  tracker_.keep(tensor, event);
+  const Compression::SiteKey site = site_of(event);
+  SaveDecision decision = compression_->decide(site, tensor, event);
+  const auto activation_storage = std::exchange(activation_storage_, std::nullopt);
+  if (activation_storage && may_take_bits(tensor, event)) {
+    static_cast<SavePolicy&>(decision) = {*activation_storage, 1.0};
   }
-  if (decision.way == Way::exact) {
+  if (decision.storage == StorageKind::exact) {
     if (const auto own = std::exchange(exact_activation_, std::nullopt)) {
       const at::Tensor view = ops::unexpanded(tensor);
-      const Saved saved{tensor, view, saving, decision, *own};
+      const Saved saved{tensor, view, event, decision, *own};
       latest_ = *own;
       if (uses_.is_exact(tensor)) {
-        note_kept_anyway(saved);
+        note_shared(saved);
       } else {
         leave(saved, runs_[key_of(saved)]);
       }
     }
     return nullptr;
   }
-  if (decision.way != Way::codes) settle({});
-  ++calls_[{saving.facts.operation, saving.argument}];  // of a small tensor too: batches differ
+  if (decision.storage != StorageKind::codes) settle({});
+  ++calls_[{event.facts.operation, event.argument}];  // of a small tensor too: batches differ
   const at::Tensor view = ops::unexpanded(tensor);
-  Saved saved{tensor, view, saving, decision, site};
+  Saved saved{tensor, view, event, decision, site};
   if (is_too_small(view)) {
-    if (decision.way == Way::codes) note_activation(saved);
-    settle(classes_of_waiting(saving));
+    if (decision.storage == StorageKind::codes) note_activation(saved);
+    settle(classes_of_waiting(event));
     return keep_small(saved);
   }
   Run& known = runs_[key_of(saved)];
@@ -397,74 +408,75 @@ std::unique_ptr<const Kept> CompressionUser::kept(const at::Tensor& tensor, cons
     settle({});
     return nullptr;
   }
-  if (decision.way == Way::codes) {
+  if (decision.storage == StorageKind::codes) {
     auto kept = keep_codes(saved, known);
-    settle(classes_of_waiting(saving));
+    settle(classes_of_waiting(event));
     return watch_codes(saved, std::move(kept));
   }
   const RunPointer held = known.encoded.lock();
   if (decision.planned && !held) {
-    if (*decision.planned == Keep::exact) {
+    if (*decision.planned == Storage::exact) {
       leave(saved, known);
       return nullptr;
     }
-    if (*decision.planned == Keep::swapped && decision.takes_bits()) saved.decision.way = Way::away;
+    if (*decision.planned == Storage::offloaded && decision.takes_bits())
+      saved.decision.storage = StorageKind::offloaded;
   }
   if (saved.decision.keeps_elements() && uses_.is_exact(tensor)) {
-    note_kept_anyway(saved);
+    note_shared(saved);
     return nullptr;
   }
   const bool is_followed = this->is_followed(saved);
-  if (saved.decision.takes_bits() && (!held || known.is_derived) &&
+  if (saved.decision.takes_bits() && (!held || known.is_recomputed) &&
       (decision.planned || !decision.has_rule)) {
-    const auto derived = derivations_.find(view, saving);
-    if (derived && !uses_.is_held(derived->root)) {
-      if (is_followed && (held || decision.derives(derived->is_asked_for))) {
-        return code_later(saved, known, derived);
+    const auto recomputed = tracker_.find(view, event);
+    if (recomputed && !uses_.is_held(recomputed->root)) {
+      if (is_followed && (held || decision.recomputes(recomputed->is_asked_for))) {
+        return code_later(saved, known, recomputed);
       }
       if (held) {
         latest_ = known.site;
         compression_->raise(known.site, decision);
-        return std::make_unique<Coded>(derived->shown, tensor, view);
+        return std::make_unique<Coded>(recomputed->shown, tensor, view);
       }
-      if (decision.derives(derived->is_asked_for)) {
-        return derive(saved, *derived, known);
+      if (decision.recomputes(recomputed->is_asked_for)) {
+        return recompute(saved, *recomputed, known);
       }
     }
   }
   return is_followed ? code_later(saved, known, {}) : code(saved, known);
 }
 
-std::unique_ptr<const Kept> CompressionUser::replace(const at::Tensor& tensor,
-                                                     const Saving& saving) {
+std::unique_ptr<const PackedTensor> CompressionUser::replace(const at::Tensor& tensor,
+                                                             const SaveEvent& event) {
   const std::shared_ptr<SaveObserver> observer = compression_->observer();
   const c10::Device device = tensor.device();
   const double begin = observer ? observer->now(device) : 0.0;
   latest_.reset();
   left_.reset();
-  std::unique_ptr<const Kept> kept = this->kept(tensor, saving);
-  const bool is_softmax = saving.facts.operation == "aten::_softmax" && saving.argument < 0;
-  if (kept && is_softmax && saving.arguments != nullptr && tensor.is_floating_point()) {
-    kept = summing_to_one(std::move(kept), saving.arguments->at(1).toInt());
+  std::unique_ptr<const PackedTensor> kept = this->kept(tensor, event);
+  const bool is_softmax = event.facts.operation == "aten::_softmax" && event.argument < 0;
+  if (kept && is_softmax && event.arguments != nullptr && tensor.is_floating_point()) {
+    kept = summing_to_one(std::move(kept), event.arguments->at(1).toInt());
   }
-  const bool is_codes = saving.facts.operation == kActivation;
+  const bool is_codes = event.facts.operation == kActivation;
   if (!kept && !is_codes && !is_in_backward()) {
-    keep_exact(tensor, saving);
-    left_ = {saving.memory.address(), tensor._version()};
+    keep_exact(tensor, event);
+    left_ = {event.memory.address(), tensor._version()};
   }
   if (!observer) return kept;
   if (!latest_) {
-    const bool is_own = !saving.facts.parameter && saving.facts.maker != SavedTensor::kNoGradient;
-    if (!kept && is_own && !is_of_parameter(tensor)) observer->leave(saving.memory);
+    const bool is_own = !event.facts.parameter && event.facts.maker != SavedTensor::kNoGradient;
+    if (!kept && is_own && !is_of_parameter(tensor)) observer->leave(event.memory);
     return kept;
   }
-  return observer->kept(*latest_, saving, device, begin, std::move(kept));
+  return observer->kept(*latest_, event, device, begin, std::move(kept));
 }
 
 /// Others may have replaced what was left to them.
-std::unique_ptr<Keeping> CompressionUser::keep(const Saving& saving) {
+std::unique_ptr<Keeping> CompressionUser::keep(const SaveEvent& event) {
   const std::optional<Left> left = std::exchange(left_, std::nullopt);
-  if (!left || left->memory != saving.memory.address()) return nullptr;
+  if (!left || left->memory != event.memory.address()) return nullptr;
   auto keeping = std::make_unique<KeptExactly>();
   uses_.add_holder(left->memory, left->version, keeping->holder());
   return keeping;

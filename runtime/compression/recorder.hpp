@@ -15,7 +15,7 @@
 #include "compression/compression.hpp"
 #include "compression/consumers.hpp"
 #include "compression/memory_uses.hpp"
-#include "compression/recompute/derivations.hpp"
+#include "compression/recompute/tracker.hpp"
 #include "compression/shared_copies.hpp"
 #include "compression/stored_run.hpp"
 #include "fewbit/table.hpp"
@@ -28,16 +28,17 @@ class CompressionUser final : public SavedTensorUser {
  public:
   explicit CompressionUser(std::shared_ptr<Compression> compression)
       : compression_(std::move(compression)),
-        derivations_(*compression_),
+        tracker_(*compression_),
         sensitivities_(compression_),
-        swap_(compression_->new_swap()),
+        offload_(compression_->new_offload()),
         seed_(compression_->begin_forward()) {}
   /// All that was saved is coded, and bits are split for the next forward.
   void end_forward() noexcept;
 
-  std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override;
+  std::unique_ptr<const PackedTensor> replace(const at::Tensor& tensor,
+                                              const SaveEvent& event) override;
   void pass_over() override;
-  std::unique_ptr<Keeping> keep(const Saving& saving) override;
+  std::unique_ptr<Keeping> keep(const SaveEvent& event) override;
   bool holds(std::string_view operation) const override {
     return waiting_ || !consumers_.is_empty() || concerns(operation);
   }
@@ -51,7 +52,7 @@ class CompressionUser final : public SavedTensorUser {
   /// Whether somebody keeps the tensor's memory as it is.
   bool is_kept_exactly(const at::Tensor& tensor) const { return uses_.is_exact(tensor); }
   /// It runs as libtorch's own, and what that keeps is kept so.
-  void keep_next_activation(Way way);
+  void keep_next_activation(StorageKind storage);
   /// The same, exactly. What it keeps is the site's.
   void keep_next_activation_exact();
 
@@ -63,7 +64,7 @@ class CompressionUser final : public SavedTensorUser {
     int64_t offset;
     at::ScalarType type;
     int64_t count;
-    Way way;                     ///< what serves one purpose need not serve another
+    StorageKind storage;         ///< what serves one purpose need not serve another
     std::vector<int64_t> sizes;  ///< where the run is not all of the memory between its ends
     std::vector<int64_t> strides;
     auto operator<=>(const RunKey&) const = default;
@@ -72,60 +73,61 @@ class CompressionUser final : public SavedTensorUser {
     /// So that the address means this memory.
     Memory::Owner memory = Memory::Owner::reclaim(nullptr);
     std::weak_ptr<const codecs::Encoded> encoded;
-    std::weak_ptr<StoredRun> stored;  ///< the same, where it is not derived
+    std::weak_ptr<StoredRun> stored;  ///< the same, where it is not recomputed
     Compression::SiteKey site;
-    uint64_t sample = 0;      ///< of the contents
-    bool is_derived = false;  ///< of other codes
-    bool is_exact = false;    ///< by an assignment
+    uint64_t sample = 0;         ///< of the contents
+    bool is_recomputed = false;  ///< of other codes
+    bool is_exact = false;       ///< by an assignment
   };
 
   /// A tensor that is saved, but for dimensions that are expanded; where it is saved.
   struct Saved {
     const at::Tensor& tensor;
     const at::Tensor& view;
-    const Saving& saving;
+    const SaveEvent& event;
     SaveDecision decision;
     Compression::SiteKey site;
   };
 
   static RunKey key_of(const Saved& saved);
-  Compression::SiteKey site_of(const Saving& saving) const;
+  Compression::SiteKey site_of(const SaveEvent& event) const;
   struct EncodedRun {
     RunPointer codes;
     bool keeps_signs = false;
   };
   bool concerns(std::string_view operation) const {
-    return may_be_derived(operation) || KnownClasses::follows(operation) ||
+    return may_be_recomputed(operation) || KnownClasses::follows(operation) ||
            needs_arguments(operation) ||
            (compression_->follows_gradients() && Sensitivities::follows(operation));
   }
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
   EncodedRun encode(const at::Tensor& run, const Saved& saved, const Subject& subject);
-  std::unique_ptr<const Kept> derive(const Saved& saved, const Derivations::Derived& derived,
-                                     Run& known);
-  std::unique_ptr<const Kept> code(const Saved& saved, Run& known);
+  std::unique_ptr<const PackedTensor> recompute(const Saved& saved,
+                                                const RecomputeTracker::Recomputed& recomputed,
+                                                Run& known);
+  std::unique_ptr<const PackedTensor> code(const Saved& saved, Run& known);
   /// What stands for a run from now on, for whoever else saves the same.
   RunPointer remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
                       const std::shared_ptr<StoredRun>& stored, Run& known, bool keeps_signs);
   void keep_exact_if_less(const Saved& saved);
-  static std::unique_ptr<const Kept> coded(const Shown& shown, const at::Tensor& tensor,
-                                           const at::Tensor& view,
-                                           std::shared_ptr<StoredRun> stored);
-  void note_derived(const Saved& saved, const Derivations::Derived& derived);
-  std::unique_ptr<const Kept> keep_codes(const Saved& saved, Run& known);
+  static std::unique_ptr<const PackedTensor> coded(const Shown& shown, const at::Tensor& tensor,
+                                                   const at::Tensor& view,
+                                                   std::shared_ptr<StoredRun> stored);
+  void note_recomputed(const Saved& saved, const RecomputeTracker::Recomputed& recomputed);
+  std::unique_ptr<const PackedTensor> keep_codes(const Saved& saved, Run& known);
   void note_activation(const Saved& saved);
-  std::unique_ptr<const Kept> kept(const at::Tensor& tensor, const Saving& saving);
+  std::unique_ptr<const PackedTensor> kept(const at::Tensor& tensor, const SaveEvent& event);
   /// What the next activation was to keep has gone to another user.
   void expect_nothing();
   /// As it is, for whoever else saves the same; noted.
   void leave(const Saved& saved, Run& known);
-  std::unique_ptr<const Kept> keep_small(const Saved& saved);
-  void note_kept_anyway(const Saved& saved);
+  std::unique_ptr<const PackedTensor> keep_small(const Saved& saved);
+  void note_shared(const Saved& saved);
   /// The tensor is saved as it is, or its runs are held so.
-  void keep_exact(const at::Tensor& tensor, const Saving& saving);
+  void keep_exact(const at::Tensor& tensor, const SaveEvent& event);
   int64_t bytes_of_new(const std::vector<at::Tensor>& copies);
-  void measure_derived(const Saved& saved, const at::Tensor& run,
-                       const Derivations::Derived& derived);
+  void measure_recomputed(const Saved& saved, const at::Tensor& run,
+                          const RecomputeTracker::Recomputed& recomputed);
   codecs::RandomStream next_random(at::Device device);
 
   // compression_late.cpp.
@@ -135,23 +137,24 @@ class CompressionUser final : public SavedTensorUser {
   struct Waiting {
     std::shared_ptr<StoredRun> run;
     at::Tensor input;
-    Saving saving;
+    SaveEvent event;
     SaveDecision decision;
     Compression::SiteKey site;
     c10::Stream stream;
-    std::optional<Derivations::Derived> derived;  ///< to be measured
-    bool has_ended = false;                       ///< the norm
+    std::optional<RecomputeTracker::Recomputed> recomputed;  ///< to be measured
+    bool has_ended = false;                                  ///< the norm
     int running = 0;  ///< operations that run, the outermost of which takes its output
     std::optional<Contents> output = {};
     std::vector<int64_t> strides = {};                  ///< of that
     std::optional<codecs::Statistics> statistics = {};  ///< of the input, that the norm keeps
   };
   bool waits(const at::Tensor& run, const Saved& saved) const;
-  std::shared_ptr<StoredRun> wait(const Saved& saved, std::optional<Derivations::Derived> derived);
+  std::shared_ptr<StoredRun> wait(const Saved& saved,
+                                  std::optional<RecomputeTracker::Recomputed> recomputed);
   void follow_start(const RecordedCall& call);
   void follow_end(const RecordedCall& call);
   /// What the operation that saves now tells of it.
-  std::optional<codecs::Classes> classes_of_waiting(const Saving& saving) const;
+  std::optional<codecs::Classes> classes_of_waiting(const SaveEvent& event) const;
   /// Codes it.
   void settle(const std::optional<codecs::Classes>& classes);
 
@@ -161,32 +164,34 @@ class CompressionUser final : public SavedTensorUser {
   struct Followed {
     std::shared_ptr<StoredRun> run;
     at::Tensor input;  ///< what was saved, as it is
-    Saving saving;
+    SaveEvent event;
     SaveDecision decision;
     Compression::SiteKey site;
     c10::Stream stream;
-    RunPointer codes = {};                             ///< of the same elements, by others
-    std::optional<Derivations::Derived> derived = {};  ///< to be measured, or
-    bool is_derived = false;                           ///< to be kept so
-    std::vector<int64_t> other = {};                   ///< sizes of the factor beside it
+    RunPointer codes = {};  ///< of the same elements, by others
+    std::optional<RecomputeTracker::Recomputed> recomputed = {};  ///< to be measured, or
+    bool is_recomputed = false;                                   ///< to be kept so
+    std::vector<int64_t> other = {};                              ///< sizes of the factor beside it
   };
   /// Whether there is anything to wait for.
   bool is_followed(const Saved& saved) const;
-  /// derived: what it is to come of, unless it is kept exactly.
-  std::unique_ptr<const Kept> code_later(const Saved& saved, Run& known,
-                                         const std::optional<Derivations::Derived>& derived);
+  /// recomputed: what it is to come of, unless it is kept exactly.
+  std::unique_ptr<const PackedTensor> code_later(
+      const Saved& saved, Run& known,
+      const std::optional<RecomputeTracker::Recomputed>& recomputed);
   /// kept: an activation's codes; null: as autograd keeps them.
-  std::unique_ptr<const Kept> watch_codes(const Saved& saved, std::unique_ptr<const Kept> kept);
+  std::unique_ptr<const PackedTensor> watch_codes(const Saved& saved,
+                                                  std::unique_ptr<const PackedTensor> kept);
   void follow_result(const RecordedCall& call);
   Consumers::Decide exact_instead(const at::Tensor& numbers, const Compression::SiteKey& site,
                                   const std::shared_ptr<CodesOrInput>& state);
   void keep_coded(const Followed& followed, const Consumers::Decision& decision);
-  void keep_exact(const Followed& followed, std::string_view why);
+  void keep_exact(const Followed& followed, ExactReason why);
 
   std::shared_ptr<Compression> compression_;
-  Derivations derivations_;
+  RecomputeTracker tracker_;
   Sensitivities sensitivities_;
-  std::shared_ptr<swap::HostSwap> swap_;  ///< null: what is coded stays
+  std::shared_ptr<offload::HostOffload> offload_;  ///< null: what is coded stays
   std::map<RunKey, Run> runs_;
   MemoryUses uses_;
   /// The latest tensor, where it was not replaced here.
@@ -212,7 +217,7 @@ class CompressionUser final : public SavedTensorUser {
   };
   std::optional<Activation> activation_;
   std::optional<Compression::SiteKey> exact_activation_;  ///< that runs next
-  std::optional<Way> activation_way_;                     ///< of what the next one keeps
+  std::optional<StorageKind> activation_storage_;         ///< of what the next one keeps
   std::optional<Waiting> waiting_;
   /// What the running operation saved gives way to its result, once it has one.
   struct OfResult {

@@ -30,23 +30,23 @@ constexpr std::string_view kAttentionName = "fewbit::attention";
 
 // Weights by what a class adds to the loss of a small transformer (examples/text), an element and a
 // squared error. Attention runs again on what is decoded: in torch's own form it would be 16.
-constexpr Treatment kLinear = {Way::rotated, 1.0};
-constexpr Treatment kNorm = {Way::rotated, 1.0, true};
-constexpr Treatment kAttention = {Way::rotated, 4.0};
-constexpr Treatment kCheckpoint = {Way::rotated, 4.0, false, Factor::input};
-constexpr Treatment kProbabilities = {Way::probabilities, 1.0, false, Factor::product};
-constexpr Treatment kSoftmax = {Way::probabilities, 16.0, false, Factor::probability};
-constexpr Treatment kProduct = {Way::rotated, 1.0, false, Factor::product};
-constexpr Treatment kSquare = {Way::rotated, 1.0, false, Factor::square};
-constexpr Treatment kIndices = {Way::integers};
-constexpr Treatment kMask = {Way::mask};
-constexpr Treatment kSizes = {Way::sizes};
-constexpr Treatment kCodes = {Way::codes};
+constexpr SavePolicy kLinear = {StorageKind::rotated, 1.0};
+constexpr SavePolicy kNorm = {StorageKind::rotated, 1.0, true};
+constexpr SavePolicy kAttention = {StorageKind::rotated, 4.0};
+constexpr SavePolicy kCheckpoint = {StorageKind::rotated, 4.0, false, Factor::input};
+constexpr SavePolicy kProbabilities = {StorageKind::probabilities, 1.0, false, Factor::product};
+constexpr SavePolicy kSoftmax = {StorageKind::probabilities, 16.0, false, Factor::probability};
+constexpr SavePolicy kProduct = {StorageKind::rotated, 1.0, false, Factor::product};
+constexpr SavePolicy kSquare = {StorageKind::rotated, 1.0, false, Factor::square};
+constexpr SavePolicy kIndices = {StorageKind::integers};
+constexpr SavePolicy kMask = {StorageKind::mask};
+constexpr SavePolicy kSizes = {StorageKind::sizes};
+constexpr SavePolicy kCodes = {StorageKind::codes};
 
 struct Rule {
   std::string_view operation;
   int argument;
-  Treatment treatment;
+  SavePolicy save_policy;
 };
 
 /// What is kept of what, by the operation that saves it.
@@ -107,13 +107,13 @@ std::string_view base_name(std::string_view operation) {
 }
 
 /// A square, as in norms by the root of the mean square: its gradient is linear in what it is of.
-bool is_square(const Saving& saving) {
-  if (saving.arguments == nullptr) return false;
-  const std::vector<c10::IValue>& arguments = *saving.arguments;
-  if (saving.facts.operation == kPower) {
-    return saving.argument == 0 && arguments[1].isScalar() && arguments[1].toScalar().equal(2);
+bool is_square(const SaveEvent& event) {
+  if (event.arguments == nullptr) return false;
+  const std::vector<c10::IValue>& arguments = *event.arguments;
+  if (event.facts.operation == kPower) {
+    return event.argument == 0 && arguments[1].isScalar() && arguments[1].toScalar().equal(2);
   }
-  if (base_name(saving.facts.operation) != kProductOf) return false;
+  if (base_name(event.facts.operation) != kProductOf) return false;
   if (!arguments[1].isTensor()) return false;
   const at::Tensor one = arguments[0].toTensor(), other = arguments[1].toTensor();
   return one.is_same(other) ||
@@ -123,21 +123,21 @@ bool is_square(const Saving& saving) {
 
 /// A factor beside one whose gradient is multiplied or divided further back, by what falls where
 /// this one grows.
-bool is_beside_a_scale(const Saving& saving) {
-  if (saving.arguments == nullptr || base_name(saving.facts.operation) != kProductOf) return false;
-  if (saving.argument < 0 || !saving.arguments->at(1).isTensor()) return false;
-  const auto argument = static_cast<size_t>(saving.argument);
-  const at::Tensor mine = saving.arguments->at(argument).toTensor(),
-                   other = saving.arguments->at(1 - argument).toTensor();
+bool is_beside_a_scale(const SaveEvent& event) {
+  if (event.arguments == nullptr || base_name(event.facts.operation) != kProductOf) return false;
+  if (event.argument < 0 || !event.arguments->at(1).isTensor()) return false;
+  const auto argument = static_cast<size_t>(event.argument);
+  const at::Tensor mine = event.arguments->at(argument).toTensor(),
+                   other = event.arguments->at(1 - argument).toTensor();
   return (other.numel() == mine.numel() && scales_gradient(other)) ||
          (other.numel() > 1 && is_exponential(other));
 }
 
 /// What dropout multiplies by: drawn inside of it, so that no gradient runs through it.
-bool is_of_dropout(const Saving& saving) {
-  const std::string_view caller = base_name(saving.caller);
-  return base_name(saving.facts.operation) == kProductOf && saving.argument == 1 &&
-         saving.facts.maker == SavedTensor::kNoGradient &&
+bool is_of_dropout(const SaveEvent& event) {
+  const std::string_view caller = base_name(event.caller);
+  return base_name(event.facts.operation) == kProductOf && event.argument == 1 &&
+         event.facts.maker == SavedTensor::kNoGradient &&
          (caller == "aten::dropout" || caller == "aten::feature_dropout");
 }
 
@@ -158,25 +158,25 @@ bool needs_arguments(std::string_view operation) {
          std::ranges::find(kNames, operation) != kNames.end();
 }
 
-bool is_mask_of_attention(const Saving& saving) {
-  return saving.facts.operation == kAttentionName && saving.argument < 0 &&
-         saving.arguments != nullptr;
+bool is_mask_of_attention(const SaveEvent& event) {
+  return event.facts.operation == kAttentionName && event.argument < 0 &&
+         event.arguments != nullptr;
 }
 
-bool has_channels(const Saving& saving) {
-  const size_t dimensions = saving.facts.shape.size();
+bool has_channels(const SaveEvent& event) {
+  const size_t dimensions = event.facts.shape.size();
   if (dimensions < 3 || dimensions > 5) return false;
   constexpr std::array<std::string_view, 3> kNames = {"convolution", "batch_norm", "group_norm"};
   return std::ranges::any_of(kNames, [&](std::string_view name) {
-    return saving.facts.operation.find(name) != std::string::npos;
+    return event.facts.operation.find(name) != std::string::npos;
   });
 }
 
-std::optional<codecs::Norm> norm_of(const Saving& saving) {
-  const std::string_view operation = saving.facts.operation;
-  const auto dimensions = static_cast<int64_t>(saving.facts.shape.size());
-  if (saving.arguments == nullptr || saving.argument != 0) return std::nullopt;
-  const std::vector<c10::IValue>& arguments = *saving.arguments;
+std::optional<codecs::Norm> norm_of(const SaveEvent& event) {
+  const std::string_view operation = event.facts.operation;
+  const auto dimensions = static_cast<int64_t>(event.facts.shape.size());
+  if (event.arguments == nullptr || event.argument != 0) return std::nullopt;
+  const std::vector<c10::IValue>& arguments = *event.arguments;
   const auto numbers = [&](size_t i, const std::vector<int64_t>& sizes) {
     if (!arguments[i].isTensor() || !arguments[i].toTensor().defined()) return at::Tensor();
     return arguments[i].toTensor().detach().view(sizes);
@@ -249,11 +249,11 @@ std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm) {
                                is_group ? factor.size(-1) : 0);
 }
 
-codecs::CodecPointer codec_of_places(const Saving& saving) {
-  if (saving.arguments == nullptr) return codecs::integers();
-  const std::vector<c10::IValue>& arguments = *saving.arguments;
+codecs::CodecPointer codec_of_places(const SaveEvent& event) {
+  if (event.arguments == nullptr) return codecs::integers();
+  const std::vector<c10::IValue>& arguments = *event.arguments;
   const at::IntArrayRef sizes = arguments[0].toTensor().sizes();
-  const size_t dimensions = saving.facts.operation.find("2d") != std::string::npos ? 2 : 3;
+  const size_t dimensions = event.facts.operation.find("2d") != std::string::npos ? 2 : 3;
   const std::vector<int64_t> plane = sizes.slice(sizes.size() - dimensions).vec();
   if (arguments.size() < 6) {  // windows of different sizes
     return codecs::integers_below(c10::multiply_integers(plane));
@@ -268,25 +268,26 @@ codecs::CodecPointer codec_of_places(const Saving& saving) {
   return codecs::places(windows);
 }
 
-Treatment treatment_of_checkpoint() {
+SavePolicy save_policy_of_checkpoint() {
   return kCheckpoint;
 }
 
-bool may_take_bits(const at::Tensor& tensor, const Saving& saving) {
-  if (saving.facts.parameter || saving.facts.maker == SavedTensor::kNoGradient) return false;
+bool may_take_bits(const at::Tensor& tensor, const SaveEvent& event) {
+  if (event.facts.parameter || event.facts.maker == SavedTensor::kNoGradient) return false;
   return tensor.is_floating_point() && !is_made_of_parameters(tensor);
 }
 
-Treatment treatment_of(const at::Tensor& tensor, const Saving& saving) {
-  if (is_of_dropout(saving)) return kMask;
-  if (is_square(saving)) return may_take_bits(tensor, saving) ? kSquare : Treatment();
-  if (is_beside_a_scale(saving)) return {};
+SavePolicy save_policy_of(const at::Tensor& tensor, const SaveEvent& event) {
+  if (is_of_dropout(event)) return kMask;
+  if (is_square(event)) return may_take_bits(tensor, event) ? kSquare : SavePolicy();
+  if (is_beside_a_scale(event)) return {};
   for (const Rule& rule : kRules) {
-    if (rule.operation != base_name(saving.facts.operation)) continue;
-    if (rule.argument != kAny && rule.argument != saving.argument) continue;
-    const Way way = rule.treatment.way;
-    const bool is_index = way == Way::integers || way == Way::mask || way == Way::codes;
-    return is_index || may_take_bits(tensor, saving) ? rule.treatment : Treatment();
+    if (rule.operation != base_name(event.facts.operation)) continue;
+    if (rule.argument != kAny && rule.argument != event.argument) continue;
+    const StorageKind storage = rule.save_policy.storage;
+    const bool is_index = storage == StorageKind::integers || storage == StorageKind::mask ||
+                          storage == StorageKind::codes;
+    return is_index || may_take_bits(tensor, event) ? rule.save_policy : SavePolicy();
   }
   return {};
 }
@@ -312,14 +313,14 @@ bool is_activation(std::string_view operation) {
   return name == kForward || std::ranges::find(known, name) != known.end();
 }
 
-std::string reason_left(const at::Tensor& tensor, const Saving& saving) {
-  const std::string& operation = saving.facts.operation;
+std::string reason_left(const at::Tensor& tensor, const SaveEvent& event) {
+  const std::string& operation = event.facts.operation;
   if (!tensor.is_floating_point()) return "no floating-point numbers";
-  if (saving.facts.maker == SavedTensor::kNoGradient) return "no gradient runs through it";
+  if (event.facts.maker == SavedTensor::kNoGradient) return "no gradient runs through it";
   if (is_made_of_parameters(tensor)) return "copies of parameters";
   if (operation == "aten::mkldnn_rnn_layer") return "oneDNN's layer reads a layout of its own";
   if (operation == "custom function") return "what it does with it is not known";
-  if (treatment_of(tensor, saving).way != Way::exact) {
+  if (save_policy_of(tensor, event).storage != StorageKind::exact) {
     return is_too_small(tensor) ? "fewer than 1,024 elements" : "by rule or plan";
   }
   if (const char* reason = reason_for_rule(names_of(operation).back())) return reason;

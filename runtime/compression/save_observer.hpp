@@ -18,9 +18,9 @@ class SaveObserver {
   virtual double now(c10::Device device) const = 0;
   /// A tensor was kept from `begin` until now, as it is where null. Returns what stands in its
   /// place.
-  virtual std::unique_ptr<const Kept> kept(const SiteKey& site, const Saving& saving,
-                                           c10::Device device, double begin,
-                                           std::unique_ptr<const Kept> kept) = 0;
+  virtual std::unique_ptr<const PackedTensor> kept(const SiteKey& site, const SaveEvent& event,
+                                                   c10::Device device, double begin,
+                                                   std::unique_ptr<const PackedTensor> kept) = 0;
   /// What is no parameter was saved and is kept by nobody.
   virtual void leave(const Memory& memory) = 0;
 };

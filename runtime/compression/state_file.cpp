@@ -1,4 +1,4 @@
-// The places of a Compressor as text, a line each:
+// The sites of a Compressor as text, a line each:
 //
 //   fewbit compressor 7 0f3c52a90b1d7e64
 //   12 changed 1
@@ -24,42 +24,44 @@ namespace {
 constexpr const char* kTitle = "fewbit compressor 7";
 constexpr size_t kErrors = 8;
 
-const char* name_of(Way way) {
-  switch (way) {
-    case Way::rotated:
+const char* name_of(StorageKind storage) {
+  switch (storage) {
+    case StorageKind::rotated:
       return "rotated";
-    case Way::probabilities:
+    case StorageKind::probabilities:
       return "probabilities";
-    case Way::mask:
+    case StorageKind::mask:
       return "mask";
-    case Way::integers:
+    case StorageKind::integers:
       return "integers";
-    case Way::bf16:
+    case StorageKind::bf16:
       return "bf16";
-    case Way::e4m3:
+    case StorageKind::e4m3:
       return "e4m3";
-    case Way::e5m2:
+    case StorageKind::e5m2:
       return "e5m2";
-    case Way::away:
-      return "away";
-    case Way::codes:
+    case StorageKind::offloaded:
+      return "offloaded";
+    case StorageKind::codes:
       return "codes";
-    case Way::exact:
+    case StorageKind::exact:
       return "exact";
     default:
       return "sizes";
   }
 }
 
-std::optional<Way> way_of(const std::string& name) {
-  for (const Way way : {Way::rotated, Way::probabilities, Way::mask, Way::integers, Way::sizes,
-                        Way::bf16, Way::e4m3, Way::e5m2, Way::away, Way::codes, Way::exact}) {
-    if (name == name_of(way)) return way;
+std::optional<StorageKind> storage_of(const std::string& name) {
+  for (const StorageKind storage :
+       {StorageKind::rotated, StorageKind::probabilities, StorageKind::mask, StorageKind::integers,
+        StorageKind::sizes, StorageKind::bf16, StorageKind::e4m3, StorageKind::e5m2,
+        StorageKind::offloaded, StorageKind::codes, StorageKind::exact}) {
+    if (name == name_of(storage)) return storage;
   }
   return std::nullopt;
 }
 
-/// A derivation as one word, and back.
+/// How it is recomputed as one word, and back.
 std::string with(std::string text, char now, char then) {
   std::ranges::replace(text, now, then);
   return text;
@@ -91,25 +93,25 @@ std::string checked(const std::string& text) {
 std::string Compression::text() const {
   const std::lock_guard lock(mutex_);
   std::ostringstream text;
-  text << forwards_ << (has_changed_ ? " changed " : " split ") << places_.size() << '\n';
-  for (const Place& place : places_) {
-    const Compressor::Site& site = place.site;
-    text << site.argument << ' ' << site.call << ' ' << name_of(place.treatment.way) << ' '
-         << name_of(place.kind) << ' ' << place.bits << ' ' << site.count << ' ' << site.elements
-         << ' ' << place.most_elements << ' ' << shortest(place.other_bits) << ' '
-         << site.bytes_before << ' ' << site.bytes_after << ' ' << shortest(place.treatment.weight)
-         << ' ' << place.fixed.value_or(0) << ' ' << place.coded_bits << ' '
-         << shortest(place.sensitivity);
+  text << forwards_ << (has_changed_ ? " changed " : " split ") << states_.size() << '\n';
+  for (const SiteState& state : states_) {
+    const Compressor::Site& site = state.site;
+    text << site.argument << ' ' << site.call << ' ' << name_of(state.save_policy.storage) << ' '
+         << name_of(state.kind) << ' ' << state.bits << ' ' << site.count << ' ' << site.elements
+         << ' ' << state.most_elements << ' ' << shortest(state.other_bits) << ' '
+         << site.bytes_before << ' ' << site.bytes_after << ' '
+         << shortest(state.save_policy.weight) << ' ' << state.fixed.value_or(0) << ' '
+         << state.coded_bits << ' ' << shortest(state.sensitivity);
     for (size_t i = 0; i < kErrors; ++i) {
-      text << ' ' << shortest(place.errors.empty() ? -1.0 : place.errors[i]);
+      text << ' ' << shortest(state.errors.empty() ? -1.0 : state.errors[i]);
     }
-    const bool has_root = place.root && numbers_.contains(*place.root);
-    text << ' ' << shortest(place.median_share) << ' '
-         << (has_root ? static_cast<int64_t>(numbers_.at(*place.root)) : -1) << ' '
-         << shortest(place.ratio) << ' ' << shortest(place.floor) << ' ' << place.floor_bits << ' '
-         << (place.is_derived ? "derived" : "coded") << ' '
-         << (place.is_asked_for ? "asked" : "chosen") << ' '
-         << (place.derivation.empty() ? "-" : with(place.derivation, ' ', '_'));
+    const bool has_root = state.root && numbers_.contains(*state.root);
+    text << ' ' << shortest(state.median_share) << ' '
+         << (has_root ? static_cast<int64_t>(numbers_.at(*state.root)) : -1) << ' '
+         << shortest(state.ratio) << ' ' << shortest(state.floor) << ' ' << state.floor_bits << ' '
+         << (state.is_recomputed ? "recomputed" : "coded") << ' '
+         << (state.is_asked_for ? "asked" : "chosen") << ' '
+         << (state.recompute_path.empty() ? "-" : with(state.recompute_path, ' ', '_'));
     text << ' ' << site.operation << '\n';
   }
   const std::string rest = text.str();
@@ -120,72 +122,72 @@ void Compression::read(const std::string& text) {
   std::istringstream lines(checked(text));
   std::string line;
   std::getline(lines, line);
-  std::istringstream state(line);
+  std::istringstream header(line);
   uint64_t forwards = 0;
   std::string is_split;
   size_t count = 0;
-  state >> forwards >> is_split >> count;
-  if (!state || (is_split != "split" && is_split != "changed")) {
+  header >> forwards >> is_split >> count;
+  if (!header || (is_split != "split" && is_split != "changed")) {
     throw Error("line 2 is '" + line +
                 "', accepted: a number of forwards, 'split' or 'changed', a number of places");
   }
-  std::vector<Place> places;
+  std::vector<SiteState> states;
   std::map<SiteKey, size_t> numbers;
   std::vector<SiteKey> keys;
   std::vector<int64_t> roots;  // by number
   while (std::getline(lines, line)) {
     std::istringstream words(line);
-    Place place;
-    std::string way, codec, other_bits, weight, sensitivity, error;
+    SiteState state;
+    std::string storage, codec, other_bits, weight, sensitivity, error;
     int fixed = 0;
-    Compressor::Site& site = place.site;
-    words >> site.argument >> site.call >> way >> codec >> place.bits >> site.count >>
-        site.elements >> place.most_elements >> other_bits >> site.bytes_before >>
-        site.bytes_after >> weight >> fixed >> place.coded_bits >> sensitivity;
-    const std::optional<Way> known = way_of(way);
+    Compressor::Site& site = state.site;
+    words >> site.argument >> site.call >> storage >> codec >> state.bits >> site.count >>
+        site.elements >> state.most_elements >> other_bits >> site.bytes_before >>
+        site.bytes_after >> weight >> fixed >> state.coded_bits >> sensitivity;
+    const std::optional<StorageKind> known = storage_of(storage);
     const std::optional<CodecKind> kind = codec_kind_of(codec);
     if (!words || !known || !kind) refuse(line);
-    place.other_bits = parse_number(other_bits, "bits");
-    place.treatment = {*known, parse_number(weight, "weight")};
-    place.sensitivity = parse_number(sensitivity, "sensitivity");
-    if (fixed > 0) place.fixed = fixed;
-    place.kind = *kind;
+    state.other_bits = parse_number(other_bits, "bits");
+    state.save_policy = {*known, parse_number(weight, "weight")};
+    state.sensitivity = parse_number(sensitivity, "sensitivity");
+    if (fixed > 0) state.fixed = fixed;
+    state.kind = *kind;
     std::vector<double> errors;
     while (errors.size() < kErrors && words >> error) {
       errors.push_back(parse_number(error, "error"));
     }
-    std::string median, ratio, floor, is_derived, is_asked_for;
-    words >> median >> roots.emplace_back(-1) >> ratio >> floor >> place.floor_bits >> is_derived >>
-        is_asked_for >> place.derivation;
+    std::string median, ratio, floor, is_recomputed, is_asked_for;
+    words >> median >> roots.emplace_back(-1) >> ratio >> floor >> state.floor_bits >>
+        is_recomputed >> is_asked_for >> state.recompute_path;
     std::getline(words >> std::ws, site.operation);
     if (errors.size() < kErrors || site.operation.empty()) refuse(line);
-    place.median_share = parse_number(median, "median");
-    place.ratio = parse_number(ratio, "ratio");
-    place.floor = parse_number(floor, "error");
-    place.is_derived = is_derived == "derived";
-    place.is_asked_for = is_asked_for == "asked";
-    place.derivation = place.derivation == "-" ? "" : with(place.derivation, '_', ' ');
-    if (errors[0] >= 0.0) place.errors = errors;
-    const bool has_bits = place.treatment.takes_bits();
-    const bool may_have_bits = has_bits || *known == Way::codes;
-    if (has_bits && (place.bits <= 0 || place.coded_bits <= 0)) refuse(line);
-    if (!may_have_bits && (place.bits != 0 || place.coded_bits != 0)) refuse(line);
-    if (place.bits > kMostBits || place.coded_bits > kMostBits || fixed > kMostBits) refuse(line);
-    site.codec = name_at(place);
+    state.median_share = parse_number(median, "median");
+    state.ratio = parse_number(ratio, "ratio");
+    state.floor = parse_number(floor, "error");
+    state.is_recomputed = is_recomputed == "recomputed";
+    state.is_asked_for = is_asked_for == "asked";
+    state.recompute_path = state.recompute_path == "-" ? "" : with(state.recompute_path, '_', ' ');
+    if (errors[0] >= 0.0) state.errors = errors;
+    const bool has_bits = state.save_policy.takes_bits();
+    const bool may_have_bits = has_bits || *known == StorageKind::codes;
+    if (has_bits && (state.bits <= 0 || state.coded_bits <= 0)) refuse(line);
+    if (!may_have_bits && (state.bits != 0 || state.coded_bits != 0)) refuse(line);
+    if (state.bits > kMostBits || state.coded_bits > kMostBits || fixed > kMostBits) refuse(line);
+    site.stored = stored_at(state);
     keys.emplace_back(site.operation, site.argument, site.call);
-    numbers[keys.back()] = places.size();
-    places.push_back(std::move(place));
+    numbers[keys.back()] = states.size();
+    states.push_back(std::move(state));
   }
-  if (places.size() != count) {
-    throw Error("ends after " + std::to_string(places.size()) + " of " + std::to_string(count) +
+  if (states.size() != count) {
+    throw Error("ends after " + std::to_string(states.size()) + " of " + std::to_string(count) +
                 " places");
   }
-  for (size_t i = 0; i < places.size(); ++i) {
+  for (size_t i = 0; i < states.size(); ++i) {
     const auto root = static_cast<size_t>(roots[i]);
-    if (roots[i] >= 0 && root < places.size()) places[i].root = keys[root];
+    if (roots[i] >= 0 && root < states.size()) states[i].root = keys[root];
   }
   const std::lock_guard lock(mutex_);
-  places_ = std::move(places);
+  states_ = std::move(states);
   numbers_ = std::move(numbers);
   forwards_ = forwards;
   has_changed_ = is_split == "changed";

@@ -6,7 +6,7 @@
 
 #include <c10/util/Exception.h>
 
-#include "codecs/common.hpp"
+#include "codecs/codec.hpp"
 #include "ops/activation.hpp"
 #include "text/names.hpp"
 #include "text/table.hpp"
@@ -162,9 +162,9 @@ std::string Forecast::gain_text(const Call& call) const {
       }
     }
   }
-  const std::int64_t rebuilt = sum(call.output);
-  if (call.keeps_input && rebuilt > std::max<std::int64_t>(saved, 0)) {
-    text += "; rebuilding the output from the input in backward would save " + grouped(rebuilt) +
+  const std::int64_t recomputed = sum(call.output);
+  if (call.keeps_input && recomputed > std::max<std::int64_t>(saved, 0)) {
+    text += "; rebuilding the output from the input in backward would save " + grouped(recomputed) +
             ", exactly";
   }
   return text;

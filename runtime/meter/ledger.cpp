@@ -36,7 +36,7 @@ Ledger::Storage& Ledger::storage_of(const Memory& memory) {
 }
 
 const Ledger::Storage& Ledger::known(const Record& record) const {
-  return storages_.at(record.saving.memory.address());
+  return storages_.at(record.event.memory.address());
 }
 
 // A storage may turn out to be a parameter's after it was counted, as by `p.detach()` saved first.
@@ -52,24 +52,24 @@ std::shared_ptr<const CallNote> Ledger::note(std::string_view operation,
   return saved_call(operation, arguments);
 }
 
-std::unique_ptr<Keeping> Ledger::keep(const Saving& saving) {
-  return std::make_unique<KeptRecord>(weak_from_this(), pack(saving));
+std::unique_ptr<Keeping> Ledger::keep(const SaveEvent& event) {
+  return std::make_unique<KeptRecord>(weak_from_this(), pack(event));
 }
 
-std::uint64_t Ledger::pack(Saving saving) {
-  saving.facts.call = std::dynamic_pointer_cast<const SavedCall>(saving.note);
+std::uint64_t Ledger::pack(SaveEvent event) {
+  event.facts.call = std::dynamic_pointer_cast<const SavedCall>(event.note);
   const std::lock_guard lock(mutex_);
-  Storage& storage = storage_of(saving.memory);
-  if (saving.facts.parameter) mark_parameter(storage);
+  Storage& storage = storage_of(event.memory);
+  if (event.facts.parameter) mark_parameter(storage);
   ++storage.records;
   if (storage.alive++ == 0 && !storage.parameter) kept_bytes_ += storage.memory.bytes;
 
-  Node& node = nodes_[saving.node];
+  Node& node = nodes_[event.node];
   ++node.records;
-  if (node.name.empty()) node.name = saving.facts.operation;
+  if (node.name.empty()) node.name = event.facts.operation;
 
   const std::uint64_t number = ++now_;
-  records_.emplace_hint(records_.end(), number, Record{std::move(saving)});
+  records_.emplace_hint(records_.end(), number, Record{std::move(event)});
   if (kept_bytes_ >= peak_bytes_) {
     peak_bytes_ = kept_bytes_;
     peak_ = now_;
@@ -82,7 +82,7 @@ void Ledger::release(std::uint64_t record) {
   const std::lock_guard lock(mutex_);
   const auto place = records_.find(record);
   if (place == records_.end()) return;  // reset() came between
-  Storage& storage = storages_.at(place->second.saving.memory.address());
+  Storage& storage = storages_.at(place->second.event.memory.address());
   if (--storage.alive == 0 && !storage.parameter) kept_bytes_ -= storage.memory.bytes;
   place->second.released_at = ++now_;
   ++released_;
@@ -141,10 +141,10 @@ std::size_t Ledger::size() const {
 }
 
 Ledger::Records::iterator Ledger::drop(Records::iterator record) {
-  const Saving& saving = record->second.saving;
-  const auto storage = storages_.find(saving.memory.address());
+  const SaveEvent& event = record->second.event;
+  const auto storage = storages_.find(event.memory.address());
   if (--storage->second.records == 0 && !storage->second.set_apart) storages_.erase(storage);
-  const auto node = nodes_.find(saving.node);
+  const auto node = nodes_.find(event.node);
   if (--node->second.records == 0) nodes_.erase(node);
   if (record->second.released_at != kAlive) --released_;
   return records_.erase(record);
@@ -168,13 +168,13 @@ std::vector<SavedTensor> Ledger::entries() const {
   std::vector<SavedTensor> result;
   for (const auto& entry : records_) {
     if (!at_peak(entry)) continue;
-    const Saving& saving = entry.second.saving;
+    const SaveEvent& event = entry.second.event;
     const Storage& storage = known(entry.second);
-    SavedTensor& saved = result.emplace_back(saving.facts);
-    saved.operation = nodes_.at(saving.node).name;
-    saved.node = number(saving.node);
-    if (saving.maker == saving.node) saved.maker = saved.operation;
-    saved.maker_node = number(saving.maker);
+    SavedTensor& saved = result.emplace_back(event.facts);
+    saved.operation = nodes_.at(event.node).name;
+    saved.node = number(event.node);
+    if (event.maker == event.node) saved.maker = saved.operation;
+    saved.maker_node = number(event.maker);
     saved.storage = storage.number;
     saved.bytes = storage.memory.bytes;
     saved.parameter = storage.parameter;

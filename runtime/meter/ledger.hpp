@@ -20,14 +20,14 @@ namespace fewbit::session {
 class Ledger final : public SavedTensorUser, public std::enable_shared_from_this<Ledger> {
  public:
   // Releases the record at its end, where the ledger lives that long.
-  std::unique_ptr<Keeping> keep(const Saving& saving) override;
+  std::unique_ptr<Keeping> keep(const SaveEvent& event) override;
   std::shared_ptr<const CallNote> note(std::string_view operation,
                                        c10::ArrayRef<const c10::IValue> arguments) const override;
   // Nothing for a node that keeps nothing.
   void name_node(NodeKey node, const std::string& name) override;
 
   // Returns the record's number for release().
-  std::uint64_t pack(Saving saving);
+  std::uint64_t pack(SaveEvent event);
   void release(std::uint64_t record);
   void set_apart(const Memory& memory);
   void reset();
@@ -41,7 +41,7 @@ class Ledger final : public SavedTensorUser, public std::enable_shared_from_this
   static constexpr std::uint64_t kAlive = ~std::uint64_t{0};
 
   struct Record {
-    Saving saving;
+    SaveEvent event;
     std::uint64_t released_at = kAlive;
   };
   struct Storage {

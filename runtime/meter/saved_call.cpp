@@ -4,7 +4,7 @@
 
 #include <c10/core/ScalarType.h>
 
-#include "codecs/common.hpp"
+#include "codecs/codec.hpp"
 #include "dispatch/activation_call.hpp"
 #include "ops/activation.hpp"
 #include "ops/coded_call.hpp"

@@ -27,12 +27,12 @@ std::string block_of(const std::string& module) {
 
 /// Of every moment. Those that know no module are of the block that those around them agree on, or
 /// that comes first.
-std::vector<std::string> names_of(const std::vector<MemoryPlan::Place>& places,
+std::vector<std::string> names_of(const std::vector<MemoryPlan::Site>& sites,
                                   const std::vector<BlockMoment>& moments) {
   std::vector<std::string> names;
   size_t unknown = 0;  ///< from here on
   for (const BlockMoment& moment : moments) {
-    const std::string& module = places[moment.place].site.module;
+    const std::string& module = sites[moment.place].site.module;
     names.push_back(block_of(module));
     if (module.empty()) continue;
     const std::string& name = names.back();
@@ -46,9 +46,9 @@ std::vector<std::string> names_of(const std::vector<MemoryPlan::Place>& places,
 
 }  // namespace
 
-std::vector<Block> blocks_of(const std::vector<MemoryPlan::Place>& places,
+std::vector<Block> blocks_of(const std::vector<MemoryPlan::Site>& sites,
                              const std::vector<BlockMoment>& moments, double forward_seconds) {
-  const std::vector<std::string> names = names_of(places, moments);
+  const std::vector<std::string> names = names_of(sites, moments);
   std::vector<Block> blocks;
   std::map<std::string, int> runs;
   for (size_t begin = 0, end = 0; begin < names.size(); begin = end) {
@@ -58,14 +58,14 @@ std::vector<Block> blocks_of(const std::vector<MemoryPlan::Place>& places,
       const size_t place = moments[end].place;
       // What follows the last one may be another module's.
       if (end > begin) block.left_bytes += moments[end - 1].left_bytes;
-      if (std::ranges::find(block.places, place) == block.places.end()) {
-        block.places.push_back(place);
+      if (std::ranges::find(block.sites, place) == block.sites.end()) {
+        block.sites.push_back(place);
       }
     }
     const double until = end < names.size() ? moments[end].seconds : forward_seconds;
     block.seconds = until - moments[begin].seconds;
     ++runs[block.module];
-    if (!block.module.empty() && block.places.size() > 1) blocks.push_back(std::move(block));
+    if (!block.module.empty() && block.sites.size() > 1) blocks.push_back(std::move(block));
   }
   std::erase_if(blocks, [&](const Block& block) { return runs[block.module] > 1; });
   return blocks;

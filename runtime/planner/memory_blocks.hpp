@@ -8,12 +8,12 @@
 
 namespace fewbit::session {
 
-/// A module that could be run again in backward, as its places tell.
+/// A module that could be run again in backward, as its sites tell.
 struct Block {
-  std::string module;          ///< a name up to its first number: "encoder.layers.0"
-  std::vector<size_t> places;  ///< in the order in which they saved
-  double seconds = 0.0;        ///< of its forward
-  int64_t left_bytes = 0;      ///< at least, that none of its places keeps
+  std::string module;         ///< a name up to its first number: "encoder.layers.0"
+  std::vector<size_t> sites;  ///< in the order in which they saved
+  double seconds = 0.0;       ///< of its forward
+  int64_t left_bytes = 0;     ///< at least, that none of its sites keeps
 };
 
 /// A place saved.
@@ -26,7 +26,7 @@ struct BlockMoment {
 /// moments: in the order of time. A place that knows no module is of the one that those around it
 /// agree on, or of the first; modules of one place are left out, as are those that others
 /// interrupt.
-std::vector<Block> blocks_of(const std::vector<MemoryPlan::Place>& places,
+std::vector<Block> blocks_of(const std::vector<MemoryPlan::Site>& sites,
                              const std::vector<BlockMoment>& moments, double forward_seconds);
 
 }  // namespace fewbit::session

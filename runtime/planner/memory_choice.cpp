@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostCombinations = 512;
 
-/// Of a family of places.
+/// Of a family of sites.
 struct Combination {
   double bytes = 0.0;
   double seconds = 0.0;
@@ -57,27 +57,30 @@ Frontier joined(const Frontier& family, const Frontier& place) {
 }
 
 /// The choices of a place that are allowed.
-Frontier choices_of(const std::vector<MemoryPlan::Place>& places, size_t place,
-                    const std::function<bool(Keep)>& is_allowed) {
+Frontier choices_of(const std::vector<MemoryPlan::Site>& sites, size_t place,
+                    const std::function<bool(Storage)>& is_allowed) {
   Frontier all;
-  const auto& choices = places[place].choices;
+  const auto& choices = sites[place].choices;
   for (size_t i = 0; i < choices.size(); ++i) {
-    if (!is_allowed(choices[i].keep)) continue;
+    if (!is_allowed(choices[i].storage)) continue;
     all.push_back({static_cast<double>(choices[i].bytes), choices[i].seconds, {{place, i}}});
   }
   prune(all);
   return all;
 }
 
-/// Of a place and those that may be rebuilt of it.
-Frontier frontier_of(const std::vector<MemoryPlan::Place>& places, size_t root,
+/// Of a place and those that may be recomputed of it.
+Frontier frontier_of(const std::vector<MemoryPlan::Site>& sites, size_t root,
                      const std::vector<size_t>& children) {
-  Frontier with = choices_of(places, root, [](Keep keep) { return keep == Keep::coded; });
-  Frontier without = choices_of(places, root, [](Keep keep) { return keep != Keep::coded; });
+  Frontier with =
+      choices_of(sites, root, [](Storage storage) { return storage == Storage::coded; });
+  Frontier without =
+      choices_of(sites, root, [](Storage storage) { return storage != Storage::coded; });
   for (const size_t child : children) {
-    with = joined(with, choices_of(places, child, [](Keep) { return true; }));
-    without =
-        joined(without, choices_of(places, child, [](Keep keep) { return keep != Keep::rebuilt; }));
+    with = joined(with, choices_of(sites, child, [](Storage) { return true; }));
+    without = joined(without, choices_of(sites, child, [](Storage storage) {
+                       return storage != Storage::recomputed;
+                     }));
   }
   with.insert(with.end(), without.begin(), without.end());
   prune(with);
@@ -86,24 +89,24 @@ Frontier frontier_of(const std::vector<MemoryPlan::Place>& places, size_t root,
 
 }  // namespace
 
-double choose(std::vector<MemoryPlan::Place>& places,
-              const std::vector<std::optional<size_t>>& roots, int64_t bytes) {
-  std::vector<std::vector<size_t>> children(places.size());
-  for (size_t i = 0; i < places.size(); ++i) {
+double choose(std::vector<MemoryPlan::Site>& sites, const std::vector<std::optional<size_t>>& roots,
+              int64_t bytes) {
+  std::vector<std::vector<size_t>> children(sites.size());
+  for (size_t i = 0; i < sites.size(); ++i) {
     if (roots[i]) children[*roots[i]].push_back(i);
   }
   std::vector<Frontier> families;
   std::vector<Choices> choices;
-  for (size_t i = 0; i < places.size(); ++i) {
+  for (size_t i = 0; i < sites.size(); ++i) {
     if (roots[i]) continue;
-    families.push_back(frontier_of(places, i, children[i]));
+    families.push_back(frontier_of(sites, i, children[i]));
     Choices& of = choices.emplace_back();
     for (const Combination& one : families.back()) of.push_back({one.bytes, one.seconds});
   }
   const Selection selection = select(std::move(choices), static_cast<double>(bytes));
   for (size_t i = 0; i < families.size(); ++i) {
     for (const auto& [place, choice] : families[i][selection.chosen[i]].chosen) {
-      places[place].chosen = choice;
+      sites[place].chosen = choice;
     }
   }
   return selection.price;

@@ -9,12 +9,12 @@
 namespace fewbit::session {
 
 /// Chooses for every place, so that the sum of seconds is the least while no more than `bytes` are
-/// kept, or as many as it takes. roots: the place that one may be rebuilt of, which it is only
-/// where that is coded; those have none themselves. Within a family of places that come of one root
+/// kept, or as many as it takes. roots: the place that one may be recomputed of, which it is only
+/// where that is coded; those have none themselves. Within a family of sites that come of one root
 /// some choices are left out where there are hundreds.
 ///
 /// Returns the seconds that one byte more would save; 0: none.
-double choose(std::vector<MemoryPlan::Place>& places,
-              const std::vector<std::optional<size_t>>& roots, int64_t bytes);
+double choose(std::vector<MemoryPlan::Site>& sites, const std::vector<std::optional<size_t>>& roots,
+              int64_t bytes);
 
 }  // namespace fewbit::session

@@ -13,16 +13,16 @@ namespace {
 
 using session::TextTable;
 
-std::string name_of(Keep keep) {
-  switch (keep) {
-    case Keep::exact:
+std::string name_of(Storage storage) {
+  switch (storage) {
+    case Storage::exact:
       return "exact";
-    case Keep::coded:
+    case Storage::coded:
       return "coded";
-    case Keep::rebuilt:
-      return "rebuilt";
+    case Storage::recomputed:
+      return "recomputed";
     default:
-      return "swapped";
+      return "offloaded";
   }
 }
 
@@ -30,19 +30,20 @@ std::string milliseconds(double seconds) {
   return session::rounded(1000.0 * seconds);
 }
 
-const MemoryPlan::Choice* choice_of(const MemoryPlan::Place& place, Keep keep) {
-  const auto choice = std::ranges::find(place.choices, keep, &MemoryPlan::Choice::keep);
+const MemoryPlan::Choice* choice_of(const MemoryPlan::Site& place, Storage storage) {
+  const auto choice = std::ranges::find(place.choices, storage, &MemoryPlan::Choice::storage);
   return choice == place.choices.end() ? nullptr : &*choice;
 }
 
 /// Bytes and milliseconds of every way that there is.
-std::vector<std::string> row_of(const MemoryPlan::Place& place) {
-  std::vector<std::string> row = {place.site.name(), name_of(place.choice().keep)};
-  for (const Keep keep : {Keep::exact, Keep::coded, Keep::rebuilt, Keep::swapped}) {
-    const MemoryPlan::Choice* choice = choice_of(place, keep);
-    const bool takes_none = keep == Keep::rebuilt || keep == Keep::swapped;
+std::vector<std::string> row_of(const MemoryPlan::Site& place) {
+  std::vector<std::string> row = {place.site.name(), name_of(place.choice().storage)};
+  for (const Storage storage :
+       {Storage::exact, Storage::coded, Storage::recomputed, Storage::offloaded}) {
+    const MemoryPlan::Choice* choice = choice_of(place, storage);
+    const bool takes_none = storage == Storage::recomputed || storage == Storage::offloaded;
     if (!takes_none) row.push_back(choice ? session::grouped(choice->bytes) : "-");
-    if (keep != Keep::exact) row.push_back(choice ? milliseconds(choice->seconds) : "-");
+    if (storage != Storage::exact) row.push_back(choice ? milliseconds(choice->seconds) : "-");
   }
   return row;
 }
@@ -54,9 +55,9 @@ std::string places_text(const MemoryPlan& plan) {
                    {"exact bytes", kRight},
                    {"coded bytes", kRight},
                    {"coded ms", kRight},
-                   {"rebuilt ms", kRight},
-                   {"swapped ms", kRight}});
-  for (const MemoryPlan::Place& place : plan.places) table.add(row_of(place));
+                   {"recomputed ms", kRight},
+                   {"offloaded ms", kRight}});
+  for (const MemoryPlan::Site& place : plan.sites) table.add(row_of(place));
   return table.text();
 }
 
@@ -76,13 +77,13 @@ std::string checkpoints_text(const MemoryPlan& plan) {
 
 int64_t MemoryPlan::bytes() const {
   int64_t bytes = other_bytes;
-  for (const Place& place : places) bytes += place.choice().bytes;
+  for (const Site& site : sites) bytes += site.choice().bytes;
   return bytes;
 }
 
 double MemoryPlan::seconds() const {
   double seconds = other_seconds;
-  for (const Place& place : places) seconds += place.choice().seconds;
+  for (const Site& site : sites) seconds += site.choice().seconds;
   return seconds;
 }
 
@@ -102,8 +103,8 @@ MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, int64_t bytes
 }
 
 Compressor& Compressor::follow(const MemoryPlan& plan) {
-  for (const MemoryPlan::Place& place : plan.places) {
-    compression_->assign(session::key_of(place.site), {place.choice().keep, place.bits});
+  for (const MemoryPlan::Site& place : plan.sites) {
+    compression_->assign(session::key_of(place.site), {place.choice().storage, place.bits});
   }
   return *this;
 }

@@ -8,7 +8,7 @@
 
 #include "compression/compression.hpp"
 #include "fewbit/memory_plan.hpp"
-#include "planner/survey.hpp"
+#include "planner/step_profiler.hpp"
 
 namespace fewbit::session {
 
@@ -23,35 +23,35 @@ class MemoryPlanner {
   MemoryPlan plan(int64_t bytes, const Parameters& parameters);
 
  private:
-  /// A model's places kept in one way, as far as they can be.
+  /// A model's sites kept in one way, as far as they can be.
   struct Trial {
     Compressor compressor;
-    std::vector<Compression::PlaceFacts> places = {};
-    Survey::Times times = {};
+    std::vector<Compression::SiteFacts> sites = {};
+    StepProfiler::Times times = {};
     int64_t bytes = 0;  ///< of all that autograd keeps
   };
 
   static int64_t kept_bytes(const Forward& forward);
   void run(Trial& trial) const;
   void survey_coded(const Parameters& parameters);
-  void survey(Keep keep);
-  bool add_choices(Keep keep);
+  void measure(Storage keep);
+  bool add_choices(Storage keep);
   void share_memory();
-  double beyond_exact(const MemoryPlan::Place& place, double seconds) const;
-  void count_from_exact(Keep keep, double step);
-  int64_t beside_places(const Trial& trial) const;
-  bool correct_rebuilt(const Survey::Times& times);
+  double beyond_exact(const MemoryPlan::Site& place, double seconds) const;
+  void count_from_exact(Storage keep, double step);
+  int64_t beside_sites(const Trial& trial) const;
+  bool correct_rebuilt(const StepProfiler::Times& times);
   double choose_followed();
   void propose_checkpoints(double price);
 
   Forward forward_;
   CompressorOptions options_;
   MemoryPlan plan_;
-  std::map<SiteKey, size_t> numbers_;         ///< of places
-  std::vector<std::optional<size_t>> roots_;  ///< of places
-  std::set<SiteKey> rejected_;                ///< not to be rebuilt
-  Survey::Times exact_;
-  double coded_step_ = 0.0;  ///< of all places coded, what these take left out
+  std::map<SiteKey, size_t> numbers_;         ///< of sites
+  std::vector<std::optional<size_t>> roots_;  ///< of sites
+  std::set<SiteKey> rejected_;                ///< not to be recomputed
+  StepProfiler::Times exact_;
+  double coded_step_ = 0.0;  ///< of all sites coded, what these take left out
 };
 
 }  // namespace fewbit::session

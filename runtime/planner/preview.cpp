@@ -27,9 +27,10 @@ int64_t kept_bytes(const std::function<at::Tensor()>& forward, Compressor& compr
 
 }  // namespace
 
-CompressionPlan plan(const std::function<at::Tensor()>& forward, CompressorOptions options) {
-  CompressionPlan plan;
-  plan.rows.push_back({0.0, kept_bytes(forward)});
+BudgetPreview preview_budgets(const std::function<at::Tensor()>& forward,
+                              CompressorOptions options) {
+  BudgetPreview preview;
+  preview.rows.push_back({0.0, kept_bytes(forward)});
   std::vector<double> budgets = {1.0, 1.5, 2.0, 3.0, 4.0, options.bits};
   std::ranges::sort(budgets);
   budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
@@ -38,13 +39,13 @@ CompressionPlan plan(const std::function<at::Tensor()>& forward, CompressorOptio
     other.bits = bits;
     if (bits != options.bits && !session::Coder::accepts(other)) continue;
     Compressor compressor(other);
-    plan.rows.push_back({bits, kept_bytes(forward, compressor)});
-    if (bits == options.bits) plan.sites = compressor.report();
+    preview.rows.push_back({bits, kept_bytes(forward, compressor)});
+    if (bits == options.bits) preview.sites = compressor.report();
   }
-  return plan;
+  return preview;
 }
 
-std::string CompressionPlan::text() const {
+std::string BudgetPreview::text() const {
   using Side = session::TextTable::Side;
   session::TextTable table(
       {{"average bits"}, {"bytes kept", Side::right}, {"times less", Side::right}});

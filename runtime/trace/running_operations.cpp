@@ -203,21 +203,21 @@ void stop_following_operations() noexcept {
   if (std::exchange(thread.listener, nullptr) != nullptr) at::removeCallback(thread.callback);
 }
 
-Saving describe_saving(const at::Tensor& tensor) {
+SaveEvent describe_save(const at::Tensor& tensor) {
   const Following& thread = this_thread();
-  Saving saving;
-  saving.memory = memory_of(tensor);
-  saving.node = {at::RecordFunction::currentThreadId(), at::sequence_number::peek() - 1};
-  SavedTensor& facts = saving.facts;
+  SaveEvent event;
+  event.memory = memory_of(tensor);
+  event.node = {at::RecordFunction::currentThreadId(), at::sequence_number::peek() - 1};
+  SavedTensor& facts = event.facts;
   facts.operation = thread.running != nullptr ? thread.running->name : "custom function";
   if (thread.running != nullptr) {
-    saving.argument = argument_of(*thread.running, tensor);
-    saving.parameters = thread.running->parameters;
-    if (!thread.running->arguments.empty()) saving.arguments = &thread.running->arguments;
-    if (thread.running->outer != nullptr) saving.caller = thread.running->outer->name;
+    event.argument = argument_of(*thread.running, tensor);
+    event.parameters = thread.running->parameters;
+    if (!thread.running->arguments.empty()) event.arguments = &thread.running->arguments;
+    if (thread.running->outer != nullptr) event.caller = thread.running->outer->name;
     // In place it may make further nodes before it saves.
-    if (is_in_place(thread.running->name)) saving.node.sequence = thread.running->first_node;
-    saving.note = running_note();
+    if (is_in_place(thread.running->name)) event.node.sequence = thread.running->first_node;
+    event.note = running_note();
   }
   facts.shape = shape_of(tensor);
   facts.dtype = tensor.scalar_type();
@@ -228,22 +228,22 @@ Saving describe_saving(const at::Tensor& tensor) {
   if (is_parameter(root)) {
     facts.parameter = true;
     facts.maker = SavedTensor::kParameter;
-    return saving;
+    return event;
   }
   if (maker == nullptr) maker = torch::autograd::impl::grad_fn_unsafe(tensor);
   if (maker != nullptr) {
-    saving.maker = key_of(*maker);
+    event.maker = key_of(*maker);
     facts.maker = maker->name();
     // In place on a view the maker is the base's.
     facts.is_output =
-        saving.maker == saving.node || (saving.argument == 0 && is_in_place(facts.operation));
-    thread.listener->name_node(saving.maker, facts.maker);
-  } else if (thread.running != nullptr && saving.argument < 0) {
-    saving.maker = saving.node;
+        event.maker == event.node || (event.argument == 0 && is_in_place(facts.operation));
+    thread.listener->name_node(event.maker, facts.maker);
+  } else if (thread.running != nullptr && event.argument < 0) {
+    event.maker = event.node;
   } else {
     facts.maker = SavedTensor::kNoGradient;
   }
-  return saving;
+  return event;
 }
 
 }  // namespace fewbit::session

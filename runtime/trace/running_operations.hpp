@@ -48,7 +48,7 @@ class CallNote {
 };
 
 // What is known of a tensor when it is saved.
-struct Saving {
+struct SaveEvent {
   SavedTensor facts;  // without numbers and flags
   NodeKey node;
   NodeKey maker;
@@ -100,6 +100,6 @@ void start_following_operations(OperationListener& listener);
 void stop_following_operations() noexcept;
 
 // Of a tensor that the calling thread, which follows its operations, saves right now.
-Saving describe_saving(const at::Tensor& tensor);
+SaveEvent describe_save(const at::Tensor& tensor);
 
 }  // namespace fewbit::session

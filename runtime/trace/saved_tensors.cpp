@@ -99,7 +99,7 @@ Listener& listener() {
 }
 
 // The tensor itself.
-class Unchanged final : public Kept {
+class Unchanged final : public PackedTensor {
  public:
   // An operation that holds its own output would hold itself: without the graph, as autograd does.
   explicit Unchanged(const at::Tensor& tensor)
@@ -124,40 +124,40 @@ class Unchanged final : public Kept {
 };
 
 // One part of what replaces a tensor, saved by the same call.
-Saving part_of(const Saving& whole, const at::Tensor& part) {
-  Saving saving = whole;
-  saving.memory = memory_of(part);
-  saving.maker = saving.node;
-  saving.facts.maker = saving.facts.operation;
-  saving.facts.shape = shape_of(part);
-  saving.facts.dtype = part.scalar_type();
-  saving.facts.device = part.device();
-  saving.facts.parameter = false;
-  saving.facts.is_output = false;
-  return saving;
+SaveEvent part_of(const SaveEvent& whole, const at::Tensor& part) {
+  SaveEvent event = whole;
+  event.memory = memory_of(part);
+  event.maker = event.node;
+  event.facts.maker = event.facts.operation;
+  event.facts.shape = shape_of(part);
+  event.facts.dtype = part.scalar_type();
+  event.facts.device = part.device();
+  event.facts.parameter = false;
+  event.facts.is_output = false;
+  return event;
 }
 
 // The arguments end with the operation.
-Saving outliving(Saving saving) {
-  saving.arguments = nullptr;
-  return saving;
+SaveEvent outliving(SaveEvent event) {
+  event.arguments = nullptr;
+  return event;
 }
 
 // What stands for a saved tensor, and who was told of it.
 class Held {
  public:
-  Held(std::unique_ptr<const Kept> kept, bool is_replaced)
+  Held(std::unique_ptr<const PackedTensor> kept, bool is_replaced)
       : kept_(std::move(kept)), is_replaced_(is_replaced) {}
 
-  const Kept& kept() const { return *kept_; }
+  const PackedTensor& kept() const { return *kept_; }
 
   // In the place of what users were told before.
-  void tell(const Saving& saving, const Users& users) {
+  void tell(const SaveEvent& event, const Users& users) {
     std::vector<std::unique_ptr<Keeping>> keepings;
     exchange(keepings);
     keepings.clear();
     for (const at::Tensor& part : kept_->tensors()) {
-      const Saving kept = is_replaced_ ? part_of(saving, part) : saving;
+      const SaveEvent kept = is_replaced_ ? part_of(event, part) : event;
       for (const auto& user : users) keepings.push_back(user->keep(kept));
     }
     exchange(keepings);
@@ -169,7 +169,7 @@ class Held {
     keepings_.swap(keepings);
   }
 
-  const std::unique_ptr<const Kept> kept_;
+  const std::unique_ptr<const PackedTensor> kept_;
   const bool is_replaced_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Keeping>> keepings_;
@@ -179,35 +179,36 @@ class Hooks final : public SavedVariableHooks {
  public:
   void call_pack_hook(const at::Tensor& tensor) override {
     users().rethrow_failure();
-    const Saving saving = describe_saving(tensor);
-    std::unique_ptr<const Kept> kept = replacement(tensor, saving);
+    const SaveEvent event = describe_save(tensor);
+    std::unique_ptr<const PackedTensor> kept = replacement(tensor, event);
     const bool is_replaced = kept != nullptr;
     if (!is_replaced) kept = kept_unchanged(tensor);
     held_ = std::make_shared<Held>(std::move(kept), is_replaced);
     const Users told = users().each();
-    if (held_->kept().is_settled()) held_->tell(saving, told);
+    if (held_->kept().is_settled()) held_->tell(event, told);
     if (!is_replaced) return;
     // The graph may be freed in another thread meanwhile.
-    held_->kept().when_changed([held = std::weak_ptr(held_), saving = outliving(saving), told] {
-      if (const auto alive = held.lock()) alive->tell(saving, told);
+    held_->kept().when_changed([held = std::weak_ptr(held_), event = outliving(event), told] {
+      if (const auto alive = held.lock()) alive->tell(event, told);
     });
   }
 
   at::Tensor call_unpack_hook() override { return held_->kept().restored(); }
 
  private:
-  static std::unique_ptr<const Kept> replacement(const at::Tensor& tensor, const Saving& saving) {
+  static std::unique_ptr<const PackedTensor> replacement(const at::Tensor& tensor,
+                                                         const SaveEvent& event) {
     const Asking asking;
     Users all = users().all();
     std::ranges::reverse(all);
     std::stable_partition(all.begin(), all.end(),
                           [](const auto& user) { return user->comes_first(); });
-    std::unique_ptr<const Kept> kept;
+    std::unique_ptr<const PackedTensor> kept;
     for (const auto& user : all) {
       if (kept) {
         user->pass_over();
       } else {
-        kept = user->replace(tensor, saving);
+        kept = user->replace(tensor, event);
       }
     }
     return kept;
@@ -284,7 +285,7 @@ EnginePlace& engine_place() {
 
 }  // namespace
 
-std::unique_ptr<const Kept> kept_unchanged(const at::Tensor& tensor) {
+std::unique_ptr<const PackedTensor> kept_unchanged(const at::Tensor& tensor) {
   return std::make_unique<Unchanged>(tensor);
 }
 

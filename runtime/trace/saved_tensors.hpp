@@ -14,9 +14,9 @@ namespace fewbit::session {
 class UserStack;
 
 // What is kept in the place of a saved tensor.
-class Kept {
+class PackedTensor {
  public:
-  virtual ~Kept() = default;
+  virtual ~PackedTensor() = default;
   // The tensor again; in any thread, as often as backward asks.
   virtual at::Tensor restored() const = 0;
   // All that is held.
@@ -28,7 +28,7 @@ class Kept {
 };
 
 // The tensor itself, without its graph: refused where it was changed in place meanwhile.
-std::unique_ptr<const Kept> kept_unchanged(const at::Tensor& tensor);
+std::unique_ptr<const PackedTensor> kept_unchanged(const at::Tensor& tensor);
 
 // Lives as long as what a user was told of is kept.
 class Keeping {
@@ -43,8 +43,8 @@ class SavedTensorUser {
  public:
   virtual ~SavedTensorUser() = default;
   // In the place of the tensor; null: not by this user. Runs without gradients and unwatched.
-  virtual std::unique_ptr<const Kept> replace(const at::Tensor& /*tensor*/,
-                                              const Saving& /*saving*/) {
+  virtual std::unique_ptr<const PackedTensor> replace(const at::Tensor& /*tensor*/,
+                                                      const SaveEvent& /*event*/) {
     return nullptr;
   }
   // Somebody who is asked before replaces a tensor.
@@ -53,7 +53,7 @@ class SavedTensorUser {
   virtual bool comes_first() const { return false; }
   // One tensor that is kept: the saved one, or a part of what replaces it. What is not settled is
   // told of once it is.
-  virtual std::unique_ptr<Keeping> keep(const Saving& saving) = 0;
+  virtual std::unique_ptr<Keeping> keep(const SaveEvent& event) = 0;
   // The name of a node that may have saved something is known.
   virtual void name_node(NodeKey /*node*/, const std::string& /*name*/) {}
   // Of a call that starts, for all tensors that it saves; null: nothing. The first user's counts.

@@ -25,8 +25,8 @@ MAY_USE = {
     "kernels": set(),
     "tables": {"base", "functions", "table", "search", "kernels"},
     "ops": {"kernels", "tables"},
-    "swap": set(),
-    "codecs": {"ops", "swap"},
+    "offload": set(),
+    "codecs": {"ops", "offload"},
     "autograd": {"ops"},
     "nn": {"ops", "autograd", "tables"},
     "text": set(),
@@ -36,10 +36,10 @@ MAY_USE = {
     "calibration": {"base", "weights", "table", "search", "tables", "nn", "scopes", "text", "trace"},
     "meter": {"ops", "codecs", "dispatch", "text", "trace"},
     "checkpoint": {"ops", "dispatch", "text", "trace"},
-    "compression": {"base", "ops", "swap", "codecs", "autograd", "dispatch", "text", "trace"},
+    "compression": {"base", "ops", "offload", "codecs", "autograd", "dispatch", "text", "trace"},
     "planner": {"compression", "meter", "text", "trace"},
 }
-RUNTIME_WITH_TORCH = {"tables", "ops", "swap", "codecs", "autograd", "nn", "text", "trace",
+RUNTIME_WITH_TORCH = {"tables", "ops", "offload", "codecs", "autograd", "nn", "text", "trace",
                       "dispatch", "scopes", "calibration", "meter", "checkpoint", "compression",
                       "planner"}
 

@@ -212,7 +212,7 @@ TEST(FrequencySplit, KeepsTheBytesOfDivisionsTheorem) {
 
 TEST(FrequencySplit, TakesRealNumbersWithChannelsAndAPlane) {
   const CodecPointer codec = frequency_split(2);
-  EXPECT_EQ(codec->name(), "frequency split, 2 bits");
+  EXPECT_EQ(text_of(*codec), "frequency split, 2 bits");
   for (const Sizes& sizes : {Sizes{}, {5}, {4, 5}, {4, 0, 3}, {1, 2, 3, 4, 5, 6}}) {
     EXPECT_FALSE(codec->takes(at::ones(sizes)));
   }

@@ -14,8 +14,8 @@ at::Tensor bits_of(std::vector<int64_t> bits) {
 }
 
 TEST(GroupedSamples, AreNamedByTheirAverage) {
-  EXPECT_EQ(grouped(bits_of({1, 2, 2, 4}))->name(), "group, 2.25 bits by sample");
-  EXPECT_EQ(grouped(bits_of({2, 2}))->name(), "group, 2 bits by sample");
+  EXPECT_EQ(text_of(*grouped(bits_of({1, 2, 2, 4}))), "group by sample, 2.25 bits");
+  EXPECT_EQ(text_of(*grouped(bits_of({2, 2}))), "group by sample, 2 bits");
 }
 
 TEST(GroupedSamples, GiveEachSampleAsTheCodecOfItsBitsDoes) {

@@ -207,7 +207,7 @@ TEST(NormalFixedPoint, MakesNanOfAChannelWithOne) {
 
 TEST(NormalFixedPoint, TakesWhatItsNormTakes) {
   const CodecPointer codec = normal_fixed_point(2, batch_norm(at::ones({4}), {}));
-  EXPECT_EQ(codec->name(), "fixed point, 2 bits");
+  EXPECT_EQ(text_of(*codec), "fixed point, 2 bits");
   EXPECT_TRUE(codec->takes(at::ones({2, 4, 3, 3})));
   EXPECT_FALSE(codec->takes(at::ones({2, 5, 3, 3})));
   EXPECT_FALSE(codec->takes(at::ones({2, 4, 3})));

@@ -70,7 +70,7 @@ TEST(Normalized, KeepsTypeLayoutAndBytes) {
       const at::Tensor x = one.x.to(type);
       const CodecPointer inner = rotated({3, 256, 0}), codec = normalized(inner, one.statistics);
       ASSERT_TRUE(codec->takes(x));
-      EXPECT_EQ(codec->name(), "normalised, 3 bits");
+      EXPECT_EQ(text_of(*codec), "normalised, 3 bits");
       const auto encoded = codec->encode(x, random_of(1));
       EXPECT_EQ(encoded->decoded().scalar_type(), type);
       EXPECT_EQ(encoded->decoded().numel(), x.numel());

@@ -162,7 +162,7 @@ TEST(RotatedByClass, KeepsItsBitsConstantsAndMaps) {
 
 TEST(RotatedByClass, RefusesWhatItIsNotOf) {
   const at::Tensor classes = at::zeros({100}, at::kByte);
-  EXPECT_EQ(rotated_by_class(kTwoBits, {})->name(), "rotated by class, 2 bits");
+  EXPECT_EQ(text_of(*rotated_by_class(kTwoBits, {})), "rotated by class, 2 bits");
   EXPECT_FALSE(rotated_by_class(kTwoBits, {})->takes(at::ones({100})));
   EXPECT_FALSE(
       rotated_by_class(kTwoBits, classes_of(classes, 2))->takes(at::ones({100}, at::kLong)));

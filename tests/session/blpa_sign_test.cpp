@@ -41,7 +41,7 @@ struct Norm {
 std::vector<std::string> codecs_of_activations(const Compressor& compressor) {
   std::vector<std::string> codecs;
   for (const Compressor::Site& site : compressor.sites()) {
-    if (site.operation == "fewbit::activation") codecs.push_back(site.codec);
+    if (site.operation == "fewbit::activation") codecs.push_back(site.stored.text());
   }
   return codecs;
 }
@@ -66,7 +66,7 @@ TEST(BlpaSign, IsThatOfTheNormsOutput) {
           y = norm.output();
           z = at::relu(y);
         }
-        ASSERT_EQ(codecs_of_activations(compressor).at(0), "derived: sign of norm")
+        ASSERT_EQ(codecs_of_activations(compressor).at(0), "recomputed: sign of norm")
             << compressor.report();
         const at::Tensor deviation = norm.x.detach().to(at::kDouble).std({0, 2, 3}, false, true);
         const at::Tensor largest = norm.x.detach().to(at::kDouble).abs().amax({0, 2, 3}, true);
@@ -99,7 +99,7 @@ TEST(BlpaSign, IsKeptWhereAnotherNormsCodesServe) {
   }
   std::vector<std::string> codecs = codecs_of_activations(compressor);
   std::sort(codecs.begin(), codecs.end());  // compilers call the terms of a sum in either order
-  EXPECT_EQ(codecs, (std::vector<std::string>{"derived: sign of norm", "few-bit table"}));
+  EXPECT_EQ(codecs, (std::vector<std::string>{"few-bit table, 1 bit", "recomputed: sign of norm"}));
   EXPECT_TRUE(at::equal(passes(second, z), second.gt(0.0)));
 }
 
@@ -117,7 +117,7 @@ TEST(BlpaSign, IsKeptWhereCodesAreNoNorms) {
     y = at::batch_norm(x, norm.weight, norm.bias, {}, {}, true, 0.1, 1e-5, false);
     z = z + at::relu(y);
   }
-  EXPECT_EQ(codecs_of_activations(compressor), std::vector<std::string>{"few-bit table"});
+  EXPECT_EQ(codecs_of_activations(compressor), std::vector<std::string>{"few-bit table, 1 bit"});
   EXPECT_TRUE(at::equal(passes(y, z), y.gt(0.0)));
 }
 
@@ -127,7 +127,7 @@ TEST(BlpaSign, IsReadFromNoOtherCodes) {
   const Norm norm(at::kFloat, 0.0);
   for (const Scheme scheme : {Scheme::rotated, Scheme::group}) {
     Compressor compressor({.bits = 2, .scheme = scheme});
-    compressor.derive("norm", Derive::always).derive("sign", Derive::always);
+    compressor.recompute("norm", Recompute::always).recompute("sign", Recompute::always);
     at::Tensor y, z;
     {
       const CompressionScope scope(compressor);
@@ -140,14 +140,14 @@ TEST(BlpaSign, IsReadFromNoOtherCodes) {
 
 // What relu keeps leaves where it is not read from codes.
 TEST(BlpaSign, GradientsAreTheSameWithSwap) {
-  for (const Derive sign : {Derive::always, Derive::never}) {
+  for (const Recompute sign : {Recompute::always, Recompute::never}) {
     at::Tensor expected;
-    for (const bool swap : {false, true}) {
+    for (const bool offload : {false, true}) {
       at::manual_seed(75);
       const Norm norm(at::kFloat, 0.0);
       const at::Tensor weight = at::randn({4, kChannels, 3, 3}).requires_grad_();
-      Compressor compressor({.bits = 4, .scheme = Scheme::blpa, .swap = swap});
-      compressor.derive("sign", sign);
+      Compressor compressor({.bits = 4, .scheme = Scheme::blpa, .offload = offload});
+      compressor.recompute("sign", sign);
       at::Tensor z;
       {
         const CompressionScope scope(compressor);

@@ -30,7 +30,7 @@ double spent(const std::vector<Demand>& demands, const std::vector<int>& bits) {
 /// With what comes of them.
 double elements(const std::vector<Demand>& demands) {
   double sum = 0.0;
-  for (const Demand& demand : demands) sum += demand.elements + demand.derived;
+  for (const Demand& demand : demands) sum += demand.elements + demand.recomputed;
   return sum;
 }
 
@@ -70,7 +70,7 @@ TEST(SplitBits, WhatIsFixedStays) {
 // Their bits go to those that they come of, and beyond to whoever gains most.
 TEST(SplitBits, WhatIsDerivedAddsItsBits) {
   std::vector<Demand> demands(2, {100.0, 1.0, kRotated});
-  demands[0].derived = 200.0;
+  demands[0].recomputed = 200.0;
   EXPECT_EQ(split_bits(demands, 2.0).bits, (std::vector<int>{4, 4}));
   demands[0].weight = 16.0;
   EXPECT_EQ(split_bits(demands, 2.0).bits, (std::vector<int>{5, 3}));
@@ -86,7 +86,7 @@ TEST(SplitBits, IsTheBestSplit) {
       const double count = is_even ? 10.0 : std::uniform_real_distribution<>(1, 20)(engine);
       const double weight = std::exp(std::uniform_real_distribution<>(-3, 3)(engine));
       demands.push_back({count, weight, kRotated});
-      if (round % 3 == 0) demands.back().derived = count * i;
+      if (round % 3 == 0) demands.back().recomputed = count * i;
     }
     const double average = std::uniform_int_distribution<>(4, 24)(engine) / 4.0;
     const BitSplit split = split_bits(demands, average);
@@ -119,7 +119,7 @@ std::vector<Demand> drawn(std::mt19937& engine) {
       for (const size_t bits : {3, 5, 6, 7}) demand.error[bits - 1] = demand.error[bits - 2];
     }
     if (below(9) == 0) demand.fixed = 1 + below(7);
-    if (below(4) == 0) demand.derived = below(8);
+    if (below(4) == 0) demand.recomputed = below(8);
     demands.push_back(std::move(demand));
   }
   return demands;

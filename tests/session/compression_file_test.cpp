@@ -90,11 +90,11 @@ TEST(CompressionFile, RefusesAFileThatWasCutOrChanged) {
 TEST(CompressionFile, PlansWhatIsKept) {
   auto model = mlp();
   const at::Tensor x = input();
-  const CompressionPlan planned = plan([&] { return model->forward(x); }, {.bits = 2.5});
+  const BudgetPreview planned = preview_budgets([&] { return model->forward(x); }, {.bits = 2.5});
   ASSERT_EQ(planned.rows.size(), 7U);
   EXPECT_EQ(planned.rows[0].bits, 0.0);
   for (size_t i = 1; i < planned.rows.size(); ++i) {
-    const CompressionPlan::Row& row = planned.rows[i];
+    const BudgetPreview::Row& row = planned.rows[i];
     Compressor compressor({.bits = row.bits});
     SavedBytes meter;
     at::Tensor y;
@@ -135,7 +135,7 @@ TEST(CompressionFile, ABudgetOfBytesIsKept) {
   Compressor least({.bytes = 1});
   for (int step = 0; step < 2; ++step) gradients(model, input(), &least);
   for (const Compressor::Site& site : coded_sites(least)) {
-    EXPECT_TRUE(site.codec.ends_with(", 1 bit")) << site.codec;
+    EXPECT_TRUE(site.stored.text().ends_with(", 1 bit")) << site.stored.text();
   }
   EXPECT_EQ(least.sites()[0].bytes_after, 6400 / 8) << least.report();
   EXPECT_EQ(test::refusal([] { Compressor({.bytes = -1}); }),
@@ -156,7 +156,7 @@ TEST(CompressionFile, HoldsWhateverCameUp) {
   EXPECT_EQ(test::places_of(other), test::places_of(compressor));
   EXPECT_EQ(coded_sites(other).size(), 2U);
   for (const Compressor::Site& site : coded_sites(other)) {
-    EXPECT_TRUE(site.codec.ends_with(", 2 bits")) << site.codec;
+    EXPECT_TRUE(site.stored.text().ends_with(", 2 bits")) << site.stored.text();
   }
 }
 
@@ -170,7 +170,7 @@ TEST(CompressionFile, HoldsCasts) {
   Compressor other({.bits = 2});
   other.load(path);
   EXPECT_EQ(test::places_of(other), test::places_of(compressor));
-  EXPECT_EQ(coded_sites(other).at(1).codec, "cast, fp8 e5m2");
+  EXPECT_EQ(coded_sites(other).at(1).stored.text(), "cast, fp8 e5m2");
 }
 
 // What another one wrote, while a scope is open: its places are met anew.

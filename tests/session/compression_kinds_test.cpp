@@ -84,9 +84,9 @@ TEST(CompressionKinds, WhatIsNoNumberIsKeptExactly) {
   auto sites =
       expect_exact_gradient([](const at::Tensor& x) { return at::max_pool2d(x, 2); }, images);
   ASSERT_EQ(sites.size(), 2U);
-  EXPECT_EQ(sites[0].codec, "sizes only");
+  EXPECT_EQ(sites[0].stored.text(), "sizes only");
   EXPECT_EQ(sites[0].bytes_after, 0);
-  EXPECT_EQ(sites[1].codec, "integers");
+  EXPECT_EQ(sites[1].stored.text(), "integers");
   EXPECT_EQ(sites[1].bytes_after, 256);  // places in a window of 4: 2 bits
   sites = expect_exact_gradient(
       [](const at::Tensor& x) {
@@ -108,7 +108,7 @@ TEST(CompressionKinds, WhatIsNoNumberIsKeptExactly) {
   sites =
       expect_exact_gradient([](const at::Tensor& x) { return at::dropout(x, 0.3, true); }, images);
   ASSERT_EQ(sites.size(), 1U);
-  EXPECT_EQ(sites[0].codec, "mask, 1 bit");
+  EXPECT_EQ(sites[0].stored.text(), "mask, 1 bit");
   EXPECT_EQ(sites[0].bytes_after, 4096 / 8 + 4);
   sites = expect_exact_gradient(
       [](const at::Tensor& x) {
@@ -117,7 +117,7 @@ TEST(CompressionKinds, WhatIsNoNumberIsKeptExactly) {
       },
       images);
   ASSERT_EQ(sites.size(), 1U);
-  EXPECT_EQ(sites[0].codec, "mask, 1 bit");
+  EXPECT_EQ(sites[0].stored.text(), "mask, 1 bit");
   expect_exact_gradient([](const at::Tensor& x) { return at::relu(x); }, images);
   const at::Tensor targets = at::randint(8, {2, 16, 16}, at::kLong);
   sites = expect_exact_gradient([&](const at::Tensor& x) { return at::nll_loss2d(x, targets); },

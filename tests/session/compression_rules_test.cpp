@@ -61,7 +61,7 @@ TEST(CompressionRules, LeavesAloneWhatItShould) {
   }
   // But for a copy of the few, which would hold all of h.
   ASSERT_EQ(compressor.sites().size(), 1U) << compressor.report();
-  EXPECT_EQ(compressor.sites()[0].codec, "copy");
+  EXPECT_EQ(compressor.sites()[0].stored.text(), "copy");
 }
 
 TEST(CompressionRules, CopiesOfParametersAreExact) {
@@ -127,7 +127,7 @@ TEST(CompressionRules, RulesAreForOperations) {
   auto model = mlp();
   gradients(model, input(), &compressor);
   ASSERT_EQ(coded_sites(compressor).size(), 1U) << compressor.report();
-  EXPECT_EQ(coded_sites(compressor)[0].codec, "rotated by class, 4 bits");
+  EXPECT_EQ(coded_sites(compressor)[0].stored.text(), "rotated by class, 4 bits");
 }
 
 TEST(CompressionRules, RulesAreForNamedParameters) {
@@ -141,9 +141,9 @@ TEST(CompressionRules, RulesAreForNamedParameters) {
   const auto sites = compressor.sites();
   ASSERT_EQ(sites.size(), 2U) << compressor.report();
   EXPECT_EQ(sites[0].module, "0");
-  EXPECT_EQ(sites[0].codec, "rotated, 5 bits");
+  EXPECT_EQ(sites[0].stored.text(), "rotated, 5 bits");
   EXPECT_EQ(sites[1].module, "1");
-  EXPECT_EQ(sites[1].codec, "rotated, 7 bits");
+  EXPECT_EQ(sites[1].stored.text(), "rotated, 7 bits");
 }
 
 TEST(CompressionRules, RulesMayComeLater) {
@@ -153,12 +153,12 @@ TEST(CompressionRules, RulesMayComeLater) {
   compressor.rule("aten::addmm", Bits{6});
   for (int step = 0; step < 2; ++step) {
     gradients(model, input(), &compressor);
-    EXPECT_EQ(coded_sites(compressor).at(1).codec, "rotated by class, 6 bits");
+    EXPECT_EQ(coded_sites(compressor).at(1).stored.text(), "rotated by class, 6 bits");
   }
   compressor.rule("aten::addmm", Bits{4});
   for (int step = 0; step < 2; ++step) {
     gradients(model, input(), &compressor);
-    EXPECT_EQ(coded_sites(compressor).at(1).codec, "rotated by class, 4 bits");
+    EXPECT_EQ(coded_sites(compressor).at(1).stored.text(), "rotated by class, 4 bits");
   }
 }
 
@@ -177,17 +177,17 @@ TEST(CompressionRules, RulesMayCast) {
     for (int step = 0; step < 2; ++step) {
       gradients(model, input(), &compressor);
       const Compressor::Site site = coded_sites(compressor).at(1);
-      EXPECT_EQ(site.codec, codec);
+      EXPECT_EQ(site.stored.text(), codec);
       EXPECT_EQ(site.bytes_after, site.elements * (type == at::kBFloat16 ? 2 : 1));
       EXPECT_GT(site.error, 0.1 * error);
       EXPECT_LT(site.error, error);
-      EXPECT_EQ(coded_sites(compressor).at(0).codec, "normalised, 2 bits");
+      EXPECT_EQ(coded_sites(compressor).at(0).stored.text(), "normalised, 2 bits");
     }
   }
   compressor.rule("aten::addmm", Bits{3});
   gradients(model, input(), &compressor);
   gradients(model, input(), &compressor);
-  EXPECT_EQ(coded_sites(compressor).at(1).codec, "rotated by class, 3 bits");
+  EXPECT_EQ(coded_sites(compressor).at(1).stored.text(), "rotated by class, 3 bits");
   EXPECT_EQ(test::refusal([&] { compressor.rule("*", at::kHalf); }),
             "fewbit::Compressor: a rule's type is Half, accepted: BFloat16, Float8_e4m3fn, "
             "Float8_e5m2");
@@ -208,7 +208,8 @@ TEST(CompressionRules, RulesMayNameManyOperations) {
   gradients(model, x * 1.0, &compressor);
   ASSERT_EQ(compressor.sites().size(), 3U);  // and the loss's square
   for (const Compressor::Site& site : compressor.sites()) {
-    EXPECT_EQ(site.codec, site.operation == "aten::addmm" ? "rotated, 3 bits" : "rotated, 8 bits");
+    EXPECT_EQ(site.stored.text(),
+              site.operation == "aten::addmm" ? "rotated, 3 bits" : "rotated, 8 bits");
     EXPECT_EQ(site.module, "");
   }
 }
@@ -303,7 +304,7 @@ std::string codec_for(const at::Tensor& x, double bits) {
     const CompressionScope scope(compressor);
     const at::Tensor y = (x.detach().requires_grad_() * 1.0) * weight;
   }
-  return coded_sites(compressor).at(0).codec;
+  return coded_sites(compressor).at(0).stored.text();
 }
 
 TEST(CompressionRules, TakesTheCodecThatErrsLess) {
@@ -328,7 +329,7 @@ TEST(CompressionRules, AMeanBuysANormNoFewerBits) {
     }
     ASSERT_EQ(compressor.sites().size(), 2U);
     for (const Compressor::Site& site : compressor.sites()) {
-      EXPECT_EQ(site.codec, "rotated, 3 bits") << mean << '\n' << compressor.report();
+      EXPECT_EQ(site.stored.text(), "rotated, 3 bits") << mean << '\n' << compressor.report();
     }
   }
 }

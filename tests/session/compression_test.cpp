@@ -122,7 +122,7 @@ TEST(Compression, CodesServeWhoeverKeepsTheSame) {
   }
   ASSERT_EQ(compressor.sites().size(), 1U);
   EXPECT_EQ(compressor.sites()[0].operation, "aten::_softmax");
-  EXPECT_EQ(compressor.sites()[0].codec, "squares, 4 bits");  // two more than for a product
+  EXPECT_EQ(compressor.sites()[0].stored.text(), "squares, 4 bits");  // two more than for a product
 }
 
 TEST(Compression, ChangesInPlaceAfterSavingHarmNothing) {
@@ -260,7 +260,8 @@ TEST(Compression, BitsThatLoseNothingSayNothingOfFewer) {
     const CompressionScope scope(compressor);
     at::mm(x * 1.0, weight);
   }
-  EXPECT_EQ(compressor.sites().at(0).codec.find("1 bit"), std::string::npos) << compressor.report();
+  EXPECT_EQ(compressor.sites().at(0).stored.text().find("1 bit"), std::string::npos)
+      << compressor.report();
 }
 
 TEST(Compression, SeveralModelsScopesAndThreads) {

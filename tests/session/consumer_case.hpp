@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/session/derivation_network.hpp"
+#include "tests/session/recompute_network.hpp"
 
 // One loss of an input [64, 256], and what becomes of what an operation keeps for it.
 namespace fewbit::test {
@@ -35,7 +35,7 @@ inline Outcome run(const Forward& forward, const std::string& operation, int ste
     outcome.error = distance(torch::autograd::grad({y}, {x})[0], exact);
   }
   for (const Compressor::Site& site : compressor.sites()) {
-    if (site.operation == operation) outcome.codecs.push_back(site.codec);
+    if (site.operation == operation) outcome.codecs.push_back(site.stored.text());
   }
   outcome.report = compressor.report();
   return outcome;

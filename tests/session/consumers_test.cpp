@@ -91,7 +91,8 @@ TEST(Consumers, AnEluIsCodedInALayerAndExactInALogarithm) {
   const auto hidden =
       run([&](const at::Tensor& h) { return at::linear(at::elu(at::linear(h, w)), w).sum(); },
           "fewbit::activation");
-  EXPECT_THAT(hidden.codecs, testing::ElementsAre("few-bit table")) << hidden.report;
+  EXPECT_THAT(hidden.codecs, testing::ElementsAre(testing::StartsWith("few-bit table")))
+      << hidden.report;
   for (const bool is_celu : {false, true}) {
     const auto loss = run(
         [&](const at::Tensor& h) {
@@ -128,7 +129,8 @@ TEST(Consumers, AnActivationIsExactWhereAQuotientFollows) {
         run([&, &activation = activation](
                 const at::Tensor& h) { return at::linear(activation(at::linear(h, w)), w).sum(); },
             "fewbit::activation");
-    EXPECT_THAT(hidden.codecs, testing::ElementsAre("few-bit table")) << name << hidden.report;
+    EXPECT_THAT(hidden.codecs, testing::ElementsAre(testing::StartsWith("few-bit table")))
+        << name << hidden.report;
   }
 }
 
@@ -168,7 +170,8 @@ TEST(Consumers, AnActivationInPlaceIsExactWhereAQuotientFollows) {
     const auto hidden =
         run([&](const at::Tensor& x) { return at::linear(activation(at::linear(x, w)), w).sum(); },
             "fewbit::activation");
-    EXPECT_THAT(hidden.codecs, testing::ElementsAre("few-bit table")) << name << hidden.report;
+    EXPECT_THAT(hidden.codecs, testing::ElementsAre(testing::StartsWith("few-bit table")))
+        << name << hidden.report;
   }
 }
 
@@ -425,7 +428,8 @@ TEST(Consumers, WhatNobodyTookIsExactAsLongAsItsResultLives) {
       y = forward(x * 1.0);
     }
     EXPECT_EQ(compressor.sites().at(0).operation, operation);
-    EXPECT_EQ(compressor.sites().at(0).codec, "exact, of a result") << compressor.report();
+    EXPECT_EQ(compressor.sites().at(0).stored.text(), "exact, result in use")
+        << compressor.report();
     EXPECT_LT(distance(grad({loss(y)}, {x})[0], exact), 1e-3) << name;
   }
   Compressor compressor({.bits = 2});

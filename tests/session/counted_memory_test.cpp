@@ -7,7 +7,7 @@
 #include <torch/nn/modules/rnn.h>
 
 #include "tests/session/allocated.hpp"
-#include "tests/session/derivation_network.hpp"
+#include "tests/session/recompute_network.hpp"
 
 namespace fewbit::counted_memory_test {
 

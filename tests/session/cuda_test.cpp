@@ -156,7 +156,7 @@ TEST_F(CudaSession, ACompressedModelHasNearlyItsGradients) {
   };
   const at::Tensor exact = gradients(nullptr);
   Compressor compressor({.bits = 6});
-  compressor.derive("linear", Derive::where_better);
+  compressor.recompute("linear", Recompute::where_better);
   for (int step = 0; step < 4; ++step) {
     const at::Tensor rest = gradients(&compressor) - exact;
     EXPECT_LT((rest.norm() / exact.norm()).item<double>(), 0.1) << compressor.report();
@@ -208,7 +208,7 @@ TEST_F(CudaSession, CodesThatLeaveTheDeviceGiveTheSameGradients) {
     }
     return at::cat(flat);
   };
-  Compressor stays({.bits = 4}), leaves({.bits = 4, .swap = true});
+  Compressor stays({.bits = 4}), leaves({.bits = 4, .offload = true});
   for (int step = 0; step < 6; ++step) {
     const at::Tensor expected = gradients(stays, false);
     EXPECT_TRUE(at::equal(gradients(leaves, step % 2 == 1), expected)) << leaves.report();
@@ -216,7 +216,7 @@ TEST_F(CudaSession, CodesThatLeaveTheDeviceGiveTheSameGradients) {
   int64_t after = 0, away = 0;
   for (const Compressor::Site& site : leaves.sites()) {
     after += site.bytes_after;
-    away += site.bytes_away;
+    away += site.bytes_offloaded;
   }
   EXPECT_GT(away, 10 * after) << leaves.report();
 }

@@ -32,7 +32,7 @@ TEST(Division, SplitsMapsAndGroupsOthersInTheSameBits) {
   for (int step = 0; step < 4; ++step) gradients(model, images(), &compressor);
   std::vector<std::string> codecs;
   for (const Compressor::Site& site : coded_sites(compressor)) {
-    codecs.push_back(site.codec);
+    codecs.push_back(site.stored.text());
     EXPECT_GT(site.error, 0.0);
   }
   EXPECT_EQ(codecs, std::vector<std::string>({"frequency split, 2 bits", "frequency split, 2 bits",

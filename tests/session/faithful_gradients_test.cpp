@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "tests/session/derivation_network.hpp"
 #include "tests/session/primitive_losses.hpp"
+#include "tests/session/recompute_network.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace fewbit::faithful_gradients_test {
@@ -119,7 +119,7 @@ TEST(FaithfulGradients, RefuseALayersWeightThatChangedBeforeItsOutputIsComputedA
   const at::Tensor first = parameter({64, 64}), second = parameter({64, 64});
   const at::Tensor x = at::randn({200, 64}).requires_grad_();
   Compressor compressor({.bits = 2});
-  compressor.derive("linear", Derive::always);
+  compressor.recompute("linear", Recompute::always);
   at::Tensor loss;
   {
     const CompressionScope scope(compressor);
@@ -127,7 +127,7 @@ TEST(FaithfulGradients, RefuseALayersWeightThatChangedBeforeItsOutputIsComputedA
   }
   first.data()[3][5] += 1e-3;
   EXPECT_THAT(refusal([&] { grad({loss}, {second}); }),
-              testing::HasSubstr("derivation 'linear' computes by it again"));
+              testing::HasSubstr("recomputation 'linear' computes by it again"));
   const at::Tensor packed = parameter({64, 192});
   {
     const CompressionScope scope(compressor);
@@ -135,7 +135,7 @@ TEST(FaithfulGradients, RefuseALayersWeightThatChangedBeforeItsOutputIsComputedA
   }
   packed.data()[3][70] += 1e-3;
   EXPECT_THAT(refusal([&] { grad({loss}, {second}); }),
-              testing::HasSubstr("derivation 'linear' computes by it again"));
+              testing::HasSubstr("recomputation 'linear' computes by it again"));
 }
 
 /// Negates its argument in place, by an operation or behind libtorch's back.
@@ -264,7 +264,7 @@ TEST(FaithfulGradients, OfWhatChangesOnceNobodyNeedsIt) {
     return grad({y}, {weight})[0];
   };
   Compressor one({.bits = 8}), other({.bits = 8});
-  other.derive("copy", Derive::always);
+  other.recompute("copy", Recompute::always);
   EXPECT_LT(distance(of_parts(&one), of_parts(nullptr)), 0.02);
   EXPECT_LT(distance(of_multiple(&other), of_multiple(nullptr)), 0.02) << other.report();
 }

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/session/allocated.hpp"
-#include "tests/session/derivation_network.hpp"
+#include "tests/session/recompute_network.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace fewbit::kept_memory_test {
@@ -203,7 +203,7 @@ TEST(KeptMemory, AnActivationOfWhatOthersKeepHasItsExactGradient) {
         const CompressionScope scope(compressor);
         loss = forward();
       }
-      EXPECT_EQ(compressor.sites().at(0).codec, "exact, kept anyway") << compressor.report();
+      EXPECT_EQ(compressor.sites().at(0).stored.text(), "exact, shared") << compressor.report();
       const double near = type == at::kBFloat16 ? 0.01 : 1e-5;
       EXPECT_LT(distance(torch::autograd::grad({loss}, {x})[0], exact), near)
           << compressor.report();
@@ -386,7 +386,7 @@ TEST(KeptMemory, AFolderThatIsNotThereIsToldOnceWhereTheCallerSeesIt) {
   const at::Tensor dy = at::randn({64, 512});
   for (const auto& [name, body] : cases) {
     const at::Tensor exact = torch::autograd::grad({body(x * 1.0)}, {x}, {dy})[0];
-    Compressor compressor({.bits = 8, .swap = true});
+    Compressor compressor({.bits = 8, .offload = true});
     int thrown = 0;
     for (int step = 0; step < 6; ++step) {
       try {
@@ -402,7 +402,8 @@ TEST(KeptMemory, AFolderThatIsNotThereIsToldOnceWhereTheCallerSeesIt) {
       }
     }
     EXPECT_EQ(thrown, 1) << name;
-    for (const Compressor::Site& site : compressor.sites()) EXPECT_EQ(site.bytes_away, 0) << name;
+    for (const Compressor::Site& site : compressor.sites())
+      EXPECT_EQ(site.bytes_offloaded, 0) << name;
   }
 }
 

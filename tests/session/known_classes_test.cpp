@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/session/derivation_network.hpp"
+#include "tests/session/recompute_network.hpp"
 
 namespace fewbit::known_classes_test {
 
@@ -20,7 +20,7 @@ Network network(const std::function<at::Tensor(const at::Tensor&)>& activated) {
 
 std::string layers_codec(const Compressor& compressor) {
   for (const Compressor::Site& site : compressor.sites()) {
-    if (site.operation == "aten::addmm" || site.operation == "aten::mm") return site.codec;
+    if (site.operation == "aten::addmm" || site.operation == "aten::mm") return site.stored.text();
   }
   return "none";
 }
@@ -185,7 +185,7 @@ TEST(KnownClasses, AddNoBytes) {
   Compressor compressor({.bits = 2});
   one.gradients(&compressor);
   for (const Compressor::Site& site : compressor.sites()) {
-    if (site.codec != "rotated by class, 2 bits") continue;
+    if (site.stored.text() != "rotated by class, 2 bits") continue;
     EXPECT_EQ(site.bytes_after, 256 * 64 / 4 + 64 * 4 + 8 + 8 * 8);
   }
 }

@@ -1,4 +1,4 @@
-// Which places are of one module, by what is saved in which order.
+// Which sites are of one module, by what is saved in which order.
 #include "planner/memory_blocks.hpp"
 
 #include <gtest/gtest.h>
@@ -7,14 +7,14 @@ namespace fewbit::session::memory_blocks_test {
 
 /// "layers.0: 0 1, 3.0 s" a line.
 std::string blocks(const std::vector<std::string>& modules, const std::vector<size_t>& order) {
-  std::vector<MemoryPlan::Place> places(modules.size());
-  for (size_t i = 0; i < modules.size(); ++i) places[i].site.module = modules[i];
+  std::vector<MemoryPlan::Site> sites(modules.size());
+  for (size_t i = 0; i < modules.size(); ++i) sites[i].site.module = modules[i];
   std::vector<BlockMoment> moments;
   for (size_t i = 0; i < order.size(); ++i) moments.push_back({order[i], static_cast<double>(i)});
   std::string text;
-  for (const Block& block : blocks_of(places, moments, static_cast<double>(order.size()))) {
+  for (const Block& block : blocks_of(sites, moments, static_cast<double>(order.size()))) {
     text += block.module + ':';
-    for (const size_t place : block.places) text += ' ' + std::to_string(place);
+    for (const size_t place : block.sites) text += ' ' + std::to_string(place);
     text += ", " + std::to_string(static_cast<int>(block.seconds)) + " s\n";
   }
   return text;
@@ -40,10 +40,10 @@ TEST(MemoryBlocks, OfOnePlaceOrInterruptedAreNone) {
 }
 
 TEST(MemoryBlocks, FreeWhatNoPlaceKeepsToo) {
-  std::vector<MemoryPlan::Place> places(4);
-  for (size_t i = 0; i < places.size(); ++i) places[i].site.module = i < 2 ? "b.0" : "b.1";
+  std::vector<MemoryPlan::Site> sites(4);
+  for (size_t i = 0; i < sites.size(); ++i) sites[i].site.module = i < 2 ? "b.0" : "b.1";
   const std::vector<Block> blocks =
-      blocks_of(places, {{0, 0.0, 1}, {1, 1.0, 2}, {2, 2.0, 4}, {3, 3.0, 8}}, 4.0);
+      blocks_of(sites, {{0, 0.0, 1}, {1, 1.0, 2}, {2, 2.0, 4}, {3, 3.0, 8}}, 4.0);
   ASSERT_EQ(blocks.size(), 2U);
   EXPECT_EQ(blocks[0].left_bytes, 1);
   EXPECT_EQ(blocks[1].left_bytes, 4);

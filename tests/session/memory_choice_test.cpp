@@ -1,4 +1,4 @@
-// How places are kept: against every way there is.
+// How sites are kept: against every way there is.
 #include "planner/memory_choice.hpp"
 
 #include <algorithm>
@@ -9,74 +9,74 @@
 
 namespace fewbit::session::memory_choice_test {
 
-using Places = std::vector<MemoryPlan::Place>;
+using Places = std::vector<MemoryPlan::Site>;
 using Roots = std::vector<std::optional<size_t>>;
 
 struct Sum {
   int64_t bytes = 0;
   double seconds = 0.0;
-  bool is_possible = true;  ///< what is rebuilt is so of codes
+  bool is_possible = true;  ///< what is recomputed is so of codes
 };
 
-Sum sum_of(const Places& places, const Roots& roots) {
+Sum sum_of(const Places& sites, const Roots& roots) {
   Sum sum;
-  for (size_t i = 0; i < places.size(); ++i) {
-    sum.bytes += places[i].choice().bytes;
-    sum.seconds += places[i].choice().seconds;
-    sum.is_possible &= places[i].choice().keep != Keep::rebuilt ||
-                       (roots[i] && places[*roots[i]].choice().keep == Keep::coded);
+  for (size_t i = 0; i < sites.size(); ++i) {
+    sum.bytes += sites[i].choice().bytes;
+    sum.seconds += sites[i].choice().seconds;
+    sum.is_possible &= sites[i].choice().storage != Storage::recomputed ||
+                       (roots[i] && sites[*roots[i]].choice().storage == Storage::coded);
   }
   return sum;
 }
 
 /// The least time within the bytes, and the fewest bytes there are.
-std::pair<std::optional<double>, int64_t> least_of_all(Places places, const Roots& roots,
+std::pair<std::optional<double>, int64_t> least_of_all(Places sites, const Roots& roots,
                                                        int64_t bytes) {
   std::optional<double> seconds;
   int64_t fewest = std::numeric_limits<int64_t>::max();
   while (true) {
-    const Sum sum = sum_of(places, roots);
+    const Sum sum = sum_of(sites, roots);
     if (sum.is_possible) fewest = std::min(fewest, sum.bytes);
     if (sum.is_possible && sum.bytes <= bytes && (!seconds || sum.seconds < *seconds)) {
       seconds = sum.seconds;
     }
     size_t i = 0;
-    while (i < places.size() && places[i].chosen + 1 == places[i].choices.size()) {
-      places[i++].chosen = 0;
+    while (i < sites.size() && sites[i].chosen + 1 == sites[i].choices.size()) {
+      sites[i++].chosen = 0;
     }
-    if (i == places.size()) return {seconds, fewest};
-    ++places[i].chosen;
+    if (i == sites.size()) return {seconds, fewest};
+    ++sites[i].chosen;
   }
 }
 
 Places places_drawn(std::mt19937& random, Roots& roots) {
   const auto draw = [&](int below) { return static_cast<int64_t>(random() % below); };
-  Places places(2 + static_cast<size_t>(draw(5)));
-  roots.assign(places.size(), std::nullopt);
-  for (size_t i = 0; i < places.size(); ++i) {
+  Places sites(2 + static_cast<size_t>(draw(5)));
+  roots.assign(sites.size(), std::nullopt);
+  for (size_t i = 0; i < sites.size(); ++i) {
     const int64_t exact = 64 * (1 + draw(40));
     const auto seconds = [&] { return static_cast<double>(draw(100)) * 1e-4; };
-    auto& choices = places[i].choices;
-    choices = {{Keep::coded, exact / 16, seconds()}, {Keep::exact, exact, 0.0}};
-    if (draw(3) > 0) choices.push_back({Keep::swapped, 0, seconds()});
+    auto& choices = sites[i].choices;
+    choices = {{Storage::coded, exact / 16, seconds()}, {Storage::exact, exact, 0.0}};
+    if (draw(3) > 0) choices.push_back({Storage::offloaded, 0, seconds()});
     if (i == 0 || draw(2) > 0) continue;
     size_t root = static_cast<size_t>(draw(static_cast<int>(i)));
     if (roots[root]) continue;
     roots[i] = root;
-    choices.push_back({Keep::rebuilt, 0, seconds()});
+    choices.push_back({Storage::recomputed, 0, seconds()});
   }
-  return places;
+  return sites;
 }
 
 TEST(MemoryChoice, IsTheFastestThatFits) {
   std::mt19937 random(3);
   for (int turn = 0; turn < 2000; ++turn) {
     Roots roots;
-    Places places = places_drawn(random, roots);
+    Places sites = places_drawn(random, roots);
     const auto bytes = static_cast<int64_t>(random() % 6000);
-    const auto [seconds, fewest] = least_of_all(places, roots, bytes);
-    choose(places, roots, bytes);
-    const Sum found = sum_of(places, roots);
+    const auto [seconds, fewest] = least_of_all(sites, roots, bytes);
+    choose(sites, roots, bytes);
+    const Sum found = sum_of(sites, roots);
     ASSERT_TRUE(found.is_possible) << turn;
     if (seconds) {
       ASSERT_LE(found.bytes, bytes) << turn;
@@ -89,21 +89,21 @@ TEST(MemoryChoice, IsTheFastestThatFits) {
 
 TEST(MemoryChoice, LargeFamiliesAreChosenFromToo) {
   std::mt19937 random(4);
-  Places places(60);
-  Roots roots(places.size(), 0);
+  Places sites(60);
+  Roots roots(sites.size(), 0);
   roots[0].reset();
   int64_t all = 0;
-  for (MemoryPlan::Place& place : places) {
+  for (MemoryPlan::Site& place : sites) {
     const int64_t exact = 1000 + static_cast<int64_t>(random() % 1000);
     const auto seconds = [&] { return 1e-4 * static_cast<double>(1 + random() % 100); };
-    place.choices = {{Keep::exact, exact, 0.0}, {Keep::coded, exact / 16, seconds()}};
-    if (&place != places.data()) place.choices.push_back({Keep::rebuilt, 0, seconds()});
+    place.choices = {{Storage::exact, exact, 0.0}, {Storage::coded, exact / 16, seconds()}};
+    if (&place != sites.data()) place.choices.push_back({Storage::recomputed, 0, seconds()});
     all += exact;
   }
   double slower = 0.0;
   for (const int64_t bytes : {all, all / 2, all / 8, all / 64}) {
-    const double price = choose(places, roots, bytes);
-    const Sum found = sum_of(places, roots);
+    const double price = choose(sites, roots, bytes);
+    const Sum found = sum_of(sites, roots);
     EXPECT_TRUE(found.is_possible);
     EXPECT_LE(found.bytes, bytes);
     EXPECT_GT(found.bytes, bytes - all / 100);  // hundreds of combinations leave little unused
@@ -114,8 +114,8 @@ TEST(MemoryChoice, LargeFamiliesAreChosenFromToo) {
 }
 
 TEST(MemoryChoice, HasNothingToDoWithoutPlaces) {
-  Places places;
-  EXPECT_EQ(choose(places, {}, 100), 0.0);
+  Places sites;
+  EXPECT_EQ(choose(sites, {}, 100), 0.0);
 }
 
 }  // namespace fewbit::session::memory_choice_test

@@ -53,13 +53,13 @@ struct Blocks {
   }
 };
 
-struct Kept {
+struct PackedTensor {
   int64_t bytes = 0;
   at::Tensor loss;
 };
 
 template <class Forward>
-Kept forward_of(const Forward& forward, Compressor* compressor = nullptr) {
+PackedTensor forward_of(const Forward& forward, Compressor* compressor = nullptr) {
   SavedBytes meter;
   const auto watch = meter.watch();
   std::optional<CompressionScope> scope;
@@ -68,17 +68,17 @@ Kept forward_of(const Forward& forward, Compressor* compressor = nullptr) {
   return {meter.unique_bytes(), loss};
 }
 
-void choose_where_possible(MemoryPlan& plan, Keep keep) {
-  for (MemoryPlan::Place& place : plan.places) {
-    const auto choice = std::ranges::find(place.choices, keep, &MemoryPlan::Choice::keep);
+void choose_where_possible(MemoryPlan& plan, Storage keep) {
+  for (MemoryPlan::Site& place : plan.sites) {
+    const auto choice = std::ranges::find(place.choices, keep, &MemoryPlan::Choice::storage);
     if (choice == place.choices.end()) continue;
     place.chosen = static_cast<size_t>(choice - place.choices.begin());
   }
 }
 
-int64_t count_of(const MemoryPlan& plan, Keep keep) {
-  return std::ranges::count(plan.places, keep,
-                            [](const MemoryPlan::Place& place) { return place.choice().keep; });
+int64_t count_of(const MemoryPlan& plan, Storage keep) {
+  return std::ranges::count(plan.sites, keep,
+                            [](const MemoryPlan::Site& place) { return place.choice().storage; });
 }
 
 TEST(MemoryPlan, IsKeptToWhateverTheBudget) {
@@ -98,7 +98,7 @@ TEST(MemoryPlan, IsKeptToWhateverTheBudget) {
     Compressor compressor({.bits = 4});
     compressor.follow(plan);
     for (int step = 0; step < 3; ++step) {
-      const Kept kept = forward_of(forward, &compressor);
+      const PackedTensor kept = forward_of(forward, &compressor);
       EXPECT_NEAR(static_cast<double>(kept.bytes), static_cast<double>(plan.bytes()),
                   0.01 * static_cast<double>(plan.bytes()))
           << plan.text() << compressor.report();
@@ -112,27 +112,30 @@ TEST(MemoryPlan, EveryWayIsKeptToAtEveryPlace) {
   const auto forward = [&] { return model.loss(); };
   const at::Tensor exact = model.gradient(forward());
   const MemoryPlan plan = plan_memory(forward, kPlenty, {.bits = 8}, model.parameters);
-  const std::pair<Keep, double> ways[] = {
-      {Keep::exact, 1e-6}, {Keep::coded, 0.03}, {Keep::rebuilt, 0.03}, {Keep::swapped, 1e-6}};
+  const std::pair<Storage, double> ways[] = {{Storage::exact, 1e-6},
+                                             {Storage::coded, 0.03},
+                                             {Storage::recomputed, 0.03},
+                                             {Storage::offloaded, 1e-6}};
   for (const auto& [keep, distant] : ways) {
     MemoryPlan chosen = plan;
-    choose_where_possible(chosen, Keep::coded);
+    choose_where_possible(chosen, Storage::coded);
     choose_where_possible(chosen, keep);
-    EXPECT_GT(count_of(chosen, keep), keep == Keep::rebuilt ? 2 : 10) << chosen.text();
+    EXPECT_GT(count_of(chosen, keep), keep == Storage::recomputed ? 2 : 10) << chosen.text();
     Compressor compressor({.bits = 1});  // the plan's bits count
     compressor.follow(chosen);
     for (int step = 0; step < 2; ++step) {
-      const Kept kept = forward_of(forward, &compressor);
+      const PackedTensor kept = forward_of(forward, &compressor);
       EXPECT_NEAR(static_cast<double>(kept.bytes), static_cast<double>(chosen.bytes()),
                   0.01 * static_cast<double>(chosen.bytes()))
           << chosen.text() << compressor.report();
       EXPECT_LT(distance(model.gradient(kept.loss), exact), distant) << compressor.report();
     }
-    for (size_t i = 0; i < chosen.places.size(); ++i) {
-      const std::string codec = compressor.sites().at(i).codec;
-      EXPECT_EQ(codec.starts_with("derived"), chosen.places[i].choice().keep == Keep::rebuilt)
+    for (size_t i = 0; i < chosen.sites.size(); ++i) {
+      const std::string codec = compressor.sites().at(i).stored.text();
+      EXPECT_EQ(codec.starts_with("recomputed"),
+                chosen.sites[i].choice().storage == Storage::recomputed)
           << codec;
-      EXPECT_EQ(codec == "exact", chosen.places[i].choice().keep == Keep::exact) << codec;
+      EXPECT_EQ(codec == "exact", chosen.sites[i].choice().storage == Storage::exact) << codec;
     }
   }
 }
@@ -141,37 +144,38 @@ TEST(MemoryPlan, WhatIsNeverToBeDerivedIsNot) {
   Blocks model(2);
   const auto forward = [&] { return model.loss(); };
   MemoryPlan plan = plan_memory(forward, kPlenty, {.bits = 2}, model.parameters);
-  choose_where_possible(plan, Keep::coded);
-  choose_where_possible(plan, Keep::rebuilt);
-  ASSERT_GT(count_of(plan, Keep::rebuilt), 0) << plan.text();
+  choose_where_possible(plan, Storage::coded);
+  choose_where_possible(plan, Storage::recomputed);
+  ASSERT_GT(count_of(plan, Storage::recomputed), 0) << plan.text();
   Compressor compressor({.bits = 2});
-  compressor.derive("*", Derive::never).follow(plan);
+  compressor.recompute("*", Recompute::never).follow(plan);
   forward_of(forward, &compressor);
   for (const Compressor::Site& site : compressor.sites()) {
-    EXPECT_FALSE(site.codec.starts_with("derived")) << compressor.report();
+    EXPECT_FALSE(site.stored.text().starts_with("recomputed")) << compressor.report();
   }
 }
 
-// Where nothing fits, no choice at any place takes fewer bytes, with the option `swap` too.
+// Where nothing fits, no choice at any place takes fewer bytes, with the option `offload` too.
 TEST(MemoryPlan, NoBytesAreTheFewestThatThereAre) {
   Blocks model(2);
   const auto forward = [&] { return model.loss(); };
-  for (const bool swap : {false, true}) {
-    const MemoryPlan plan = plan_memory(forward, 1, {.bits = 2, .swap = swap}, model.parameters);
+  for (const bool offload : {false, true}) {
+    const MemoryPlan plan =
+        plan_memory(forward, 1, {.bits = 2, .offload = offload}, model.parameters);
     EXPECT_FALSE(plan.fits());
-    for (size_t i = 0; i < plan.places.size(); ++i) {
+    for (size_t i = 0; i < plan.sites.size(); ++i) {
       MemoryPlan other = plan;
-      for (size_t choice = 0; choice < plan.places[i].choices.size(); ++choice) {
-        other.places[i].chosen = choice;
-        EXPECT_GE(other.bytes(), plan.bytes()) << other.places[i].site.name() << plan.text();
+      for (size_t choice = 0; choice < plan.sites[i].choices.size(); ++choice) {
+        other.sites[i].chosen = choice;
+        EXPECT_GE(other.bytes(), plan.bytes()) << other.sites[i].site.name() << plan.text();
       }
     }
-    Compressor compressor({.bits = 2, .swap = swap});
+    Compressor compressor({.bits = 2, .offload = offload});
     compressor.follow(plan);
     for (int step = 0; step < 2; ++step) {
       EXPECT_NEAR(static_cast<double>(forward_of(forward, &compressor).bytes),
                   static_cast<double>(plan.bytes()), 0.01 * static_cast<double>(plan.bytes()))
-          << swap << plan.text() << compressor.report();
+          << offload << plan.text() << compressor.report();
     }
   }
 }
@@ -180,7 +184,7 @@ TEST(MemoryPlan, PlentyOfBytesKeepsAllExact) {
   Blocks model(1);
   const MemoryPlan plan = plan_memory([&] { return model.loss(); }, kPlenty);
   EXPECT_TRUE(plan.fits());
-  EXPECT_EQ(count_of(plan, Keep::exact), static_cast<int64_t>(plan.places.size())) << plan.text();
+  EXPECT_EQ(count_of(plan, Storage::exact), static_cast<int64_t>(plan.sites.size())) << plan.text();
   EXPECT_GT(plan.step_seconds, 0.0);
   EXPECT_EQ(plan.seconds(), plan.other_seconds);
   for (const MemoryPlan::Checkpoint& one : plan.checkpoints) EXPECT_FALSE(one.is_proposed);
@@ -191,8 +195,8 @@ TEST(MemoryPlan, ARunThatFollowsOneGoesOnFromAFile) {
   Blocks model(1);
   const auto forward = [&] { return model.loss(); };
   MemoryPlan plan = plan_memory(forward, kPlenty);
-  for (size_t i = 0; i < plan.places.size(); ++i) {
-    plan.places[i].chosen = i % plan.places[i].choices.size();
+  for (size_t i = 0; i < plan.sites.size(); ++i) {
+    plan.sites[i].chosen = i % plan.sites[i].choices.size();
   }
   Compressor first, second;
   first.follow(plan);
@@ -217,7 +221,7 @@ TEST(MemoryPlan, WhatSeveralOperationsKeepIsOnePlace) {
   };
   for (const int64_t budget : {int64_t{0}, kPlenty}) {
     const MemoryPlan plan = plan_memory(forward, budget);
-    ASSERT_EQ(plan.places.size(), 1U) << plan.text();
+    ASSERT_EQ(plan.sites.size(), 1U) << plan.text();
     Compressor compressor;
     compressor.follow(plan);
     EXPECT_EQ(forward_of(forward, &compressor).bytes, plan.bytes()) << compressor.report();
@@ -237,7 +241,7 @@ TEST(MemoryPlan, CheckpointsSaveWhatIsSaid) {
     less += plan.checkpoints[i].bytes;
   }
   Compressor compressor({.bits = 2});
-  const Kept kept = forward_of([&] { return model.loss(true); }, &compressor);
+  const PackedTensor kept = forward_of([&] { return model.loss(true); }, &compressor);
   EXPECT_NEAR(static_cast<double>(plan.bytes() - kept.bytes), static_cast<double>(less),
               0.01 * static_cast<double>(less))
       << plan.text() << compressor.report();
@@ -252,9 +256,9 @@ TEST(MemoryPlan, AnExactViewHoldsAllOfItsMemory) {
   };
   const int64_t half = 4 * x.numel();
   MemoryPlan plan = plan_memory(forward, half + half / 2);
-  ASSERT_EQ(plan.places.size(), 2U) << plan.text();
+  ASSERT_EQ(plan.sites.size(), 2U) << plan.text();
   EXPECT_TRUE(plan.fits());
-  choose_where_possible(plan, Keep::exact);
+  choose_where_possible(plan, Storage::exact);
   EXPECT_GE(plan.bytes(), 2 * half) << plan.text();
   Compressor compressor;
   compressor.follow(plan);
@@ -268,7 +272,7 @@ TEST(MemoryPlan, SaysWhatItIs) {
   const std::string none = plan_memory(forward, 0, {}, model.parameters).text();
   EXPECT_THAT(none, HasSubstr("for a budget of 0, the least there is: more than the budget"));
   EXPECT_THAT(none, HasSubstr("of layers.0.linear1, argument 0"));
-  EXPECT_THAT(none, HasSubstr("rebuilt ms"));
+  EXPECT_THAT(none, HasSubstr("recomputed ms"));
   const std::string plenty = plan_memory(forward, kPlenty, {}, model.parameters).text();
   EXPECT_THAT(plenty, HasSubstr("for a budget of 1,099,511,627,776; "));
   EXPECT_THAT(plenty, HasSubstr("fewbit::checkpoint of"));
@@ -288,7 +292,7 @@ TEST(MemoryPlan, WhatTheForwardThrowsPassesThrough) {
   EXPECT_THROW(plan_memory(forward, 0), std::runtime_error);
   EXPECT_EQ(calls, 7);
   const MemoryPlan plan = plan_memory([] { return at::ones({1}); }, 0);
-  EXPECT_TRUE(plan.places.empty());
+  EXPECT_TRUE(plan.sites.empty());
   EXPECT_TRUE(plan.fits());
 }
 

@@ -22,13 +22,13 @@ using fewbit::SavedBytes;
 using fewbit::test::hidden;
 using Forward = std::function<at::Tensor()>;
 
-struct Kept {
+struct PackedTensor {
   std::int64_t bytes = 0;
   std::int64_t in_scope = 0;
   std::string text;
 };
 
-Kept kept(const Forward& forward, Bits bits = {3}) {
+PackedTensor kept(const Forward& forward, Bits bits = {3}) {
   SavedBytes meter;
   at::Tensor result;
   {
@@ -41,9 +41,9 @@ Kept kept(const Forward& forward, Bits bits = {3}) {
 // The forecast is what the scope does; returns what is said at 3 bits.
 std::string checked(const Forward& forward) {
   for (const int bits : {1, 2, 3, 4}) {
-    const Kept outside = kept(forward, {bits});
+    const PackedTensor outside = kept(forward, {bits});
     const ActivationScope scope({.bits = bits});
-    const Kept inside = kept(forward, {bits});
+    const PackedTensor inside = kept(forward, {bits});
     EXPECT_EQ(outside.in_scope, inside.bytes) << bits << " bits\n" << outside.text << inside.text;
     EXPECT_EQ(inside.in_scope, inside.bytes) << bits << " bits\n" << inside.text;
   }

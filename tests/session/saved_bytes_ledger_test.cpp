@@ -9,10 +9,10 @@ namespace saved_bytes_ledger_test {
 using fewbit::SavedBytes;
 using fewbit::session::Ledger;
 using fewbit::session::memory_of;
-using fewbit::session::Saving;
+using fewbit::session::SaveEvent;
 
-Saving saving(const at::Tensor& tensor, std::uint64_t node) {
-  Saving result;
+SaveEvent event(const at::Tensor& tensor, std::uint64_t node) {
+  SaveEvent result;
   result.facts.operation = "operation " + std::to_string(node);
   result.node = {1, node};
   result.memory = memory_of(tensor);
@@ -26,14 +26,14 @@ at::Tensor bytes(std::int64_t count) {
 TEST(SavedBytesLedger, AnswersForTheMomentAtWhichMostWasKept) {
   const at::Tensor a = bytes(100), b = bytes(50), c = bytes(120);
   Ledger ledger;
-  const auto first = ledger.pack(saving(a, 1));
-  ledger.pack(saving(b, 2));
+  const auto first = ledger.pack(event(a, 1));
+  ledger.pack(event(b, 2));
   EXPECT_EQ(ledger.bytes(false), 150);
   ledger.release(first);
-  ledger.pack(saving(bytes(20), 3));
+  ledger.pack(event(bytes(20), 3));
   EXPECT_EQ(ledger.bytes(false), 150);
   EXPECT_EQ(ledger.entries().size(), 2) << "a and b";
-  ledger.pack(saving(c, 4));
+  ledger.pack(event(c, 4));
   EXPECT_EQ(ledger.bytes(false), 190) << "b, 20 and c; not a";
   EXPECT_EQ(ledger.entries().size(), 3);
 }
@@ -41,20 +41,20 @@ TEST(SavedBytesLedger, AnswersForTheMomentAtWhichMostWasKept) {
 TEST(SavedBytesLedger, SharedStorageStaysUntilTheLastLetsGo) {
   const at::Tensor a = bytes(100), b = bytes(60);
   Ledger ledger;
-  const auto first = ledger.pack(saving(a, 1));
-  const auto second = ledger.pack(saving(a, 2));
+  const auto first = ledger.pack(event(a, 1));
+  const auto second = ledger.pack(event(a, 2));
   ledger.release(first);
-  ledger.pack(saving(b, 3));
+  ledger.pack(event(b, 3));
   EXPECT_EQ(ledger.bytes(false), 160);
   ledger.release(second);
-  ledger.pack(saving(bytes(90), 4));
+  ledger.pack(event(bytes(90), 4));
   EXPECT_EQ(ledger.bytes(false), 160) << "60 and 90 are less";
   EXPECT_EQ(ledger.entries().size(), 2);
 }
 
 TEST(SavedBytesLedger, MemoryAtTheSameAddressLaterIsNotTheSameStorage) {
   Ledger ledger;
-  for (std::uint64_t node = 1; node <= 64; ++node) ledger.pack(saving(bytes(10), node));
+  for (std::uint64_t node = 1; node <= 64; ++node) ledger.pack(event(bytes(10), node));
   EXPECT_EQ(ledger.bytes(false), 640) << "every tensor died, none was released by autograd";
   for (const auto& saved : ledger.entries()) EXPECT_FALSE(saved.shared);
 }
@@ -62,10 +62,10 @@ TEST(SavedBytesLedger, MemoryAtTheSameAddressLaterIsNotTheSameStorage) {
 TEST(SavedBytesLedger, ForgetsReleasesOfBeforeAReset) {
   const at::Tensor a = bytes(100);
   Ledger ledger;
-  const auto before = ledger.pack(saving(a, 1));
+  const auto before = ledger.pack(event(a, 1));
   ledger.reset();
   EXPECT_EQ(ledger.bytes(false), 0);
-  ledger.pack(saving(a, 2));
+  ledger.pack(event(a, 2));
   ledger.release(before);
   EXPECT_EQ(ledger.bytes(false), 100);
   EXPECT_EQ(ledger.entries().at(0).operation, "operation 2");
@@ -75,8 +75,8 @@ TEST(SavedBytesLedger, StaysSmallOverATrainingLoop) {
   const at::Tensor x = bytes(30);
   Ledger ledger;
   for (std::uint64_t step = 0; step < 20000; ++step) {
-    const auto first = ledger.pack(saving(x, 2 * step + 1));
-    const auto second = ledger.pack(saving(bytes(10), 2 * step + 2));
+    const auto first = ledger.pack(event(x, 2 * step + 1));
+    const auto second = ledger.pack(event(bytes(10), 2 * step + 2));
     ledger.release(first);
     ledger.release(second);
     ASSERT_LE(ledger.size(), 8) << step;

@@ -13,14 +13,14 @@ namespace saved_tensors_test {
 
 using fewbit::SavedBytes;
 using fewbit::session::Keeping;
-using fewbit::session::Kept;
+using fewbit::session::PackedTensor;
 using fewbit::session::SavedTensorUse;
 using fewbit::session::SavedTensorUser;
-using fewbit::session::Saving;
+using fewbit::session::SaveEvent;
 using fewbit::test::hidden;
 
 // Half of the digits, kept in a tensor, beside one that remembers the type.
-class Halved final : public Kept {
+class Halved final : public PackedTensor {
  public:
   explicit Halved(const at::Tensor& tensor)
       : parts_{tensor.to(at::kBFloat16), at::empty({0}, tensor.options())} {}
@@ -38,13 +38,14 @@ class Halver final : public SavedTensorUser {
  public:
   explicit Halver(std::string operation) : operation_(std::move(operation)) {}
 
-  std::unique_ptr<const Kept> replace(const at::Tensor& tensor, const Saving& saving) override {
+  std::unique_ptr<const PackedTensor> replace(const at::Tensor& tensor,
+                                              const SaveEvent& event) override {
     EXPECT_FALSE(at::GradMode::is_enabled());
-    if (saving.facts.operation != operation_ || saving.facts.parameter) return nullptr;
+    if (event.facts.operation != operation_ || event.facts.parameter) return nullptr;
     ++replaced;
     return std::make_unique<Halved>(tensor);
   }
-  std::unique_ptr<Keeping> keep(const Saving& /*saving*/) override {
+  std::unique_ptr<Keeping> keep(const SaveEvent& /*event*/) override {
     ++told;
     return std::make_unique<Nothing>();
   }

@@ -21,7 +21,8 @@ const std::string kPath = testing::TempDir() + "fewbit_scheme_places.txt";
 
 std::vector<std::string> codecs_of(const Compressor& compressor) {
   std::vector<std::string> codecs;
-  for (const Compressor::Site& site : test::coded_sites(compressor)) codecs.push_back(site.codec);
+  for (const Compressor::Site& site : test::coded_sites(compressor))
+    codecs.push_back(site.stored.text());
   return codecs;
 }
 
@@ -37,7 +38,7 @@ TEST(Actnn, LevelsKeepWhatTheyAreDefinedBy) {
   EXPECT_EQ(codecs_at(0), Names());
   EXPECT_EQ(codecs_at(1), Names({"group, 4 bits"}));  // the second layer's input
   EXPECT_EQ(codecs_at(2), Names({"group, 4 bits", "group, 4 bits"}));
-  EXPECT_EQ(codecs_at(3), Names(2, "group, 2 bits by sample"));
+  EXPECT_EQ(codecs_at(3), Names(2, "group by sample, 2 bits"));
 }
 
 TEST(Actnn, LevelNoneIsAsWithoutAScope) {
@@ -104,7 +105,7 @@ TEST(Actnn, BitsFollowTheGradients) {
     torch::autograd::grad({loss}, {first, second});
   }
   EXPECT_EQ(codecs_of(compressor),
-            std::vector<std::string>({"group, 1 bits by sample", "group, 5 bits by sample"}));
+            std::vector<std::string>({"group by sample, 1 bit", "group by sample, 5 bits"}));
 }
 
 TEST(Actnn, GoesOnFromAFileBitForBit) {

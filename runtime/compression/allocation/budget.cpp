@@ -46,7 +46,7 @@ BitSplit split_bits(const std::vector<Demand>& demands, double average) {
   for (const size_t i : order) {
     const Demand& demand = demands[i];
     places.push_back(choices_of(demand));
-    elements += demand.elements + demand.derived;
+    elements += demand.elements + demand.recomputed;
   }
   constexpr double kRounding = 1 + 1e-12;  // 2.1 bits of 10 elements are 21
   const Selection selection = select(std::move(places), average * elements * kRounding);

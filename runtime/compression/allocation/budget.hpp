@@ -11,7 +11,7 @@ struct Demand {
   double weight;              ///< of a relative squared error there, beside one elsewhere
   std::vector<double> error;  ///< relative, of 1, 2, ... bits
   int fixed = 0;              ///< bits that are given; 0: to be found
-  double derived = 0.0;  ///< elements elsewhere that come of these, and add to the bits to spend
+  double recomputed = 0.0;  ///< elements elsewhere that come of these, and add to the bits to spend
 };
 
 struct BitSplit {
@@ -21,7 +21,7 @@ struct BitSplit {
 };
 
 /// Bits for every place, whole ones from 1 to as many as it has errors for, so that the loss is
-/// least while no more than `average` bits an element are spent, derived ones among them, or as
+/// least while no more than `average` bits an element are spent, recomputed ones among them, or as
 /// many as one bit everywhere takes.
 ///
 /// A selection as session/knapsack.hpp finds it, which does not depend on the order of the places,

@@ -24,11 +24,11 @@ double energy_of(const at::Tensor& tensor) {
 }
 
 /// Elements of the input that one element of the output is a sum over.
-double fan_in(const at::Tensor& tensor, const Saving& saving) {
-  if (saving.facts.operation.find("convolution") == std::string::npos) {
+double fan_in(const at::Tensor& tensor, const SaveEvent& event) {
+  if (event.facts.operation.find("convolution") == std::string::npos) {
     return tensor.dim() > 0 ? static_cast<double>(tensor.size(-1)) : 1.0;
   }
-  const at::Tensor& weight = saving.arguments->at(1).toTensor();
+  const at::Tensor& weight = event.arguments->at(1).toTensor();
   return static_cast<double>(weight.numel()) / static_cast<double>(weight.size(0));
 }
 
@@ -49,15 +49,15 @@ bool Sensitivities::follows(std::string_view operation) {
 /// a convolution's the same with windows for rows, a norm's weight with its normalised input and
 /// one factor each. Of log_softmax dx = dy - p sum(dy), in which an error e of p is -e sum(dy).
 void Sensitivities::add(const Compression::SiteKey& site, const at::Tensor& tensor,
-                        const Saving& saving, const Treatment& treatment) {
-  const std::string& operation = saving.facts.operation;
+                        const SaveEvent& event, const SavePolicy& save_policy) {
+  const std::string& operation = event.facts.operation;
   if (!follows(operation)) return;
   const auto elements = static_cast<double>(tensor.numel());
   double square = 1.0, terms = 1.0;
-  if (!treatment.is_norm) square = energy_of(tensor) / elements;
+  if (!save_policy.is_norm) square = energy_of(tensor) / elements;
   if (operation != kLogSoftmax) {
-    if (saving.arguments == nullptr) return;
-    if (!treatment.is_norm) terms = fan_in(tensor, saving);
+    if (event.arguments == nullptr) return;
+    if (!save_policy.is_norm) terms = fan_in(tensor, event);
   }
   coded_.emplace_back(operation, Coded{site, square * terms / elements, elements});
 }

@@ -23,8 +23,8 @@ class Sensitivities {
   static bool follows(std::string_view operation);
 
   /// An operation that runs coded a tensor at a place.
-  void add(const Compression::SiteKey& site, const at::Tensor& tensor, const Saving& saving,
-           const Treatment& treatment);
+  void add(const Compression::SiteKey& site, const at::Tensor& tensor, const SaveEvent& event,
+           const SavePolicy& save_policy);
   void end_call(const RecordedCall& call);
 
  private:

@@ -9,7 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "codecs/codec.hpp"
-#include "compression/recompute/derivation_rules.hpp"
+#include "compression/recompute/recipes.hpp"
 #include "trace/contents.hpp"
 #include "trace/running_operations.hpp"
 
@@ -26,7 +26,7 @@ class KnownClasses {
   static std::optional<codecs::Classes> of_activation(const std::vector<c10::IValue>& arguments,
                                                       const Again& codes);
 
-  /// Whether it asks for such calls beside those that may be derived.
+  /// Whether it asks for such calls beside those that may be recomputed.
   static bool follows(std::string_view operation) { return operation == "aten::copy_"; }
 
   void end_call(const RecordedCall& call, const Beside& beside);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/api/include/torch/ordered_dict.h>
+#include <torch/ordered_dict.h>
 
 #include "fewbit/bits.hpp"
 
@@ -25,143 +25,182 @@ class SavedTensorUse;
 
 struct MemoryPlan;
 
-/// How the tensors are coded that operations keep for backward.
+/// Which codecs store the tensors that operations save for backward.
 enum class Scheme {
-  rotated,  ///< turned at random, then the best table for what comes out; where it is better equal
-            ///< steps, and for probabilities their squares, rounded at random. Of what a few-bit
-            ///< activation gave, behind a dropout or a pooling too, and of the input of a norm
-            ///< before it, what is left once its codes are known, which are kept anyway
-  group,    ///< equal steps between a group's least and greatest, rounded at random
-  actnn,    ///< the same, as ActNN's levels spend its bits (Chen et al., ActNN, ICML 2021): level
-  gact,     ///< the same, as GACT's levels do (Liu et al., GACT, ICML 2022): level. What its probes
-            ///< find in passes of their own is here measured in the backward passes that there are:
-            ///< what an error does to the gradients of the layer's own weights, not to those of
-            ///< layers before, which matters for inputs of norms; of the loss's probabilities to
-            ///< those of all layers; others count as the typical one
-  division,  ///< inputs of convolutions, batch and group norms as means of blocks and `bits` for
-             ///< what is left, equal steps between each channel's least and greatest; others as by
-             ///< group (Wang et al., DIVISION, 2022). As many bits, whole ones, everywhere
-  blpa  ///< inputs of norms in equal bins of what the norms make of them, and that once for norm,
-        ///< relu and the layer behind (Chakrabarti and Moseley, NeurIPS 2019); what is no such
-        ///< input and cannot be derived of one as by group. 2, 4 or 8 bits, the same everywhere.
-        ///< A relu that takes what such a norm gives reads its signs from the codes, others keep
-        ///< one bit more
+  /// Ours. Randomized Hadamard rotation, then the optimal table for N(0, 1) (without trellis this
+  /// is
+  /// unbiased EDEN, Vargaftik et al., ICML 2022). Where its measured error is lower: uniform
+  /// stochastic quantisation, and for probabilities levels at the squares of equal steps.
+  /// Activation
+  /// codes already place each output in an interval, so only its position within the interval is
+  /// stored, also behind a dropout or a pooling and for the input of a norm before the activation.
+  rotated,
+  /// Uniform stochastic quantisation between each group's minimum and maximum.
+  group,
+  /// The same, with bits allocated by ActNN's levels (Chen et al., ActNN, ICML 2021): see `level`.
+  actnn,
+  /// The same, with bits allocated by GACT's levels (Liu et al., GACT, ICML 2022): see `level`.
+  /// GACT's sensitivities come from extra passes; here ordinary backward passes measure them: what
+  /// an error does to the gradients of the layer's own weights, and for the loss's probabilities to
+  /// those of all layers. Sites without such a measurement count as the typical one.
+  gact,
+  /// Inputs of convolutions, batch norms and group norms: block means in bf16 plus a `bits`-bit
+  /// residual, uniform between each channel's minimum and maximum. Other inputs: as `group`.
+  /// Every site has the same whole number of bits (Wang et al., DIVISION, 2022).
+  division,
+  /// Inputs of norms in equal bins of the norm's output, stored once for norm, relu and the next
+  /// layer; a relu behind such a norm reads its signs from these codes (Chakrabarti and Moseley,
+  /// NeurIPS 2019). Other inputs: as `group`. 2, 4 or 8 bits, the same for every site.
+  blpa
 };
 
-/// Whether a tensor is computed again in backward, out of another one's codes, instead of coded.
-enum class Derive {
+/// When a tensor is recomputed in backward from the codes of another one instead of being coded.
+enum class Recompute {
   never,
-  where_better,  ///< where that errs less, with its bits given to the codes that it comes of
+  where_better,  ///< where that has the lower error, once its bits are given to the other tensor
   always         ///< wherever it is possible
 };
 
 struct CompressorOptions {
-  double bits = 2;  ///< the average of all elements that take bits of the budget: 1 to 8
+  /// Average over all coded elements: 1 to 8. A recomputed tensor still counts towards the average;
+  /// its bits go to the tensor it is recomputed from.
+  double bits = 2;
   Scheme scheme = Scheme::rotated;
-  /// Of the schemes actnn and gact; none: 3 and 2. 0: nothing is coded.
-  /// actnn  1: 4 bits, norms' inputs left alone. 2: 4 bits. 3: `bits` on average, split over places
-  ///        by the energies of their outputs' gradients, which backward passes measure, and at each
-  ///        place over samples by the squares of their ranges. 4: the same, and swap. 5: the same,
-  ///        and where there is a CUDA device torch's allocator is asked, for the whole process, for
-  ///        segments that grow (expandable_segments), unless PYTORCH_ALLOC_CONF names these
-  /// gact   1: `bits`, whole ones. 2: `bits` on average, split over places by the same energies
+  /// Of the schemes actnn (default 3) and gact (default 2). 0: nothing is coded.
+  ///   actnn 1  4 bits, inputs of norms stay exact
+  ///   actnn 2  4 bits
+  ///   actnn 3  `bits` on average: over sites by the energy of their outputs' gradients, which
+  ///            backward passes measure, and within a site over samples by their squared ranges
+  ///   actnn 4  level 3, and `offload`
+  ///   actnn 5  level 4; with a CUDA device the allocator is asked, for the whole process, for
+  ///            expandable_segments, unless PYTORCH_ALLOC_CONF names these
+  ///   gact 1   `bits`, a whole number
+  ///   gact 2   `bits` on average, over sites by the same energies
   std::optional<int> level = {};
-  int64_t block = 8;  ///< of the scheme division: elements a side of a mean, above 0
-  /// Bits of the codes of an activation's derivative, 1 to 8. None: the least in which the squared
-  /// error of its table, for inputs from N(0, 1), is a sixteenth of that of the other codes: 3 for
-  /// GELU and SiLU beside 2 bits, 8 beside 8.
+  int64_t block = 8;  ///< of the scheme division: elements on each side of a block, above 0
+  /// Bits of activation codes, 1 to 8. None: the fewest whose squared error for inputs from N(0, 1)
+  /// is at most a sixteenth of the other codes' error: 3 for GELU and SiLU at 2 bits, 8 at 8 bits.
   std::optional<int> activation_bits = {};
-  /// Of all that is coded in a forward, instead of bits, which then hold for the first forward
-  /// alone; 0: none. From the second one on no more is kept, or one bit of each element, but
-  /// where a forward has more elements than all before, or places that none had: by as much more,
-  /// that once.
+  /// Budget in bytes of all codes of one forward, in place of `bits`; 0: none. The first forward
+  /// uses `bits`, later ones stay within the budget, or at one bit per element. A forward with more
+  /// elements than any before, or with new sites, exceeds it by their share, once.
   int64_t bytes = 0;
-  int64_t group = 256;  ///< elements that share a mean and a factor: 64, 128, 256, 512 or 1024
-  int trellis = 0;  ///< states of a trellis that picks codes of 1 to 4 bits: 4, 8; 0: none. With 4
-                    ///< errors are a quarter less, and coding takes twice the time
-  /// What is coded leaves the device's memory until backward, but for tensors of less than 4 KiB: a
-  /// GPU's to pinned memory of the host, by a stream of its own and back ahead of its use; a CPU's
-  /// to a file in the folder that TMPDIR names, which is no larger than what is away at a time.
-  /// Gradients are the same. Where the file cannot be made or written, a forward or backward throws
-  /// c10::Error once, naming the folder; from then on what would leave stays.
-  bool swap = false;
-  /// What a backward pass decodes or computes again and comes back to may stay until then, the
-  /// latest up to so many bytes of each model; 0: it is decoded for every use. Gradients are the
-  /// same.
-  int64_t held_bytes = 0;
+  int64_t group = 256;  ///< elements that share a mean and a scale: 64, 128, 256, 512 or 1024
+  /// States of the trellis that chooses codes of 1 to 4 bits: 4 or 8; 0: none. With 4 the squared
+  /// error is a quarter lower and coding takes twice the time.
+  int trellis = 0;
+  /// Codes leave the device's memory until backward, except tensors below 4 KiB. A GPU's go to
+  /// pinned host memory on a stream of their own and come back ahead of their use. A CPU's go to a
+  /// file in the folder TMPDIR, no larger than what is offloaded at a time. Gradients do not
+  /// change. Where the file cannot be written, a forward or backward throws c10::Error once, naming
+  /// the folder; from then on codes stay in memory.
+  bool offload = false;
+  /// Cache of decoded and recomputed tensors within a backward pass, in bytes per model; 0: every
+  /// use decodes again. Gradients do not change.
+  int64_t decoded_cache_bytes = 0;
 };
 
-/// Keeps in few bits what the operations of a model keep for their backward pass, whatever they
-/// are, in a model that was not changed:
+/// Where the numbers of a saved tensor come from in backward.
+enum class Storage {
+  exact,       ///< the tensor itself stays, as autograd keeps it
+  coded,       ///< codes stay
+  recomputed,  ///< nothing stays: it is recomputed from the codes of another site
+  offloaded    ///< the tensor itself leaves the device's memory until backward
+};
+
+/// Why a tensor stays exact that could be coded.
+enum class ExactReason {
+  requested,     ///< by a rule or a plan, or because codes would take more bytes
+  shared,        ///< another operation saves the same memory exactly
+  divided,       ///< a logarithm, a root or a quotient uses the operation's result
+  result_in_use  ///< somebody still held the operation's result when the scope ended
+};
+
+/// How a saved tensor is stored until backward.
+struct StoredAs {
+  Storage storage = Storage::coded;
+  /// "rotated", "rotated by class" (beside the codes of an activation), "normalised" (after means
+  /// and deviations), "few-bit table" (an activation's derivative), "squares", "group", ...; empty
+  /// unless it is coded.
+  std::string codec = {};
+  double bits = 0.0;                            ///< of an element's code; 0: as many as it needs
+  std::string recomputed_by = {};               ///< "linear of norm"; empty unless recomputed
+  ExactReason reason = ExactReason::requested;  ///< where it is exact
+
+  /// "rotated, 2 bits", "recomputed: linear of norm", "exact, shared".
+  std::string text() const;
+};
+
+/// Stores what operations save for their backward pass in few bits, in an unchanged model:
 ///
 ///   fewbit::Compressor compressor({.bits = 2});
 ///   { fewbit::CompressionScope scope(compressor); loss = model->forward(x); }
 ///   loss.backward();
 ///   std::cout << compressor.report();
 ///
-/// What is kept how (the list: compression/rules.cpp):
-/// - inputs of linear layers, convolutions, products, squares and norms: out of the budget, by the
-///   codec that errs least there; of a norm after means and deviations, which it keeps anyway, are
-///   taken out, and of factors after the root mean squares of what a factor beside them scales, or
-///   of columns, where these are unlike;
-/// - queries, keys and values of attention, which runs again in backward: with more bits; so
-///   probabilities of softmax, those of log_softmax like any input but exact the greatest of each
-///   row, where it errs less rounded at random between levels at the squares of equal steps;
-/// - masks of attention as they were in the forward: those of bool in a bit an element, others in a
-///   copy, once for all layers that take the same tensor;
-/// - inputs of checkpoints (checkpoint.hpp), which run again too: with as many bits as queries,
-///   unless the function divides or chooses by them;
-/// - activations by few-bit derivatives, relu in 1 bit, exact. Tables err beside a derivative of 1:
-///   where all inputs lie far out, at -8, so do the small gradients there. sigmoid, tanh, softplus
-///   and logsigmoid stay libtorch's own unless a rule names them: their derivatives fall to 0, and
-///   a loss such as binary_cross_entropy(sigmoid(x)) divides by them;
-/// - squares, probabilities of softmax, inputs of elu, celu and checkpoints are held as they are as
-///   long as somebody holds a result of theirs, factors of products, inputs of gelu, silu, mish,
-///   hardswish and selu until a layer or a sum takes the result: where a logarithm, a root or a
-///   quotient by it takes it meanwhile, as in log(x^2 + eps) or log(elu(x) + 1), they stay so
-///   ("exact, divided by"), and the former where the scope ends meanwhile ("exact, of a result").
-///   So stay squares that more than one number weighs, as (y - t)^2 / var, and probabilities beside
-///   what has a gradient, as p log p. Of more than 64 that wait, the oldest is decided.
-///   Not seen are a logarithm in another thread, that of a layer's result, and that of a product,
-///   or of an activation other than elu and celu, behind a sum or the scope's end:
-///   leave_alone("pow"), "mul", "_softmax" or "elu" keeps it exact there. In place elu, celu and
-///   selu keep their result then, as libtorch does, others a copy of their input, which is made
-///   before;
-/// - dropout's masks in 1 bit, places of pooling in as few as hold them, nothing of tensors that
-///   backward reads the sizes of: exact.
+/// Forward values are those of the same model in an ActivationScope. Gradients are estimates; where
+/// they are linear in what is stored, their mean is the exact gradient. Use one Compressor for each
+/// model; its scopes may be open in several threads.
 ///
-/// Left alone: tensors of fewer than 1,024 elements, parameters with their views, casts and copies
-/// (clone, contiguous, repeat, cat and stack of parameters alone), data that no gradient runs
-/// through (the batch, frozen weights), what other operations and custom functions save, and what
-/// is saved within a backward pass. What several operations keep is coded once; of what the caller
-/// holds as well, as a list of hidden states, the codes come on top. Forward values are those of
-/// the ActivationScope, gradients are estimates whose mean is theirs where they are linear in what
-/// is kept. Codes are of the value that was saved: changing a tensor in place afterwards harms
-/// nothing. A second derivative takes what was decoded for what was saved; activations, attention
-/// and log_softmax refuse it.
+/// **What is coded** (the list: compression/rules.cpp)
+/// - Inputs of linear layers, convolutions, products, squares and norms. For norms, means and
+///   deviations (which the norm saves anyway) are removed first. For factors of products, root mean
+///   squares over the dimensions that the other factor broadcasts, or of columns, are removed first
+///   where these differ enough to lower the error by a fifth.
+/// - Queries, keys and values of attention, with more bits, since attention runs again in backward;
+///   probabilities of softmax; probabilities of log_softmax, the greatest of each row exactly.
+/// - Inputs of checkpoints (checkpoint.hpp), with as many bits as queries, unless the function
+/// divides
+///   or chooses by them.
+/// - Derivatives of activations, by tables; relu's in 1 bit, exactly.
+/// - Masks of dropout in 1 bit, indices of pooling in as few bits as hold them, Boolean masks of
+///   attention in 1 bit, other masks of attention in one copy for all layers that share them, all
+///   exactly. Of tensors that backward reads only the sizes of, these.
 ///
-/// On CUDA the host waits for the device where errors are measured, and nowhere else. Changes of a
-/// saved tensor's contents that its version does not tell, as by data(), are seen on a CPU alone,
-/// and where they are many.
+/// **What stays exact**
+/// - sigmoid, tanh, softplus and logsigmoid, unless a rule names them: their derivatives fall to 0,
+///   and losses such as binary_cross_entropy(sigmoid(x)) divide by them.
+/// - Whatever a logarithm, a root or a quotient uses. Squares, probabilities, inputs of elu and
+/// celu
+///   and of checkpoints wait, uncoded, while somebody holds a result of theirs; factors of products
+///   and inputs of gelu, silu, mish, hardswish and selu wait until a layer or a sum takes the
+///   result. Where a division takes it first, they stay exact (ExactReason::divided). Squares,
+///   probabilities, elu and celu also stay exact where the scope ends first (result_in_use),
+///   squares that unequal weights multiply, as (y - t)^2 / var, and probabilities times what has a
+///   gradient, as p log p. At most 64 tensors wait; then the oldest is decided.
+/// - What others save exactly anyway, tensors of fewer than 1,024 elements, parameters with their
+///   views, casts and copies, data that no gradient flows through, what other operations and custom
+///   functions save, and what is saved within a backward pass.
 ///
-/// Groups of the schemes group, actnn, gact and division run across a norm's rows and channels, as
-/// their papers' do: where these are unlike by decades, small ones have wrong gradients. The
-/// default scheme takes means and deviations out before.
+/// **Limits**
+/// - Not seen: a logarithm in another thread, of a layer's result, and of a product or an
+/// activation
+///   (other than elu and celu) behind a sum or the end of the scope. leave_alone("pow"), "mul",
+///   "_softmax" or "elu" keeps the operand exact there.
+/// - A table's error is relative to a derivative of 1. Where all inputs are near -8, gradients are
+///   small and their relative error is large.
+/// - The schemes group, actnn, gact and division group across rows and channels, as in the papers:
+///   where these differ by decades, small ones have wrong gradients.
+/// - The rotated codec loses precision when a group's mean exceeds about 10^4 standard deviations.
+/// - A NaN or an infinity makes its group NaN; other groups are right.
+/// - Second derivatives take the decoded tensors. Activations, attention and log_softmax refuse
+/// them.
+/// - In place: codes are of the value that was saved, so a later change does no harm. A change that
+///   the version counter misses, as through data(), is detected on a CPU only, and only if large.
+///   An activation in place, until it is decided, holds its result (elu, celu, selu) or a copy of
+///   its input (others).
 ///
-/// A NaN or an infinity makes its whole group NaN, other groups are right. Means that are 10^4
-/// times the deviation cost rotation its precision. Elements that are far greater than the others
-/// of their group, as masks, padding and outliers put them in, are kept apart exactly, on a CPU.
-///
-/// Bits are whole ones at every place, split so that their average is what was asked for, by errors
-/// measured at a place's first, second, third, fifth, ... and every 64th tensor. A tensor that can
-/// be computed again of what another one's codes hold is not coded where the gradient gains from
-/// its bits there (derive); it counts as an element that takes bits all the same. Random numbers
-/// are the compressor's own, by the seed of torch's default generator and the number of forwards:
-/// that generator is not advanced, so dropout draws what it draws without a scope.
-///
-/// One of each model; its scopes may be open in several threads.
+/// **Bytes and time**
+/// - What several operations save is stored once. What the caller holds too has its codes on top.
+/// - Bits are whole numbers at every site. They are allocated by errors measured at a site's first,
+///   second, third, fifth, ... and every 64th tensor. Only there the host waits for a CUDA device.
+/// - Elements far greater than the rest of their group (masks, padding, outliers) are stored apart,
+///   exactly, on a CPU.
+/// - Random numbers come from the compressor's own stream, by the seed of torch's default generator
+///   and the number of forwards. That generator is not advanced: dropout draws as without a scope.
 class Compressor {
  public:
+  /// Throws c10::Error naming the option and what is accepted.
   explicit Compressor(CompressorOptions options = {});
   ~Compressor();
   Compressor(const Compressor&) = delete;
@@ -169,96 +208,98 @@ class Compressor {
 
   const CompressorOptions& options() const;
 
-  /// Tells the names of parameters as they are now (after a cast of the model, or a move to another
-  /// device, they have to be told again), so that rules and the report can name places of the
-  /// model: name(model->named_parameters()). Holds none of them.
+  /// Gives parameters their names, for rules and the report: name(model->named_parameters()). Call
+  /// it again after a cast of the model or a move to another device. No tensor is held.
   Compressor& name(const torch::OrderedDict<std::string, at::Tensor>& parameters);
 
-  /// For what an operation keeps, by its name ("aten::addmm", "addmm") or by that of a parameter
-  /// that it takes ("encoder.layers.0.*"); * stands for any characters. The latest rule that fits
-  /// counts. A rule with bits or a type also holds for operations that would be left alone; what
-  /// logarithms, roots and quotients keep has to be named without *.
+  /// Sets bits, 1 to 8, for what matching operations save. A pattern is the name of an operation
+  /// ("aten::addmm", "addmm") or of a parameter that it takes ("encoder.layers.0.*"); * stands for
+  /// any characters. The latest matching rule counts. Rules also apply to operations that are left
+  /// alone by default; operations that divide have to be named without *.
   ///
-  /// An activation has the names of libtorch's operation ("aten::silu"), of its function and of
+  ///   compressor.rule("encoder.layers.0.*", fewbit::Bits{4}).leave_alone("aten::bmm");
+  ///
+  /// An activation has the names of libtorch's operation ("aten::silu"), of its function and its
   /// aliases ("silu", "swish"), "fewbit::activation", and "encoder.layers.0.silu" in the module of
-  /// the layer whose output it takes ("encoder.layers.0.linear1"). sigmoid, tanh, softplus and
-  /// logsigmoid have to be named in full for bits, by a name of their own. With a type, or left
-  /// alone, an activation runs as libtorch's own, and what that keeps is meant.
+  /// the layer that feeds it ("encoder.layers.0.linear1"). sigmoid, tanh, softplus and logsigmoid
+  /// have to be named in full.
   Compressor& rule(const std::string& pattern, Bits bits);
-  /// Kept as torch::kBFloat16, kFloat8_e4m3fn or kFloat8_e5m2 instead, rounded to nearest, beside
-  /// the budget. Doubles and what is that small already are left alone.
+  /// Stores matching tensors as torch::kBFloat16, kFloat8_e4m3fn or kFloat8_e5m2, rounded to
+  /// nearest, outside of the budget. Doubles and tensors of that size or less stay exact. A
+  /// matching activation runs as libtorch's own.
   Compressor& rule(const std::string& pattern, at::ScalarType type);
+  /// Matching tensors stay exact; matching activations run as libtorch's own.
   Compressor& leave_alone(const std::string& pattern);
-  /// What would take bits is kept as it is, but out of the device's memory until backward, as the
-  /// option `swap` says of codes, beside the budget; with or without that option, and for
-  /// operations, too, that would be left alone. In forward the copy that leaves comes on top.
-  Compressor& swap_exact(const std::string& pattern);
+  /// Offloads matching tensors uncompressed until backward, as the option `offload` does codes,
+  /// with or without that option. They do not count against the bit budget. In forward the copy
+  /// that leaves takes memory besides.
+  Compressor& offload_exact(const std::string& pattern);
 
-  /// For a derivation, by its name, or * for all: how tensors come of others.
-  ///   copy        the same numbers, all times one number, or with a layer's bias
-  ///   norm        a norm's output of its input
-  ///   relu        its output of its input and of the signs that are kept; leaky_relu's too
-  ///   sign        the signs that relu keeps of a norm's output: of codes that keep them, which are
-  ///               those of the scheme blpa
-  ///   dropout     its output of its input and of the mask that is kept
-  ///   sum         of two tensors that both come back, as behind a residual branch
-  ///   activation  any other one's output of its input
-  ///   linear      a linear layer's output of its input, as queries, keys and values: costs the
-  ///               layer's product a second time, where layers follow each other a third
-  ///   softmax     probabilities that log_softmax keeps of its input
-  /// They build on each other, up to sixteen and two products: with `linear` and `norm` the queries
-  /// come of the norm's input. Weights are the model's: parameters, and those that name() told if
-  /// they are frozen; one that changes until backward is an error. copy, norm, relu, dropout
-  /// and sum are taken where_better from the start (in the scheme blpa always, and sign, but for
-  /// sum, in others of a paper never), others never: `linear` and `activation` bring much for their
-  /// time (README), softmax is not linear.
-  Compressor& derive(const std::string& name, Derive when);
+  /// Sets when tensors of one kind are recomputed from other saved tensors instead of being coded.
+  /// kind: one of these, or * for all:
+  ///   copy        the same numbers, all times one number, or plus a layer's bias
+  ///   norm        a norm's output, from its input
+  ///   relu        relu's or leaky_relu's output, from its input and the stored signs
+  ///   sign        relu's signs, from a norm's codes (of the scheme blpa)
+  ///   dropout     dropout's output, from its input and the stored mask
+  ///   sum         the sum of two tensors that both come back, as behind a residual branch
+  ///   activation  any other activation's output, from its input
+  ///   linear      a linear layer's output, from its input, as queries, keys and values: costs the
+  ///               layer's product once more, in a chain of layers twice more
+  ///   softmax     the probabilities that log_softmax saves, from its input
+  /// Kinds combine, up to sixteen steps and two products: with `linear` and `norm`, queries come
+  /// from the norm's input. Weights are the model's parameters, frozen ones if name() told them; a
+  /// weight that changes before backward is an error. Default: where_better for copy, norm, relu,
+  /// dropout and sum (scheme blpa: always, with sign, without sum; other papers' schemes: never),
+  /// never for the others. `linear` and `activation` save much for their time (README); softmax is
+  /// biased.
+  Compressor& recompute(const std::string& kind, Recompute when);
 
-  /// Keeps each place as the plan chose (memory_plan.hpp), whatever rules, `derive` and the budget
-  /// say; places that it does not name are kept as ever.
+  /// Stores each site as the plan chose (memory_plan.hpp), whatever rules, `recompute` and the
+  /// budget say. Sites that the plan does not name are stored as ever.
   Compressor& follow(const MemoryPlan& plan);
 
-  /// One tensor that one place of a model keeps.
+  /// One saved tensor of one place in the model.
   struct Site {
-    std::string operation;  ///< "aten::addmm"
-    int argument = 0;       ///< of it; -1: a result
-    int64_t call = 0;       ///< the how many-th of a forward, from 0
-    std::string module;     ///< "encoder.layers.0", whose parameters it takes; empty: not known
-    /// "rotated, 2 bits"; "rotated by class, 2 bits", beside the codes of an activation; "few-bit
-    /// table", those codes; "normalised, 2 bits", by means and deviations that a norm keeps;
-    /// "derived: linear of norm" has no codes; "exact, kept anyway" by others; "exact, divided by";
-    /// "exact, of a result".
-    std::string codec;
-    int64_t count = 0;         ///< how often it was coded so far
-    int64_t elements = 0;      ///< of the latest
-    int64_t bytes_before = 0;  ///< of the latest
-    int64_t bytes_after = 0;   ///< of the latest, in the device's memory,
-    int64_t bytes_away = 0;    ///< and where swap puts them
-    /// Squared, over the tensor's energy, when last measured; 0: exact. Of an activation's table
-    /// over the energy of the derivative, for inputs from N(0, 1).
+    std::string operation;        ///< "aten::addmm"
+    int argument = 0;             ///< of the operation; -1: a result
+    int64_t call = 0;             ///< number of this call within a forward, from 0
+    std::string module;           ///< whose parameters it takes, "encoder.layers.0"; empty: unknown
+    StoredAs stored;              ///< the latest tensor
+    int64_t count = 0;            ///< tensors so far
+    int64_t elements = 0;         ///< of the latest
+    int64_t bytes_before = 0;     ///< of the latest, exact
+    int64_t bytes_after = 0;      ///< of the latest, in the device's memory
+    int64_t bytes_offloaded = 0;  ///< of the latest, elsewhere
+    /// Squared error over the tensor's energy, when last measured; 0: exact. Of a table: over the
+    /// derivative's energy, for inputs from N(0, 1).
     double error = 0.0;
-    /// The median over groups of 256 elements of their own squared error over their own energy. It
-    /// shows an error that a few large elements hide. Of a derived tensor it is an estimate.
+    /// Median over groups of 256 elements of each group's squared error over its own energy. Shows
+    /// an error that a few large elements hide. An estimate where the tensor is recomputed.
     double median_error = 0.0;
     /// "aten::addmm of encoder.layers.0.linear1, argument 1, call 4".
     std::string name() const;
   };
-  /// In the order in which they were met.
+  /// In the order in which they were first seen.
   std::vector<Site> sites() const;
-  /// What the latest forward kept as it is, parameters aside, in memories of 4 KiB and more.
+
+  /// What one kind of operation saved exactly in the latest forward, parameters not included, in
+  /// memories of 4 KiB and more.
   struct LeftAlone {
     std::string operation;  ///< "aten::mkldnn_rnn_layer"
     std::string reason;     ///< "oneDNN's layer reads a layout of its own"
-    int64_t count = 0;      ///< of memories,
-    int64_t bytes = 0;      ///< together, each counted once
+    int64_t count = 0;      ///< memories
+    int64_t bytes = 0;      ///< of all of them, each counted once
   };
   std::vector<LeftAlone> left_alone() const;
-  /// Both as tables for a person, with totals, and how good the split of bits is at least.
+
+  /// sites() and left_alone() as tables for a person, with totals and a bound on how much better
+  /// another allocation of bits could be.
   std::string report() const;
 
-  /// Writes the places, their bits and the number of forwards as text. After load, and with torch's
-  /// generator in the state of that moment, a run goes on bit for bit. Rules and options are the
-  /// program's. Throws c10::Error naming the file.
+  /// Writes sites, their bits and the number of forwards as text (docs/files.md). After load, with
+  /// torch's generator in the same state, a run continues bit for bit. Rules and options are not in
+  /// the file. Throws c10::Error naming the file; load refuses a file that was changed or cut.
   void save(const std::string& path) const;
   void load(const std::string& path);
 
@@ -268,9 +309,9 @@ class Compressor {
   std::shared_ptr<session::Compression> compression_;
 };
 
-/// One forward, by which places are counted and bits split: while it lives, what operations of this
-/// thread save for backward is coded, and activations run in an ActivationScope. Scopes nest; the
-/// latest one that codes a tensor does.
+/// Compresses what this thread's operations save for backward while it lives, and runs activations
+/// as an ActivationScope does. One scope spans one forward: sites are counted and bits allocated by
+/// it. Scopes nest; the innermost one that codes a tensor stores it.
 class CompressionScope {
  public:
   /// Throws c10::Error where the process runs another autograd engine than libtorch's, or where
@@ -287,25 +328,27 @@ class CompressionScope {
   std::unique_ptr<session::CompressionPolicy> policy_;
 };
 
-/// What one forward keeps for backward, exact and inside of scopes of several budgets.
-struct CompressionPlan {
+/// Saved bytes of one forward, exact and with several budgets.
+struct BudgetPreview {
   struct Row {
     double bits;    ///< 0: exact
-    int64_t bytes;  ///< of all that autograd keeps, parameters left out
+    int64_t bytes;  ///< of all saved tensors, parameters not included
   };
   std::vector<Row> rows;
-  std::string sites;  ///< what is kept of what with the bits of the options
+  std::string sites;  ///< report() with the bits of the options
 
   /// A table for a person.
   std::string text() const;
 };
 
-/// By running `forward` twice for every budget: the first time errors are measured, by which bits
-/// are split the second time. Budgets that the scheme does not take are left out. Nothing is
-/// trained, no gradient computed; torch's default generator and buffers such as running means move
-/// on as by any forward.
+/// Measures what one forward would save with 1, 1.5, 2, 3, 4 and the options' bits on average:
 ///
-///   std::cout << fewbit::plan([&] { return model->forward(x); }, {.bits = 2}).text();
-CompressionPlan plan(const std::function<at::Tensor()>& forward, CompressorOptions options = {});
+///   std::cout << fewbit::preview_budgets([&] { return model->forward(x); }, {.bits = 2}).text();
+///
+/// Runs `forward` twice for each budget: the first run measures errors, by which bits of the second
+/// are allocated. Budgets that the scheme does not take are left out. Computes no gradient; torch's
+/// default generator and buffers such as running means advance as in any forward.
+BudgetPreview preview_budgets(const std::function<at::Tensor()>& forward,
+                              CompressorOptions options = {});
 
 }  // namespace fewbit

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/api/include/torch/ordered_dict.h>
+#include <torch/ordered_dict.h>
 
 /// Linear layers that keep a random projection of their input for their weight's gradient:
 /// dW = (S dY)^T (S X), where S has p rows and X one for every element of a batch, R in all. Its

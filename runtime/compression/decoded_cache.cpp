@@ -1,0 +1,84 @@
+#include "compression/decoded_cache.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/backward_pass.hpp"
+#include "trace/streams.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+class HoldingRun final : public codecs::Encoded, public std::enable_shared_from_this<HoldingRun> {
+ public:
+  HoldingRun(std::shared_ptr<const codecs::Encoded> run, std::shared_ptr<DecodedCache> held)
+      : run_(std::move(run)), held_(std::move(held)) {}
+  ~HoldingRun() override { held_->drop(this); }
+  HoldingRun(const HoldingRun&) = delete;
+  HoldingRun& operator=(const HoldingRun&) = delete;
+
+  at::Tensor decoded() const override {
+    if (at::Tensor decoded = held_->find(this); decoded.defined()) {
+      if (is_last_use()) held_->drop(this);
+      return decoded;
+    }
+    at::Tensor decoded = run_->decoded();
+    if (is_in_backward() && !is_last_use()) held_->add(this, decoded);
+    return decoded;
+  }
+
+  at::TensorList tensors() const override { return run_->tensors(); }
+
+ private:
+  /// Whoever may use it owns it until its backward is over.
+  bool is_last_use() const { return weak_from_this().use_count() <= 1; }
+
+  std::shared_ptr<const codecs::Encoded> run_;
+  std::shared_ptr<DecodedCache> held_;
+};
+
+}  // namespace
+
+at::Tensor DecodedCache::find(const codecs::Encoded* run) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(held_, run, &Held::run);
+  if (found == held_.end() || found->decoded._version() != found->version) return {};
+  return found->stream == current_stream(found->decoded) ? found->decoded : at::Tensor();
+}
+
+void DecodedCache::add(const codecs::Encoded* run, const at::Tensor& decoded) {
+  const auto bytes = static_cast<int64_t>(decoded.nbytes());
+  std::list<Held> dropped;  // freed without the lock
+  const std::lock_guard lock(mutex_);
+  drop(run, dropped);
+  if (bytes > most_bytes_) return;
+  while (bytes_ + bytes > most_bytes_) drop_oldest(dropped);
+  held_.push_front({run, decoded, decoded._version(), current_stream(decoded)});
+  bytes_ += bytes;
+}
+
+void DecodedCache::drop(const codecs::Encoded* run) {
+  std::list<Held> dropped;
+  const std::lock_guard lock(mutex_);
+  drop(run, dropped);
+}
+
+void DecodedCache::drop(const codecs::Encoded* run, std::list<Held>& dropped) {
+  const auto found = std::ranges::find(held_, run, &Held::run);
+  if (found == held_.end()) return;
+  bytes_ -= static_cast<int64_t>(found->decoded.nbytes());
+  dropped.splice(dropped.begin(), held_, found);
+}
+
+void DecodedCache::drop_oldest(std::list<Held>& dropped) {
+  bytes_ -= static_cast<int64_t>(held_.back().decoded.nbytes());
+  dropped.splice(dropped.begin(), held_, std::prev(held_.end()));
+}
+
+std::shared_ptr<const codecs::Encoded> holding(std::shared_ptr<const codecs::Encoded> run,
+                                               std::shared_ptr<DecodedCache> held) {
+  return std::make_shared<HoldingRun>(std::move(run), std::move(held));
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Stream.h>
+
+#include "codecs/codec.hpp"
+
+namespace fewbit::session {
+
+/// Runs that backward passes decoded and come back to: the latest, up to so many bytes.
+/// Thread-safe.
+class DecodedCache {
+ public:
+  explicit DecodedCache(int64_t most_bytes) : most_bytes_(most_bytes) {}
+
+  /// Undefined where it is not held, was changed since, or belongs to another stream of the device.
+  at::Tensor find(const codecs::Encoded* run) const;
+  void add(const codecs::Encoded* run, const at::Tensor& decoded);
+  void drop(const codecs::Encoded* run);
+
+ private:
+  struct Held {
+    const codecs::Encoded* run;
+    at::Tensor decoded;
+    int64_t version;
+    c10::Stream stream;
+  };
+
+  /// With the lock held. To be freed without it.
+  void drop(const codecs::Encoded* run, std::list<Held>& dropped);
+  void drop_oldest(std::list<Held>& dropped);
+
+  const int64_t most_bytes_;
+  mutable std::mutex mutex_;
+  std::list<Held> held_;  ///< the latest first
+  int64_t bytes_ = 0;
+};
+
+/// The run, which `held` holds from its first use in a backward pass to its last.
+std::shared_ptr<const codecs::Encoded> holding(std::shared_ptr<const codecs::Encoded> run,
+                                               std::shared_ptr<DecodedCache> held);
+
+}  // namespace fewbit::session

@@ -1,0 +1,110 @@
+// Inputs of norms wait until it is known what becomes of the norms' outputs: an activation's codes
+// tell where its input lay, so where the norm's did.
+#include <exception>
+#include <utility>
+
+#include <ATen/core/grad_mode.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/util/ScopeExit.h>
+
+#include "compression/recorder.hpp"
+#include "trace/streams.hpp"
+
+namespace fewbit::session {
+
+/// What is a copy, such as of a part of x, lies otherwise than what the norm gives.
+bool CompressionUser::waits(const at::Tensor& run, const Saved& saved) const {
+  const SaveDecision& decision = saved.decision;
+  if (!decision.is_norm || !compression_->codes_by_class(decision)) return false;
+  if (!may_be_recomputed(saved.event.facts.operation) || decision.is_observed) return false;
+  const bool is_view = run.is_same_size(saved.view) && run.data_ptr() == saved.view.data_ptr();
+  return is_view && may_be_followed(run) && !tracker_.classes_of(saved.view);
+}
+
+std::shared_ptr<StoredRun> CompressionUser::wait(
+    const Saved& saved, std::optional<RecomputeTracker::Recomputed> recomputed) {
+  const auto run = std::make_shared<StoredRun>(saved.view);
+  waiting_.emplace(Waiting{run, saved.view, saved.event, saved.decision, saved.site,
+                           current_stream(saved.view), std::move(recomputed)});
+  waiting_->event.arguments = nullptr;  // which end with the norm
+  return run;
+}
+
+/// What takes its memory may change it; what takes the norm's output decides what it is coded by.
+void CompressionUser::follow_start(const RecordedCall& call) {
+  if (takes(call, memory_of(waiting_->input).address())) return settle({});
+  const bool is_of_output = waiting_->output && takes(call, waiting_->output->memory());
+  if (!call.arguments.empty() && (waiting_->running > 0 || is_of_output)) ++waiting_->running;
+}
+
+void CompressionUser::follow_end(const RecordedCall& call) {
+  if (waiting_->running > 0 && --waiting_->running == 0) return settle({});
+  if (waiting_->has_ended || call.operation != waiting_->event.facts.operation) return;
+  waiting_->has_ended = true;
+  waiting_->statistics = statistics_of(call);
+  if (call.results.empty() || !may_be_followed(call.results[0].toTensor())) return settle({});
+  waiting_->output.emplace(call.results[0].toTensor());
+  waiting_->strides = call.results[0].toTensor().strides().vec();
+}
+
+void CompressionUser::start_call(const RecordedCall& call) {
+  if (waiting_ && waiting_->has_ended) follow_start(call);
+  if (!consumers_.is_empty()) consumers_.start_call(call);
+  if (concerns(call.operation)) tracker_.start_call(call);
+}
+
+void CompressionUser::end_call(const RecordedCall& call) {
+  if (waiting_) follow_end(call);
+  if (!consumers_.is_empty()) consumers_.end_call(call);
+  if (of_result_ && call.operation == of_result_->operation) follow_result(call);
+  if (!concerns(call.operation)) return;
+  tracker_.end_call(call);
+  sensitivities_.end_call(call);
+}
+
+std::optional<codecs::Classes> CompressionUser::classes_of_waiting(const SaveEvent& event) const {
+  if (!waiting_ || !waiting_->output || event.arguments == nullptr) return std::nullopt;
+  if (event.facts.operation != "fewbit::activation" || !tracker_.codes()) return std::nullopt;
+  const at::Tensor x = event.arguments->at(0).toTensor();
+  const Contents& output = *waiting_->output;
+  // Class by class in the order of the input's memory.
+  const bool is_output = may_be_followed(x) && memory_of(x).address() == output.memory() &&
+                         x.numel() == output.count() && output.place_of(x).has_value();
+  const bool is_alike = waiting_->input.sizes() == x.sizes() &&
+                        waiting_->input.strides() == x.strides() &&
+                        waiting_->strides == x.strides().vec();
+  if (!is_output || !is_alike) return std::nullopt;
+  if (waiting_->stream != current_stream(waiting_->input)) return std::nullopt;
+  auto classes = KnownClasses::of_activation(*event.arguments, *tracker_.codes());
+  if (classes) classes->zero.reset();  // of the output
+  return classes;
+}
+
+void CompressionUser::settle(const std::optional<codecs::Classes>& classes) {
+  if (!waiting_) return;
+  const Waiting waiting = *std::exchange(waiting_, std::nullopt);
+  const c10::StreamGuard guard(waiting.stream);
+  const at::Tensor& run = waiting.input;
+  const Saved saved{run, run, waiting.event, waiting.decision, waiting.site};
+  EncodedRun now;
+  if (waiting.run->is_settled()) return;  // others hold it as it is
+  const auto settled = c10::make_scope_exit([&] { waiting.run->settle(now.codes); });
+  // By no operation of libtorch's, but by a custom function's own code.
+  if (waiting.run->has_changed()) return;
+  now = encode(run, saved, {waiting.event, classes, waiting.statistics});
+  if (now.codes && waiting.recomputed) measure_recomputed(saved, run, *waiting.recomputed);
+}
+
+void CompressionUser::end_forward() noexcept {
+  try {
+    const at::NoGradGuard no_grad;
+    settle({});
+    consumers_.end();
+  } catch (...) {
+    compression_->keep_failure(std::current_exception());
+  }
+  uses_.end();
+  compression_->end_forward();
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,268 @@
+#include "compression/recompute/tracker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/Exception.h>
+
+#include "compression/rules.hpp"
+#include "trace/model_parameters.hpp"
+#include "trace/running_operations.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+void append(std::vector<at::Tensor>& all, const std::vector<at::Tensor>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+/// What is computed again, once for all that ask at the same time.
+class RecomputedRun final : public codecs::Encoded {
+ public:
+  RecomputedRun(Shown from, Recipe recipe, const at::Tensor& result)
+      : from_(std::move(from)),
+        recipe_(std::move(recipe)),
+        sizes_(result.sizes().vec()),
+        strides_(result.strides().vec()),
+        count_(result.numel()),
+        type_(result.scalar_type()) {
+    recipe_.from = at::Tensor();
+    for (const at::Tensor& constant : recipe_.kept) constants_.push_back(Constant(constant));
+    if (recipe_.weight.defined()) constants_.push_back(Constant(recipe_.weight));
+  }
+
+  at::Tensor decoded() const override {
+    const std::lock_guard lock(mutex_);
+    if (auto storage = latest_.lock()) {
+      return at::empty({0}, options_).set_(c10::Storage(std::move(storage)), 0, {count_}, {1});
+    }
+    const at::Tensor run = computed();
+    options_ = run.options();
+    latest_ = run.storage().getWeakStorageImpl();
+    return run;
+  }
+
+  /// As what it comes of holds them now.
+  at::TensorList tensors() const override {
+    const std::lock_guard lock(mutex_);
+    held_ = from_.run->tensors().vec();
+    append(held_, recipe_.kept);
+    append(held_, recipe_.copies);
+    if (recipe_.beside) append(held_, recipe_.beside());
+    return held_;
+  }
+
+ private:
+  /// Its version tells nothing of changes through data(), as optimisers make them.
+  struct Constant {
+    explicit Constant(const at::Tensor& constant)
+        : tensor(constant), version(constant._version()), fingerprint(fingerprint_of(constant)) {}
+
+    at::Tensor tensor;
+    int64_t version;
+    uint64_t fingerprint;
+  };
+
+  void check_constants() const {
+    for (const auto& [tensor, version, fingerprint] : constants_) {
+      TORCH_CHECK(tensor._version() == version && fingerprint_of(tensor) == fingerprint,
+                  "one of the variables needed for gradient computation has been modified by an "
+                  "inplace operation: ",
+                  tensor.toString(), " ", tensor.sizes(), " is at version ", tensor._version(),
+                  "; expected version ", version, " with the elements of the forward",
+                  " (fewbit::Compressor: recomputation '", recipe_.name,
+                  "' computes by it again; recompute(\"", recipe_.name,
+                  "\", fewbit::Recompute::never) has codes instead)");
+    }
+  }
+
+  at::Tensor computed() const {
+    check_constants();
+    const at::NoGradGuard no_grad;
+    const c10::impl::ExcludeDispatchKeyGuard guard(c10::autocast_dispatch_keyset);
+    const at::Tensor result = recipe_.again(from_.tensor()).reshape(sizes_).to(type_);
+    if (result.strides() == at::IntArrayRef(strides_) && result.storage_offset() == 0) {
+      return result.as_strided({count_}, {1});
+    }
+    const at::Tensor laid_out = at::empty_strided(sizes_, strides_, result.options());
+    laid_out.copy_(result);
+    return laid_out.as_strided({count_}, {1});
+  }
+
+  Shown from_;
+  Recipe recipe_;
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> strides_;
+  int64_t count_;
+  at::ScalarType type_;
+  std::vector<Constant> constants_;
+  mutable std::mutex mutex_;
+  mutable std::vector<at::Tensor> held_;
+  mutable c10::weak_intrusive_ptr<c10::StorageImpl> latest_ =
+      c10::weak_intrusive_ptr<c10::StorageImpl>::reclaim(nullptr);
+  mutable at::TensorOptions options_;
+};
+
+/// All of a chain is computed for each of its tensors.
+constexpr int kMostSteps = 16, kMostProducts = 2;
+
+bool keeps_codes(const SaveEvent& event) {
+  return event.facts.operation == "fewbit::activation";
+}
+
+/// "linear of norm". A copy goes without saying, but where it is all.
+std::string path_of(std::string_view name, const std::string& before) {
+  if (before.empty()) return std::string(name);
+  if (name == kCopy) return before;
+  return before == kCopy ? std::string(name) : std::string(name) + " of " + before;
+}
+
+}  // namespace
+
+void RecomputeTracker::insert(const at::Tensor& run, Piece piece) {
+  Contents contents(run);
+  std::vector<PlacedPiece>& pieces = pieces_[contents.memory()];
+  std::erase_if(
+      pieces, [&](const PlacedPiece& old) { return old.contents.version() != contents.version(); });
+  pieces.push_back({std::move(contents), std::move(piece)});
+  if (++inserted_ >= few_) forget_dead();
+}
+
+/// Of memory that is gone, before it is much beside what lives.
+void RecomputeTracker::forget_dead() {
+  std::erase_if(pieces_, [](const auto& pieces) { return pieces.second[0].contents.is_gone(); });
+  inserted_ = 0;
+  few_ = std::max<size_t>(8, pieces_.size() / 4);
+}
+
+void RecomputeTracker::add(const at::Tensor& run, const RunPointer& codes,
+                           const Compression::SiteKey& site, bool keeps_signs) {
+  if (!may_be_followed(run)) return;
+  if (keeps_signs) signed_ = codes;
+  Piece piece;
+  piece.codes = codes;
+  piece.root = site;
+  piece.age = ++added_;
+  insert(run, std::move(piece));
+}
+
+void RecomputeTracker::keep(const at::Tensor& tensor, const SaveEvent& event) {
+  if (!keeps_codes(event)) return;
+  const at::Tensor codes = tensor.detach();
+  beside_.codes = Again{[codes] { return codes; }, [codes] { return std::vector{codes}; }};
+}
+
+void RecomputeTracker::keep_codes(const Shown& codes, const SaveEvent& event) {
+  if (keeps_codes(event)) beside_.codes = again(codes);
+}
+
+void RecomputeTracker::keep_mask(const Shown& mask, const SaveEvent& event) {
+  if (!may_be_recomputed(event.facts.operation)) return;  // nobody asks when it ends
+  beside_.mask = again(mask);
+}
+
+std::optional<RecomputeTracker::Found> RecomputeTracker::piece_of(const at::Tensor& tensor) const {
+  if (!tensor.has_storage()) return std::nullopt;
+  const auto pieces = pieces_.find(memory_of(tensor).address());
+  if (pieces == pieces_.end()) return std::nullopt;
+  for (const auto& [contents, piece] : pieces->second) {
+    RunPointer run = piece.recomputed ? piece.recomputed : piece.codes.lock();
+    if (!run) continue;
+    const std::optional<int64_t> place = contents.place_of(tensor);
+    if (!place) continue;
+    return Found{piece, {std::move(run), tensor.sizes().vec(), tensor.strides().vec(), *place}};
+  }
+  return std::nullopt;
+}
+
+std::optional<RecomputeTracker::Piece> RecomputeTracker::recomputed(
+    const Recipe& recipe, const std::optional<Found>& from, const at::Tensor& result,
+    const std::optional<Found>& addend) const {
+  const Recompute when = compression_.when_to_recompute(recipe.name);
+  if (!from || when == Recompute::never || !may_be_followed(result)) return std::nullopt;
+  if (recipe.name == kSign && !from->piece.has_signs) return std::nullopt;
+  // Of two, that counts whose codes are the later ones: others come of the earlier ones already.
+  const bool is_of_addend = addend && addend->piece.age > from->piece.age;
+  const Piece& source = is_of_addend ? addend->piece : from->piece;
+  Piece piece;
+  piece.steps = from->piece.steps + 1 + (addend ? addend->piece.steps : 0);
+  piece.products = from->piece.products + (addend ? addend->piece.products : 0) +
+                   (recipe.name == kLinear ? 1 : 0);
+  if (piece.steps > kMostSteps || piece.products > kMostProducts) return std::nullopt;
+  piece.path = path_of(recipe.name, source.path);
+  piece.root = source.root;
+  piece.age = source.age;
+  piece.is_asked_for = from->piece.is_asked_for && (!addend || addend->piece.is_asked_for) &&
+                       when == Recompute::always;
+  piece.copies = from->piece.copies;
+  if (addend) append(piece.copies, addend->piece.copies);
+  append(piece.copies, recipe.copies);
+  piece.recomputed =
+      compression_.held(std::make_shared<RecomputedRun>(from->shown, recipe, result));
+  return piece;
+}
+
+void RecomputeTracker::start_call(const RecordedCall& call) {
+  if (KnownClasses::follows(call.operation)) return;  // inside of others, too
+  before_.reset();
+  if (is_in_place(call.operation)) before_ = piece_of(call.arguments[0].toTensor());
+}
+
+void RecomputeTracker::end_call(const RecordedCall& call) {
+  if (KnownClasses::follows(call.operation)) {
+    if (!call.results.empty()) classes_.end_call(call, {});
+    return;
+  }
+  Beside beside = std::exchange(beside_, {});
+  const std::optional<Found> before = std::exchange(before_, {});
+  const RunPointer with_signs = std::exchange(signed_, {}).lock();
+  if (call.results.empty()) return;  // it threw
+  classes_.end_call(call, beside);
+  const auto is_held = [&](const at::Tensor& tensor) {
+    return is_of_model(tensor) || compression_.knows(tensor);
+  };
+  std::optional<Found> addend;
+  if (is_sum(call, is_held)) {
+    addend = piece_of(call.arguments[1].toTensor());
+    if (!addend) return;
+    beside.addend = again(addend->shown);
+  }
+  const auto copy_of = [&](const at::Tensor& parameter) { return copies_.of(parameter); };
+  const std::optional<Recipe> recipe = recipe_of(call, beside, is_held, copy_of);
+  if (!recipe) return;
+  const at::Tensor result = call.results[0].toTensor();
+  const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);
+  if (std::optional<Piece> piece = recomputed(*recipe, from, result, addend)) {
+    piece->has_signs = recipe->name == kNorm && with_signs && from->shown.run == with_signs;
+    insert(result, std::move(*piece));
+  }
+}
+
+std::optional<RecomputeTracker::Recomputed> RecomputeTracker::find(const at::Tensor& tensor,
+                                                                   const SaveEvent& event) const {
+  if (const std::optional<Recipe> recipe = recipe_of_kept(event)) {
+    const std::optional<Piece> piece = recomputed(*recipe, piece_of(recipe->from), tensor);
+    if (!piece) return std::nullopt;
+    return Recomputed{{piece->recomputed, tensor.sizes().vec(), tensor.strides().vec(), 0},
+                      piece->path,
+                      piece->root,
+                      piece->is_asked_for,
+                      piece->copies};
+  }
+  const std::optional<Found> found = piece_of(tensor);
+  if (!found || !found->piece.recomputed) return std::nullopt;
+  const Piece& piece = found->piece;
+  return Recomputed{found->shown, piece.path, piece.root, piece.is_asked_for, piece.copies};
+}
+
+}  // namespace fewbit::session

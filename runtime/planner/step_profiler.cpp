@@ -1,0 +1,154 @@
+#include "planner/step_profiler.hpp"
+
+#include <chrono>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include <ATen/ops/ones_like.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
+
+#include "compression/compression.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+using torch::autograd::Node;
+
+double seconds_at(c10::Device device) {
+  if (device.type() != c10::kCPU) {
+    c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// While it lives.
+class Surveying {
+ public:
+  Surveying(Compression& compression, std::shared_ptr<StepProfiler> survey)
+      : compression_(compression) {
+    compression_.observe_with(std::move(survey));
+  }
+  ~Surveying() { compression_.observe_with(nullptr); }
+  Surveying(const Surveying&) = delete;
+  Surveying& operator=(const Surveying&) = delete;
+
+ private:
+  Compression& compression_;
+};
+
+/// What somebody kept.
+class Timed final : public PackedTensor {
+ public:
+  Timed(std::shared_ptr<StepProfiler> survey, SiteKey site, c10::Device device,
+        std::unique_ptr<const PackedTensor> kept)
+      : survey_(std::move(survey)),
+        site_(std::move(site)),
+        device_(device),
+        kept_(std::move(kept)) {}
+
+  at::Tensor restored() const override {
+    const double begin = seconds_at(device_);
+    at::Tensor tensor = kept_->restored();
+    survey_->add(site_, seconds_at(device_) - begin);
+    return tensor;
+  }
+  at::TensorList tensors() const override { return kept_->tensors(); }
+  bool is_settled() const override { return kept_->is_settled(); }
+  void when_changed(const std::function<void()>& tell) const override { kept_->when_changed(tell); }
+
+ private:
+  std::shared_ptr<StepProfiler> survey_;
+  SiteKey site_;
+  c10::Device device_;
+  std::unique_ptr<const PackedTensor> kept_;
+};
+
+/// All that the result's gradient ends at.
+std::vector<at::Tensor> leaves_of(const at::Tensor& result) {
+  std::vector<at::Tensor> leaves;
+  std::set<Node*> seen;
+  std::vector<Node*> open = {result.grad_fn().get()};
+  while (!open.empty()) {
+    Node* node = open.back();
+    open.pop_back();
+    if (node == nullptr || !seen.insert(node).second) continue;
+    const auto* end = dynamic_cast<torch::autograd::AccumulateGrad*>(node);
+    if (end != nullptr) leaves.push_back(end->variable);
+    for (const auto& edge : node->next_edges()) open.push_back(edge.function.get());
+  }
+  return leaves;
+}
+
+/// Runs backward, whose gradients nobody gets.
+void run_backward(const at::Tensor& result) {
+  if (!result.defined() || !result.grad_fn()) return;
+  const std::vector<at::Tensor> leaves = leaves_of(result);
+  if (!leaves.empty()) torch::autograd::grad({result}, leaves, {at::ones_like(result)});
+}
+
+c10::Device home_of(const at::Tensor& result) {
+  return result.defined() ? result.device() : c10::Device(c10::kCPU);
+}
+
+}  // namespace
+
+double StepProfiler::now(c10::Device device) const {
+  return seconds_at(device);
+}
+
+std::unique_ptr<const PackedTensor> StepProfiler::kept(const SiteKey& site, const SaveEvent& event,
+                                                       c10::Device device, double begin,
+                                                       std::unique_ptr<const PackedTensor> kept) {
+  const double seconds = seconds_at(device) - begin;
+  const std::lock_guard lock(mutex_);
+  times_.moments.push_back(
+      {site, begin - start_ - keeping_, event.memory.address(), event.memory.bytes, 0});
+  times_.seconds[site] += seconds;
+  keeping_ += seconds;
+  if (!kept) return nullptr;
+  return std::make_unique<Timed>(shared_from_this(), site, device, std::move(kept));
+}
+
+void StepProfiler::leave(const Memory& memory) {
+  const std::lock_guard lock(mutex_);
+  if (times_.moments.empty() || !left_.insert(memory.address()).second) return;
+  times_.moments.back().left_bytes += memory.bytes;
+}
+
+void StepProfiler::add(const SiteKey& site, double seconds) {
+  const std::lock_guard lock(mutex_);
+  times_.seconds[site] += seconds;
+  restoring_ += seconds;
+}
+
+StepProfiler::Times StepProfiler::of(Compressor& compressor, Compression& compression,
+                                     const Forward& forward) {
+  const auto survey = std::make_shared<StepProfiler>();
+  const Surveying surveying(compression, survey);
+  survey->start_ = seconds_at(c10::kCPU);
+  at::Tensor result;
+  {
+    const CompressionScope scope(compressor);
+    result = forward();
+  }
+  const double forwarded = seconds_at(home_of(result));
+  run_backward(result);
+  const double end = seconds_at(home_of(result));
+  const std::lock_guard lock(survey->mutex_);
+  survey->times_.forward = forwarded - survey->start_ - survey->keeping_;
+  survey->times_.step = end - survey->start_ - survey->keeping_ - survey->restoring_;
+  return std::move(survey->times_);
+}
+
+double StepProfiler::step_seconds(const Forward& forward) {
+  const double start = seconds_at(c10::kCPU);
+  const at::Tensor result = forward();
+  run_backward(result);
+  return seconds_at(home_of(result)) - start;
+}
+
+}  // namespace fewbit::session
