@@ -174,7 +174,8 @@ TEST(CompressionDerivation, ASumWithWhatDoesNotComeBackIsCoded) {
     Compressor compressor({.bits = 8});
     derive_all(compressor, Recompute::always);
     EXPECT_LT(distance(network.gradients(&compressor), exact), 0.02);
-    EXPECT_EQ(codecs(compressor).back(), "rotated, 8 bits") << compressor.report();
+    // Normalised where the sum's rows or columns are unlike; compilers call terms in either order.
+    EXPECT_EQ(compressor.sites().back().stored.storage, Storage::coded) << compressor.report();
   }
 }
 
