@@ -88,17 +88,17 @@ void Consumers::follow(const std::string& operation, const at::Tensor& saved, co
 void Consumers::follow_input(const std::string& operation, const at::Tensor& input, const void* run,
                              int64_t frame, Decide decide) {
   Followed followed{operation, memory_of(input), run, Factor::input, std::move(decide)};
-  followed.has_ended = true;
   followed.frame = frame;
-  add_result(input, followed.results);
-  followed_.push_back(std::move(followed));
-  leave(kMostFollowed);
+  follow_ended(std::move(followed), input);
 }
 
 void Consumers::follow_result(const std::string& operation, const at::Tensor& saved,
                               const at::Tensor& result, const void* run, Factor factor,
                               Decide decide) {
-  Followed followed{operation, memory_of(saved), run, factor, std::move(decide)};
+  follow_ended({operation, memory_of(saved), run, factor, std::move(decide)}, result);
+}
+
+void Consumers::follow_ended(Followed followed, const at::Tensor& result) {
   followed.has_ended = true;
   add_result(result, followed.results);
   followed_.push_back(std::move(followed));

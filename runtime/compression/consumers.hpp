@@ -81,6 +81,7 @@ class Consumers {
   static bool weighs_sums(const RecordedCall& call, const Followed& followed);
   static bool is_end_of(const RecordedCall& call, const Followed& followed);
   static bool chooses_within(const RecordedCall& call, const Followed& followed);
+  void follow_ended(Followed followed, const at::Tensor& result);
   void decide(const RecordedCall& call);
   void leave(size_t most);
 

@@ -154,7 +154,7 @@ bool needs_arguments(std::string_view operation) {
                                                       "aten::adaptive_max_pool3d",
                                                       kAttentionName,
                                                       kCheckpointOperation};
-  return is_elementwise(operation) || is_activation_in_place(operation) ||
+  return is_elementwise(operation) || (is_in_place(operation) && is_activation(operation)) ||
          std::ranges::find(kNames, operation) != kNames.end();
 }
 

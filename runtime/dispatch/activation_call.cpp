@@ -89,13 +89,6 @@ std::vector<std::string> activation_operations() {
   return names;
 }
 
-bool is_activation_in_place(std::string_view operation) {
-  if (!is_in_place(operation) || !operation.starts_with(kLibrary)) return false;
-  operation.remove_prefix(kLibrary.size());
-  operation.remove_suffix(1);
-  return std::ranges::find(operations(), operation, &Operation::name) != operations().end();
-}
-
 std::optional<ActivationCall> activation_call(std::string_view operation, Arguments arguments) {
   if (!operation.starts_with(kLibrary)) return std::nullopt;
   std::string_view name = operation.substr(kLibrary.size());

@@ -18,9 +18,6 @@ namespace fewbit::session {
 /// place. The first argument is x.
 std::vector<std::string> activation_operations();
 
-/// Whether it is one of them that writes over x. `operation` with "aten::".
-bool is_activation_in_place(std::string_view operation);
-
 /// One call of such an operation in the registry's terms.
 struct ActivationCall {
   std::string function;
