@@ -12,7 +12,8 @@ std::string bits_text(double bits) {
 }
 
 std::string text_of(const Codec& codec) {
-  return codec.name() + (codec.bits() > 0.0 ? ", " + bits_text(codec.bits()) : "");
+  const double bits = codec.bits();
+  return codec.name() + (bits > 0.0 ? ", " + bits_text(bits) : "");
 }
 
 }  // namespace fewbit::codecs

@@ -69,7 +69,6 @@ class Normalized final : public Codec {
   Normalized(CodecPointer inner, Statistics statistics)
       : inner_(std::move(inner)), statistics_(std::move(statistics)) {}
 
-  /// "normalised, 2 bits": whatever the inner one is called.
   std::string name() const override { return "normalised"; }
   double bits() const override { return inner_->bits(); }
 

@@ -61,7 +61,7 @@ class Compression {
 
   /// For what fits.
   void set_rule(const std::string& pattern, Bits bits);
-  /// A cast, away, or exact: left alone.
+  /// A cast, offloaded, or exact: left alone.
   void set_rule(const std::string& pattern, StorageKind storage);
   void name(const std::string& name, const at::Tensor& parameter);
   /// Whether it is one of those, frozen or not, or a view of one.

@@ -28,7 +28,7 @@ std::vector<session::TextTable::Column> columns(bool offloads) {
                                                      {"bits", Side::right},
                                                      {"bytes before", Side::right},
                                                      {"after", Side::right}};
-  if (offloads) columns.push_back({"away", Side::right});
+  if (offloads) columns.push_back({"offloaded", Side::right});
   columns.push_back({"squared error", Side::right});
   columns.push_back({"of groups", Side::right});
   return columns;

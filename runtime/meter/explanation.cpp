@@ -43,7 +43,7 @@ RowKey key_of(const SavedTensor& saved) {
 struct Storage {
   const SavedTensor* example = nullptr;
   std::set<RowKey> rows;
-  std::vector<std::string> keepers;  // each once, in the order of event
+  std::vector<std::string> keepers;  // each once, in the order of saving
 };
 
 std::map<std::int64_t, Storage> storages_of(const std::vector<SavedTensor>& entries) {
@@ -61,7 +61,7 @@ std::map<std::int64_t, Storage> storages_of(const std::vector<SavedTensor>& entr
   return storages;
 }
 
-// Greatest first, then in the order of event.
+// Greatest first, then in the order of saving.
 std::vector<Row> rows_of(const std::vector<SavedTensor>& entries,
                          const std::map<std::int64_t, Storage>& storages) {
   std::map<RowKey, std::size_t> places;

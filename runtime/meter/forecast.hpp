@@ -18,7 +18,7 @@ class Forecast {
   // The entries outlive this.
   Forecast(const std::vector<SavedTensor>& entries, Bits bits);
 
-  // PackedTensor where all calls are replaced that are so unasked.
+  // Kept where all calls are replaced that are so unasked.
   std::int64_t bytes() const;
   // A line for every kind of call that could keep less, and one for a scope. Empty where there is
   // none.

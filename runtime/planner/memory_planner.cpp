@@ -234,7 +234,7 @@ void MemoryPlanner::propose_checkpoints(double price) {
 
 /// Whether what is recomputed as chosen takes as long as it was thought to: other sites' choices
 /// are part of that.
-bool MemoryPlanner::correct_rebuilt(const StepProfiler::Times& times) {
+bool MemoryPlanner::correct_recomputed(const StepProfiler::Times& times) {
   constexpr double kSlower = 1.5, kTiny = 1e-4;
   bool is_right = true;
   for (MemoryPlan::Site& place : plan_.sites) {
@@ -263,7 +263,7 @@ double MemoryPlanner::choose_followed() {
     run(trial);
     plan_.other_bytes += trial.bytes - plan_.bytes();
     if (!least || plan_.bytes() < least->bytes()) least = plan_;
-    const bool is_right = correct_rebuilt(trial.times);
+    const bool is_right = correct_recomputed(trial.times);
     if (is_right && (plan_.fits() || !seemed_to_fit)) break;
   }
   if (!plan_.fits() && least->bytes() < plan_.bytes()) plan_ = std::move(*least);

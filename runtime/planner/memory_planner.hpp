@@ -40,7 +40,7 @@ class MemoryPlanner {
   double beyond_exact(const MemoryPlan::Site& place, double seconds) const;
   void count_from_exact(Storage keep, double step);
   int64_t beside_sites(const Trial& trial) const;
-  bool correct_rebuilt(const StepProfiler::Times& times);
+  bool correct_recomputed(const StepProfiler::Times& times);
   double choose_followed();
   void propose_checkpoints(double price);
 

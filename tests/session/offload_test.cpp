@@ -403,7 +403,7 @@ TEST(Offload, LevelsFourAndFiveAreLevelThreeAway) {
       away += site.bytes_offloaded;
     }
     EXPECT_GT(away, 8 * after) << compressor.report();
-    EXPECT_NE(compressor.report().find("  away  "), std::string::npos);
+    EXPECT_NE(compressor.report().find("  offloaded  "), std::string::npos);
   }
   EXPECT_EQ(three.report().find("  away  "), std::string::npos);
 }

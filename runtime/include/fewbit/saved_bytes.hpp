@@ -104,7 +104,7 @@ class SavedBytes {
   std::int64_t unique_bytes() const;
   // Bytes of the storages kept that are parameters or were set apart, each once.
   std::int64_t parameter_bytes() const;
-  // Every saved tensor, in the order of event.
+  // Every saved tensor, in the order of saving.
   std::vector<SavedTensor> entries() const;
   // Bytes that would have been kept at the same moment inside an ActivationScope of so many bits
   // without rules: unique_bytes() without what the activations keep that it replaces, with their
