@@ -56,7 +56,7 @@ if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/activation/cuda" ]; th
   cp -r "$consumer" "$scratch/cuda"
   step 'configure with CUDA' configure cuda -DWITH_CUDA=ON
   [[ "$output" != *'for the CPU only'* ]] || fail "CUDA is a language: $output"
-  step 'build with CUDA' cmake --build "$scratch/cuda/build" -j 2
+  step 'build with CUDA' cmake --build "$scratch/cuda/build" -j 2 --target own_activation
   step 'run own_activation with CUDA' "$scratch/cuda/build/own_activation"
   step 'list the symbols' nm -C "$scratch/cuda/build/own_activation"
   for name in my_act dip clipped_relu clipped_silu; do
