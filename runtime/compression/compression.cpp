@@ -11,7 +11,7 @@
 
 #include "compression/allocation/budget.hpp"
 #include "compression/allocation/error.hpp"
-#include "compression/consumers.hpp"
+#include "compression/operators/consumer.hpp"
 #include "dispatch/activation_call.hpp"
 #include "dispatch/interception.hpp"
 #include "offload/expandable_segments.hpp"
@@ -213,7 +213,7 @@ StoredAs Compression::stored_at(const SiteState& state) const {
 
 codecs::CodecPointer Compression::codec_at(const SiteKey& key, const Subject& subject,
                                            const SaveDecision& decision) {
-  if (decision.storage == StorageKind::integers) return codec_of_places(subject.event);
+  if (decision.storage == StorageKind::integers) return codec_of_integers(subject.event);
   if (auto exact = exact_codec(decision.storage)) return exact;
   const std::vector<CodecKind> kinds = coder_.kinds(decision, subject);
   const std::lock_guard lock(mutex_);

@@ -18,8 +18,8 @@
 #include "compression/allocation/budget.hpp"
 #include "compression/coder.hpp"
 #include "compression/decoded_cache.hpp"
-#include "compression/rules.hpp"
-#include "compression/site_key.hpp"
+#include "compression/operators/saved.hpp"
+#include "compression/operators/site_key.hpp"
 #include "fewbit/compressor.hpp"
 #include "fewbit/memory_plan.hpp"
 #include "fewbit/table.hpp"
@@ -30,9 +30,6 @@ namespace fewbit::session {
 
 struct ActivationCall;
 class SaveObserver;
-
-/// The operation that keeps an activation's codes.
-inline constexpr std::string_view kActivation = "fewbit::activation";
 
 /// How a saved tensor is stored, and why: by one look at the rules, the plan and its site.
 struct SaveDecision : SavePolicy {

@@ -1,7 +1,6 @@
 #include "compression/consumers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,13 +57,6 @@ int64_t channels_of(const RecordedCall& call) {
   if (!is_norm_of_channels(call.operation)) return 0;
   const at::Tensor x = call.arguments[0].toTensor();
   return x.dim() > 1 ? x.size(1) : 0;
-}
-
-/// Whether it multiplies by one number, or shows the same in another shape.
-bool is_scaling(const RecordedCall& call) {
-  constexpr std::array<std::string_view, 10> kNames = {
-      "mul", "div", "view", "reshape", "squeeze", "unsqueeze", "expand", "alias", "neg", "detach"};
-  return std::ranges::find(kNames, plain_name(call.operation)) != kNames.end();
 }
 
 /// Losses hardly divide by results of such factors: where nothing says that one does, they are
@@ -222,7 +214,7 @@ bool Consumers::is_weighable(const RecordedCall& call, std::optional<Consumer> b
                              const Followed& followed) {
   if (call.results.size() != 1 || count_of(call.results[0]) <= 1) return false;
   if (by == Consumer::sums) return is_reduction(call.operation);
-  return takes_any(call, followed.sums) && is_scaling(call);
+  return takes_any(call, followed.sums) && is_scaling(call.operation);
 }
 
 void Consumers::add_result(const at::Tensor& tensor, std::vector<Result>& results) {

@@ -8,7 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "compression/consumer_of.hpp"
+#include "compression/operators/consumer.hpp"
 #include "trace/running_operations.hpp"
 
 namespace fewbit::session {

@@ -64,7 +64,7 @@ void CompressionUser::end_call(const RecordedCall& call) {
 
 std::optional<codecs::Classes> CompressionUser::classes_of_waiting(const SaveEvent& event) const {
   if (!waiting_ || !waiting_->output || event.arguments == nullptr) return std::nullopt;
-  if (event.facts.operation != "fewbit::activation" || !tracker_.codes()) return std::nullopt;
+  if (event.facts.operation != kActivation || !tracker_.codes()) return std::nullopt;
   const at::Tensor x = event.arguments->at(0).toTensor();
   const Contents& output = *waiting_->output;
   // Class by class in the order of the input's memory.

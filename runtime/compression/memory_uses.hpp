@@ -9,7 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "compression/site_key.hpp"
+#include "compression/operators/site_key.hpp"
 #include "compression/stored_run.hpp"
 #include "trace/running_operations.hpp"
 

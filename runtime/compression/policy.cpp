@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compression/consumers.hpp"
+#include "compression/operators/arithmetic.hpp"
 #include "dispatch/activation_call.hpp"
 #include "dispatch/policy_stack.hpp"
 #include "ops/activation.hpp"

@@ -369,8 +369,8 @@ std::unique_ptr<const PackedTensor> CompressionUser::keep_small(const Saved& sav
 
 std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tensor,
                                                           const SaveEvent& event) {
-  if (is_mask_of_attention(event)) {
-    const at::Tensor mask = masks_.shared(event.arguments->at(3).toTensor(), tensor);
+  if (const auto of = mask_of_attention(event)) {
+    const at::Tensor mask = masks_.shared(*of, tensor);
     return mask.is_same(tensor) ? nullptr : kept_unchanged(mask);
   }
   tracker_.keep(tensor, event);

@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "compression/site_key.hpp"
+#include "compression/operators/site_key.hpp"
 #include "trace/saved_tensors.hpp"
 
 namespace fewbit::session {

@@ -1,35 +1,29 @@
 #include "compression/allocation/sensitivities.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/square.h>
 #include <ATen/ops/sum.h>
+
+#include "compression/operators/operator.hpp"
 
 namespace fewbit::session {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kLayers = {"aten::addmm",
-                                                     "aten::mm",
-                                                     "aten::linear",
-                                                     "aten::convolution",
-                                                     "aten::_convolution",
-                                                     "aten::native_layer_norm",
-                                                     "aten::native_batch_norm"};
-
 double energy_of(const at::Tensor& tensor) {
   return at::sum(at::square(tensor.detach().to(at::kDouble))).item().toDouble();
 }
 
+Sensitivity sensitivity_of(std::string_view operation) {
+  const Operator* by = find_operator(operation);
+  return by == nullptr || is_in_place(operation) ? Sensitivity::none : by->sensitivity;
+}
+
 /// Elements of the input that one element of the output is a sum over.
 double fan_in(const at::Tensor& tensor, const SaveEvent& event) {
-  if (event.facts.operation.find("convolution") == std::string::npos) {
-    return tensor.dim() > 0 ? static_cast<double>(tensor.size(-1)) : 1.0;
-  }
-  const at::Tensor& weight = event.arguments->at(1).toTensor();
-  return static_cast<double>(weight.numel()) / static_cast<double>(weight.size(0));
+  const Operator& by = *find_operator(event.facts.operation);
+  if (by.fan_in != nullptr) return by.fan_in(NamedArguments(by, *event.arguments));
+  return tensor.dim() > 0 ? static_cast<double>(tensor.size(-1)) : 1.0;
 }
 
 /// Whether a hook is of use: the operation gave a tensor that a gradient will come for.
@@ -41,7 +35,7 @@ bool has_gradient(const RecordedCall& call) {
 }  // namespace
 
 bool Sensitivities::follows(std::string_view operation) {
-  return operation == kLogSoftmax || std::ranges::find(kLayers, operation) != kLayers.end();
+  return sensitivity_of(operation) != Sensitivity::none;
 }
 
 /// A linear layer's dW is the sum over rows of a gradient's row times an input's, so that an error
@@ -55,7 +49,7 @@ void Sensitivities::add(const Compression::SiteKey& site, const at::Tensor& tens
   const auto elements = static_cast<double>(tensor.numel());
   double square = 1.0, terms = 1.0;
   if (!save_policy.is_norm) square = energy_of(tensor) / elements;
-  if (operation != kLogSoftmax) {
+  if (sensitivity_of(operation) == Sensitivity::layer) {
     if (event.arguments == nullptr) return;
     if (!save_policy.is_norm) terms = fan_in(tensor, event);
   }
@@ -70,7 +64,7 @@ void Sensitivities::end_call(const RecordedCall& call) {
     coded_.pop_back();
   }
   if (!has_gradient(call)) return;
-  if (call.operation == kLogSoftmax) return follow_loss(call, here[0]);
+  if (sensitivity_of(call.operation) == Sensitivity::loss) return follow_loss(call, here[0]);
   follow_layer(call, here);
 }
 

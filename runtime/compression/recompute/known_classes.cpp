@@ -10,6 +10,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/util/accumulate.h>
 
+#include "compression/operators/operator.hpp"
 #include "ops/activation.hpp"
 #include "ops/activation_arguments.hpp"
 
@@ -94,7 +95,7 @@ std::optional<codecs::Classes> KnownClasses::of_activation(
 
 std::optional<codecs::Classes> KnownClasses::classes_of(const RecordedCall& call,
                                                         const Beside& beside) const {
-  if (call.operation == "fewbit::activation") {
+  if (call.operation == kActivation) {
     return beside.codes ? of_activation(call.arguments, *beside.codes) : std::nullopt;
   }
   const bool is_copy = follows(call.operation);

@@ -9,7 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "codecs/codec.hpp"
-#include "compression/recompute/recipes.hpp"
+#include "compression/operators/recipe.hpp"
 #include "trace/contents.hpp"
 #include "trace/running_operations.hpp"
 

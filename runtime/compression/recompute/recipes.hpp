@@ -7,52 +7,15 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "compression/operators/operator.hpp"
 #include "trace/running_operations.hpp"
 
 namespace fewbit::session {
 
-/// A tensor that comes back whenever it is asked for.
-struct Again {
-  std::function<at::Tensor()> tensor;
-  std::function<std::vector<at::Tensor>()> held;  ///< of what it comes
-};
-
-/// What a call takes beside the one argument that its result comes of, as far as it is known.
-struct Beside {
-  std::optional<Again> codes;   ///< that a few-bit activation keeps
-  std::optional<Again> mask;    ///< that a dropout keeps
-  std::optional<Again> places;  ///< that a pooling keeps, of the greatest in its planes
-  std::optional<Again> addend;  ///< of a sum, the second one
-};
-
-/// How a tensor comes of one argument of the operation that made it, once more.
-struct Recipe {
-  std::string_view name;  ///< of the recomputation
-  at::Tensor from;        ///< the argument; of a call in place as it was before
-  /// Of the argument as it comes back, which may share memory with the result.
-  std::function<at::Tensor(const at::Tensor& from)> again;
-  std::vector<at::Tensor> kept = {};    ///< what else it takes that autograd keeps too,
-  at::Tensor weight = {};               ///< that the model holds, too large for a copy,
-  std::vector<at::Tensor> copies = {};  ///< and of small ones, which optimisers change;
-  std::function<std::vector<at::Tensor>()> beside = nullptr;  ///< and what else comes back, if any
-};
-
-inline constexpr std::string_view kCopy = "copy", kLinear = "linear", kNorm = "norm",
-                                  kSign = "sign";
-
-/// Names of all kinds of recomputation:
-///   copy        the same numbers, or all times one number, or with a layer's bias
-///   norm        of the norm's input, by the statistics that are kept: linear in the input
-///   relu        of its input and the bits of its sign, leaky_relu too: linear, zeros stay zeros
-///   sign        the bits of relu's sign: of what a norm makes of codes that keep it
-///   dropout     of its input and the bits of its mask: linear, zeros stay zeros
-///   sum         of two tensors that both come back: linear
-///   activation  of its input, by the function itself: not linear
-///   linear      of a layer's input, by its weight: linear, a matrix product
-///   softmax     probabilities of log_softmax's input: not linear
+/// Names of all kinds of recomputation, which recipe.hpp explains.
 const std::vector<std::string_view>& recompute_kinds();
 
-/// Whether the first result of such calls may be had again.
+/// Whether the first result of such calls, or what they keep, may be recomputed.
 bool may_be_recomputed(std::string_view operation);
 
 /// Whether the model holds it, frozen or not, or a view or a cast of it.
@@ -61,14 +24,11 @@ using IsOfModel = std::function<bool(const at::Tensor&)>;
 /// A copy of a parameter as it is now, which calls of one forward share.
 using CopyOf = std::function<at::Tensor(const at::Tensor&)>;
 
-/// Whether it adds two tensors of the result's sizes, none of which the model holds.
-bool is_sum(const RecordedCall& call, const IsOfModel& is_of_model);
-
 /// The recipe for a call's first result; nothing where there is none.
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
                                 const IsOfModel& is_of_model, const CopyOf& copy_of);
 
 /// The recipe for what a running operation keeps that nobody else sees.
-std::optional<Recipe> recipe_of_kept(const SaveEvent& event);
+std::optional<Recipe> recipe_of_saved(const SaveEvent& event);
 
 }  // namespace fewbit::session

@@ -14,7 +14,8 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
-#include "compression/rules.hpp"
+#include "compression/operators/arithmetic.hpp"
+#include "compression/recompute/recipes.hpp"
 #include "trace/model_parameters.hpp"
 #include "trace/running_operations.hpp"
 
@@ -117,7 +118,7 @@ class RecomputedRun final : public codecs::Encoded {
 constexpr int kMostSteps = 16, kMostProducts = 2;
 
 bool keeps_codes(const SaveEvent& event) {
-  return event.facts.operation == "fewbit::activation";
+  return event.facts.operation == kActivation;
 }
 
 /// "linear of norm". A copy goes without saying, but where it is all.
@@ -232,7 +233,7 @@ void RecomputeTracker::end_call(const RecordedCall& call) {
     return is_of_model(tensor) || compression_.knows(tensor);
   };
   std::optional<Found> addend;
-  if (is_sum(call, is_held)) {
+  if (is_sum(call) && !is_held(call.arguments[1].toTensor())) {
     addend = piece_of(call.arguments[1].toTensor());
     if (!addend) return;
     beside.addend = again(addend->shown);
@@ -250,7 +251,7 @@ void RecomputeTracker::end_call(const RecordedCall& call) {
 
 std::optional<RecomputeTracker::Recomputed> RecomputeTracker::find(const at::Tensor& tensor,
                                                                    const SaveEvent& event) const {
-  if (const std::optional<Recipe> recipe = recipe_of_kept(event)) {
+  if (const std::optional<Recipe> recipe = recipe_of_saved(event)) {
     const std::optional<Piece> piece = recomputed(*recipe, piece_of(recipe->from), tensor);
     if (!piece) return std::nullopt;
     return Recomputed{{piece->recomputed, tensor.sizes().vec(), tensor.strides().vec(), 0},

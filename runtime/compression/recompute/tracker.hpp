@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "compression/compression.hpp"
+#include "compression/operators/recipe.hpp"
 #include "compression/recompute/known_classes.hpp"
 #include "compression/recompute/parameter_copies.hpp"
-#include "compression/recompute/recipes.hpp"
 #include "trace/contents.hpp"
 
 namespace fewbit::session {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <ATen/core/Tensor.h>
+
+#include "compression/coder.hpp"
+
+namespace fewbit::session {
+
+/// What coding a tensor errs, squared, over the tensor's energy.
+struct Measured {
+  CodecKind kind;       ///< that errs least
+  double error;         ///< of all elements
+  double median_error;  ///< of groups, the median
+  int bits;             ///< of an element; 0: of a cast, which has no choice
+};
+
+/// What a codec of that text made of a run.
+struct CodedRun {
+  std::string codec;
+  const codecs::Encoded& run;
+};
+
+/// Codes a run of elements by each codec that a site may have, in so many bits, but for what is
+/// coded already. A cast has to be. Nothing for what takes no bits, and where the error is not
+/// finite.
+std::optional<Measured> measure(const Coder& coder, const Subject& subject,
+                                const SavePolicy& save_policy, int bits, const at::Tensor& run,
+                                const std::optional<CodedRun>& coded,
+                                const codecs::RandomStream& random);
+
+}  // namespace fewbit::session

@@ -1,0 +1,81 @@
+// Products of matrices and convolutions: the gradient of one factor is linear in the other.
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/mm.h>
+
+#include "compression/operators/operator.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+// Weights by what a class adds to the loss of a small transformer (examples/text), an element and a
+// squared error.
+constexpr SavePolicy kLinearIn = {StorageKind::rotated, 1.0};
+
+std::optional<Recipe> addmm(const EndedCall& call) {
+  const at::Tensor bias = call.arguments.tensor("self"), weight = call.arguments.tensor("mat2");
+  const at::Scalar beta = call.arguments["beta"].toScalar(),
+                   alpha = call.arguments["alpha"].toScalar();
+  return Recipe{kLinear, call.arguments.tensor("mat1"),
+                [=](const at::Tensor& x) { return at::addmm(bias, x, weight, beta, alpha); }};
+}
+
+std::optional<Recipe> mm(const EndedCall& call) {
+  const at::Tensor weight = call.arguments.tensor("mat2");
+  return Recipe{kLinear, call.arguments.tensor("self"),
+                [=](const at::Tensor& x) { return at::mm(x, weight); }};
+}
+
+/// Windows of a convolution.
+double window(const NamedArguments& arguments) {
+  const at::Tensor weight = arguments.tensor("weight");
+  return static_cast<double>(weight.numel()) / static_cast<double>(weight.size(0));
+}
+
+const std::vector<SavedArgument> kSavesAny = {{kAny, kLinearIn}},
+                                 kSavesInput = {{"input", kLinearIn}};
+
+const OperatorFamily kMatrices = {
+    {.name = "addmm",
+     .arguments = {"self", "mat1", "mat2", "beta", "alpha"},
+     .saves = kSavesAny,
+     .recomputation = {addmm, {"self"}, "mat2"},
+     .effect = Effect::sums,
+     .sensitivity = Sensitivity::layer},
+    {.name = "mm",
+     .arguments = {"self", "mat2"},
+     .saves = kSavesAny,
+     .recomputation = {mm, {}, "mat2"},
+     .effect = Effect::sums,
+     .sums_products = true,
+     .sensitivity = Sensitivity::layer},
+    {.name = "bmm", .saves = kSavesAny, .effect = Effect::sums, .sums_products = true},
+    {.name = "baddbmm", .saves = kSavesAny, .effect = Effect::sums},
+    {.name = "addbmm", .saves = kSavesAny, .effect = Effect::sums},
+    {.name = "linear",
+     .saves = kSavesAny,
+     .effect = Effect::sums,
+     .sensitivity = Sensitivity::layer},
+    {.name = "mv", .saves = kSavesAny, .effect = Effect::sums, .sums_products = true},
+    {.name = "addmv", .sums_products = true},
+};
+const OperatorFamily kOuter(alike({"dot", "matmul", "einsum"},
+                                  {.effect = Effect::sums, .sums_products = true}));
+
+const OperatorFamily kConvolutions(alike({"convolution", "_convolution"},
+                                         {.arguments = {"input", "weight"},
+                                          .saves = kSavesInput,
+                                          .has_channels = true,
+                                          .effect = Effect::sums,
+                                          .sensitivity = Sensitivity::layer,
+                                          .fan_in = window}));
+const OperatorFamily kOtherConvolutions = {{.name = "convolution_overrideable",
+                                            .arguments = {"input", "weight"},
+                                            .saves = kSavesInput,
+                                            .has_channels = true}};
+const OperatorFamily kOuterConvolutions(alike({"conv1d", "conv2d", "conv3d"},
+                                              {.effect = Effect::sums}));
+
+}  // namespace
+
+}  // namespace fewbit::session

@@ -1,0 +1,286 @@
+// Norms save their inputs; means and deviations stay exact.
+#include <numeric>
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/addcmul.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/native_batch_norm.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/rsqrt.h>
+
+#include "compression/operators/operator.hpp"
+
+namespace fewbit::session {
+
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+constexpr SavePolicy kInput = {StorageKind::rotated, 1.0, true};
+
+/// (x - mean) * scale + shift for every channel, shift where defined: what a batch norm is in
+/// evaluation, in one pass, with the deviation in its weight.
+at::Tensor normalised(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& scale,
+                      const at::Tensor& shift) {
+  return std::get<0>(
+      at::native_batch_norm(x, scale, shift, mean, at::ones_like(mean), false, 0.0, 0.0));
+}
+
+/// Undefined where the argument is none.
+at::Tensor viewed(const at::Tensor& numbers, const Sizes& sizes) {
+  return numbers.defined() ? numbers.detach().view(sizes) : at::Tensor();
+}
+
+/// The means and factors that a norm gives after its output. Nothing where it gives none.
+struct Given {
+  at::Tensor mean, factor;
+
+  static std::optional<Given> of(const std::vector<at::Tensor>& results) {
+    if (results.size() < 3 || !results[1].defined() || !results[2].defined()) return std::nullopt;
+    if (results[2].numel() == 0) return std::nullopt;
+    return Given{results[1], results[2]};
+  }
+};
+
+namespace layer {
+
+std::optional<codecs::Norm> norm(const NamedArguments& arguments, int64_t dimensions) {
+  const Sizes sizes = arguments["normalized_shape"].toIntVector();
+  Sizes over(sizes.size());
+  std::iota(over.begin(), over.end(), dimensions - static_cast<int64_t>(sizes.size()));
+  return codecs::Norm{over, 0, arguments["eps"].toDouble(),
+                      viewed(arguments.tensor("weight"), sizes),
+                      viewed(arguments.tensor("bias"), sizes)};
+}
+
+std::optional<codecs::Statistics> statistics(const NamedArguments& /*arguments*/,
+                                             const std::vector<at::Tensor>& results) {
+  const auto given = Given::of(results);
+  return given ? std::optional(codecs::statistics_of(given->mean, given->factor)) : std::nullopt;
+}
+
+std::optional<Recipe> recipe(const EndedCall& call) {
+  const at::Tensor weight = call.arguments.tensor("weight"), bias = call.arguments.tensor("bias");
+  const at::Tensor mean = call.result(1), deviation = call.result(2);
+  const auto type = call.result(0).scalar_type();
+  const auto again = [=](const at::Tensor& x) {
+    const int64_t rows = mean.numel();
+    at::Tensor y = normalised(x.to(mean.scalar_type()).reshape({1, rows, -1}), mean.reshape(rows),
+                              deviation.reshape(rows), {})
+                       .view(x.sizes());
+    if (weight.defined() && bias.defined()) {
+      at::addcmul_out(y, bias, y, weight);
+    } else {
+      if (weight.defined()) y.mul_(weight);
+      if (bias.defined()) y.add_(bias);
+    }
+    return y.to(type);
+  };
+  return Recipe{kNorm, call.arguments.tensor("input"), again, {mean, deviation}};
+}
+
+}  // namespace layer
+
+namespace rms {
+
+std::optional<codecs::Statistics> statistics(const NamedArguments& /*arguments*/,
+                                             const std::vector<at::Tensor>& results) {
+  if (results.size() < 2 || !results[1].defined() || results[1].numel() == 0) return std::nullopt;
+  return codecs::statistics_of({}, results[1]);
+}
+
+std::optional<Recipe> recipe(const EndedCall& call) {
+  const at::Tensor weight = call.arguments.tensor("weight");
+  const at::Tensor deviation = call.result(1);
+  const auto type = call.result(0).scalar_type();
+  const auto again = [=](const at::Tensor& x) {
+    at::Tensor y = at::mul(x, deviation);
+    if (weight.defined()) y.mul_(weight);
+    return y.to(type);
+  };
+  return Recipe{kNorm, call.arguments.tensor("input"), again, {deviation}};
+}
+
+}  // namespace rms
+
+namespace batch {
+
+/// [C] beside [N, C, ...].
+Sizes beside(int64_t dimensions) {
+  Sizes sizes(static_cast<size_t>(dimensions), 1);
+  sizes[1] = -1;
+  return sizes;
+}
+
+codecs::Norm norm_with(const NamedArguments& arguments, int64_t dimensions, double eps) {
+  Sizes over = {0};
+  for (int64_t i = 2; i < dimensions; ++i) over.push_back(i);
+  const Sizes sizes = beside(dimensions);
+  return {over, 0, eps, viewed(arguments.tensor("weight"), sizes),
+          viewed(arguments.tensor("bias"), sizes)};
+}
+
+template <const char* kEps>
+std::optional<codecs::Norm> norm(const NamedArguments& arguments, int64_t dimensions) {
+  if (!arguments["training"].toBool()) return std::nullopt;
+  return norm_with(arguments, dimensions, arguments[kEps].toDouble());
+}
+
+/// Of one that takes running means and variances, as they are now.
+std::optional<codecs::Statistics> running(const NamedArguments& arguments, double eps) {
+  const at::Tensor means = arguments.tensor("running_mean"),
+                   variances = arguments.tensor("running_var");
+  if (!means.defined() || !variances.defined()) return std::nullopt;
+  const Sizes sizes = beside(arguments.tensor("input").dim());
+  const at::Tensor mean = means.detach().clone().view(sizes),
+                   variance = variances.detach().view(sizes);
+  auto statistics = codecs::statistics_of(mean, at::rsqrt(variance + eps));
+  statistics.is_kept_anyway = false;
+  return statistics;
+}
+
+template <const char* kEps>
+std::optional<codecs::Statistics> statistics(const NamedArguments& arguments,
+                                             const std::vector<at::Tensor>& results) {
+  if (!arguments["training"].toBool()) {
+    if (auto known = running(arguments, arguments[kEps].toDouble())) return known;
+  }
+  const auto given = Given::of(results);
+  if (!given) return std::nullopt;
+  const Sizes sizes = beside(arguments.tensor("input").dim());
+  return codecs::statistics_of(given->mean.view(sizes), given->factor.view(sizes), 0);
+}
+
+/// In training: else it has running statistics, which may change until backward.
+std::optional<Recipe> recipe(const EndedCall& call) {
+  if (!call.arguments["training"].toBool()) return std::nullopt;
+  const at::Tensor weight = call.arguments.tensor("weight"), bias = call.arguments.tensor("bias");
+  const at::Tensor mean = call.result(1), deviation = call.result(2);
+  const auto type = call.result(0).scalar_type();
+  const auto again = [=](const at::Tensor& x) {
+    const at::Tensor scale = weight.defined() ? at::mul(deviation, weight) : deviation;
+    const at::Tensor shift = bias.defined() ? bias.to(mean.scalar_type()) : bias;
+    return normalised(x, mean, scale, shift).to(type);
+  };
+  return Recipe{kNorm, call.arguments.tensor("input"), again, {mean, deviation}};
+}
+
+constexpr char kEps[] = "eps", kEpsilon[] = "epsilon";
+
+}  // namespace batch
+
+namespace group {
+
+std::optional<codecs::Norm> norm(const NamedArguments& arguments, int64_t dimensions) {
+  const int64_t groups = arguments["group"].toInt();
+  Sizes sizes(static_cast<size_t>(dimensions) + 1, 1), over;
+  for (int64_t i = 2; i <= dimensions; ++i) over.push_back(i);
+  sizes[1] = groups;
+  sizes[2] = -1;
+  return codecs::Norm{over, groups, arguments["eps"].toDouble(),
+                      viewed(arguments.tensor("weight"), sizes),
+                      viewed(arguments.tensor("bias"), sizes)};
+}
+
+/// [N, G] beside [N, G, C / G, ...].
+std::optional<codecs::Statistics> statistics(const NamedArguments& arguments,
+                                             const std::vector<at::Tensor>& results) {
+  const auto given = Given::of(results);
+  if (!given) return std::nullopt;
+  Sizes sizes(static_cast<size_t>(arguments.tensor("input").dim()) + 1, 1);
+  sizes[0] = given->factor.size(0);
+  sizes[1] = given->factor.size(-1);
+  return codecs::statistics_of(given->mean.view(sizes), given->factor.view(sizes),
+                               given->factor.size(-1));
+}
+
+/// [C] or [N, C] as it stands beside x [N, C, ...].
+at::Tensor by_channel(const at::Tensor& numbers, const at::Tensor& x) {
+  Sizes sizes(static_cast<size_t>(x.dim()), 1);
+  sizes[1] = numbers.size(-1);
+  if (numbers.dim() == 2) sizes[0] = numbers.size(0);
+  return numbers.view(sizes);
+}
+
+std::optional<Recipe> recipe(const EndedCall& call) {
+  const at::Tensor weight = call.arguments.tensor("weight"), bias = call.arguments.tensor("bias");
+  const at::Tensor mean = call.result(1), deviation = call.result(2);
+  const int64_t channels = call.arguments["C"].toInt() / mean.size(1);  // of a group
+  const auto type = call.result(0).scalar_type();
+  // x * scale + shift for every channel, of the statistics' type.
+  const auto again = [=](const at::Tensor& x) {
+    at::Tensor scale = deviation.repeat_interleave(channels, 1);
+    if (weight.defined()) scale = at::mul(scale, weight);
+    at::Tensor shift = at::mul(mean.repeat_interleave(channels, 1), scale).neg_();
+    if (bias.defined()) shift = shift.add(bias);
+    return at::addcmul(by_channel(shift, x), x, by_channel(scale, x)).to(type);
+  };
+  return Recipe{kNorm, call.arguments.tensor("input"), again, {mean, deviation}};
+}
+
+}  // namespace group
+
+const std::vector<SavedArgument> kSaves = {{"input", kInput}};
+
+const OperatorFamily kNorms = {
+    {.name = "native_layer_norm",
+     .arguments = {"input", "normalized_shape", "weight", "bias", "eps"},
+     .saves = kSaves,
+     .norm = layer::norm,
+     .statistics = layer::statistics,
+     .recomputation = {layer::recipe, {"weight", "bias"}},
+     .effect = Effect::sums,
+     .sensitivity = Sensitivity::layer},
+    {.name = "_fused_rms_norm",
+     .arguments = {"input", "normalized_shape", "weight", "eps"},
+     .saves = kSaves,
+     .statistics = rms::statistics,
+     .recomputation = {rms::recipe, {"weight"}},
+     .effect = Effect::sums},
+    {.name = "native_batch_norm",
+     .arguments = {"input", "weight", "bias", "running_mean", "running_var", "training", "momentum",
+                   "eps"},
+     .saves = kSaves,
+     .has_channels = true,
+     .norm = batch::norm<batch::kEps>,
+     .statistics = batch::statistics<batch::kEps>,
+     .recomputation = {batch::recipe, {"weight", "bias"}},
+     .effect = Effect::sums,
+     .is_norm_of_channels = true,
+     .sensitivity = Sensitivity::layer},
+    {.name = "cudnn_batch_norm",
+     .arguments = {"input", "weight", "bias", "running_mean", "running_var", "training",
+                   "exponential_average_factor", "epsilon"},
+     .saves = kSaves,
+     .has_channels = true,
+     .norm = batch::norm<batch::kEpsilon>,
+     .statistics = batch::statistics<batch::kEpsilon>,
+     .recomputation = {batch::recipe, {"weight", "bias"}},
+     .effect = Effect::sums,
+     .is_norm_of_channels = true},
+    {.name = "native_group_norm",
+     .arguments = {"input", "weight", "bias", "N", "C", "HxW", "group", "eps"},
+     .saves = kSaves,
+     .has_channels = true,
+     .norm = group::norm,
+     .statistics = group::statistics,
+     .recomputation = {group::recipe, {"weight", "bias"}},
+     .effect = Effect::sums},
+};
+
+const OperatorFamily kOtherBatchNorms(alike({"_batch_norm_impl_index", "miopen_batch_norm"},
+                                            {.arguments = {"input"},
+                                             .saves = kSaves,
+                                             .has_channels = true,
+                                             .effect = Effect::sums,
+                                             .is_norm_of_channels = true}));
+
+// What these are called by the user, around the above.
+const OperatorFamily kOuterChannels(alike({"batch_norm", "instance_norm"},
+                                          {.effect = Effect::sums, .is_norm_of_channels = true}));
+const OperatorFamily kOuter(alike({"layer_norm", "group_norm", "rms_norm"},
+                                  {.effect = Effect::sums}));
+
+}  // namespace
+
+}  // namespace fewbit::session

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include "codecs/codec.hpp"
+#include "compression/operators/recipe.hpp"
+#include "compression/operators/save_policy.hpp"
+#include "trace/running_operations.hpp"
+
+// What is known of operations: one file a family, whose operators register themselves.
+namespace fewbit::session {
+
+/// Operations of ours that run in the place of libtorch's while a scope is open.
+inline constexpr std::string_view kActivation = "fewbit::activation",
+                                  kLogSoftmax = "fewbit::log_softmax",
+                                  kAttention = "fewbit::attention";
+
+/// What an operation does to an error of its input, where that input's own gradient was multiplied
+/// element by element by something that is coded.
+enum class Effect {
+  passes,    ///< what takes its result decides
+  sums,      ///< over many elements: their gradients do not grow as one of them falls to 0
+  selects,   ///< sums, and its gradients go to few elements of many
+  reduces,   ///< sums where few rows are left of many elements, else passes
+  roots,     ///< of such a sum: sums there, else divides
+  divides,   ///< by it, as logarithms and roots do: no error is small
+  raises,    ///< to a power, which divides where the exponent is below 1
+  curves,    ///< has a derivative that changes from element to element,
+  steepens,  ///< by orders of magnitude, or takes the least of many
+};
+
+struct Operator;
+
+/// The arguments of a call, or its results, by their names in libtorch's schema.
+class NamedArguments {
+ public:
+  NamedArguments(const Operator& of, const std::vector<c10::IValue>& values)
+      : of_(of), values_(values) {}
+
+  /// Whether the call has as many arguments as there are names: overloads may have others.
+  bool fit() const;
+  /// Throws c10::Error for a name that the operator does not have.
+  const c10::IValue& operator[](std::string_view name) const;
+  /// Undefined where the argument is none.
+  at::Tensor tensor(std::string_view name) const;
+
+ private:
+  const Operator& of_;
+  const std::vector<c10::IValue>& values_;
+};
+
+/// What a call that has ended was, without its graph.
+struct EndedCall {
+  NamedArguments arguments;
+  const std::vector<c10::IValue>& results;
+  const Beside& beside;
+
+  at::Tensor result(size_t i) const { return results[i].toTensor(); }
+};
+
+/// How a call's first result is recomputed.
+struct Recomputation {
+  std::optional<Recipe> (*recipe)(const EndedCall& call) = nullptr;  ///< null: not at all
+  std::vector<std::string_view> copies = {};  ///< arguments that are the model's, and small
+  std::string_view weight = {};               ///< one that is the model's, of any size
+  bool in_place_too = false;
+};
+
+/// What a saved argument is stored by.
+struct SavedArgument {
+  std::string_view argument;
+  SavePolicy policy;
+};
+/// In the place of an argument's name: whichever, and the results.
+inline constexpr std::string_view kAny = "*", kResult = "";
+
+/// What gradients of an operation's output tell of errors of what it saves.
+enum class Sensitivity { none, layer, loss };
+
+/// One operation. What it leaves out is not so of it.
+struct Operator {
+  std::string_view name = {};  ///< "addmm"; in place too
+  std::string_view library = "aten";
+  std::vector<std::string_view> arguments = {};  ///< by schema, as far as any is read here
+
+  // What it saves.
+  std::vector<SavedArgument> saves = {};  ///< the first that fits counts
+  /// By its arguments. None: by `saves`.
+  std::optional<SavePolicy> (*policy)(const SaveEvent& event) = nullptr;
+  bool holds_arguments = false;  ///< until it has ended: the following read them
+  bool has_channels = false;     ///< takes [N, C, ...], a map of each channel
+  /// Of a norm: over what, with which weights; what it keeps of its input once it has ended.
+  std::optional<codecs::Norm> (*norm)(const NamedArguments& arguments,
+                                      int64_t dimensions) = nullptr;
+  std::optional<codecs::Statistics> (*statistics)(const NamedArguments& arguments,
+                                                  const std::vector<at::Tensor>& results) = nullptr;
+  /// Of integers that it saves.
+  codecs::CodecPointer (*integers)(const NamedArguments& arguments) = nullptr;
+
+  // How what it gives, or keeps, is recomputed.
+  Recomputation recomputation = {};
+  std::optional<Recipe> (*recipe_of_saved)(const SaveEvent& event) = nullptr;
+
+  // What it does to errors.
+  Effect effect = Effect::passes;
+  std::string_view divisor = {};       ///< the argument that it divides by
+  std::string_view first_factor = {};  ///< of two arguments beside each other that it multiplies
+  bool sums_products = false;          ///< of one argument with another, as of a vector
+  bool turns_often = false;            ///< or chooses: an input that errs takes another turn
+  bool is_choice = false;              ///< its result is what a program decides by
+  bool is_norm_of_channels = false;
+  bool is_scaling = false;  ///< by a number, or shows the same in another shape
+
+  // What gradients tell of errors.
+  Sensitivity sensitivity = Sensitivity::none;
+  /// Elements of the input that one element of the output is a sum over; null: of a row.
+  double (*fan_in)(const NamedArguments& arguments) = nullptr;
+
+  /// The place of an argument, by its name.
+  size_t place_of(std::string_view argument) const;
+};
+
+/// Adds the operators of a family, before any is looked up: a static object of the family's file.
+class OperatorFamily {
+ public:
+  OperatorFamily(std::initializer_list<Operator> operators);
+  explicit OperatorFamily(const std::vector<Operator>& operators);
+};
+
+/// Operators of these names, all of which are as the example.
+std::vector<Operator> alike(std::initializer_list<std::string_view> names, const Operator& example);
+
+/// Null for one that is not known. "aten::log_softmax" and "log_softmax_" are like
+/// "fewbit::log_softmax", but not it.
+const Operator* find_operator(std::string_view operation);
+const Operator* find_operator_like(std::string_view operation);
+
+/// All that are known, in no order.
+std::vector<const Operator*> all_operators();
+
+/// "log" of "aten::log_".
+std::string_view plain_name(std::string_view operation);
+/// Without what says that it works in place.
+std::string_view base_name(std::string_view operation);
+
+}  // namespace fewbit::session

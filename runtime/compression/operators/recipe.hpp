@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace fewbit::session {
+
+/// A tensor that comes back whenever it is asked for.
+struct Again {
+  std::function<at::Tensor()> tensor;
+  std::function<std::vector<at::Tensor>()> held;  ///< of what it comes
+};
+
+/// What a call takes beside the one argument that its result comes of, as far as it is known.
+struct Beside {
+  std::optional<Again> codes;   ///< that a few-bit activation keeps
+  std::optional<Again> mask;    ///< that a dropout keeps
+  std::optional<Again> places;  ///< that a pooling keeps, of the greatest in its planes
+  std::optional<Again> addend;  ///< of a sum, the second one
+};
+
+/// How a tensor is recomputed from one argument of the operation that made it.
+struct Recipe {
+  std::string_view name;  ///< of the kind of recomputation
+  at::Tensor from;        ///< the argument; of a call in place as it was before
+  /// Of the argument as it comes back, which may share memory with the result.
+  std::function<at::Tensor(const at::Tensor& from)> again;
+  std::vector<at::Tensor> kept = {};    ///< what else it takes that autograd keeps too,
+  at::Tensor weight = {};               ///< that the model holds, too large for a copy,
+  std::vector<at::Tensor> copies = {};  ///< and of small ones, which optimisers change;
+  std::function<std::vector<at::Tensor>()> beside = nullptr;  ///< and what else comes back, if any
+};
+
+/// Kinds of recomputation:
+///   copy        the same numbers, or all times one number, or with a layer's bias
+///   norm        of the norm's input, by the statistics that are kept: linear in the input
+///   relu        of its input and the bits of its sign, leaky_relu too: linear, zeros stay zeros
+///   sign        the bits of relu's sign: of what a norm makes of codes that keep it
+///   dropout     of its input and the bits of its mask: linear, zeros stay zeros
+///   sum         of two tensors that both come back: linear
+///   activation  of its input, by the function itself: not linear
+///   linear      of a layer's input, by its weight: linear, a matrix product
+///   softmax     probabilities of log_softmax's input: not linear
+inline constexpr std::string_view kCopy = "copy", kNorm = "norm", kRelu = "relu", kSign = "sign",
+                                  kDropout = "dropout", kSum = "sum",
+                                  kActivationValue = "activation", kLinear = "linear",
+                                  kSoftmax = "softmax";
+
+}  // namespace fewbit::session

@@ -1,0 +1,181 @@
+#include "compression/site_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "compression/allocation/activation_bits.hpp"
+#include "compression/allocation/error.hpp"
+
+namespace fewbit::session {
+
+StoredAs stored_by(const codecs::Codec& codec) {
+  return {.codec = codec.name(), .bits = codec.bits()};
+}
+
+StoredAs stored_by_table(int bits) {
+  return {.codec = "few-bit table", .bits = static_cast<double>(bits)};
+}
+
+StoredAs stored_exactly(ExactReason reason) {
+  return {.storage = Storage::exact, .reason = reason};
+}
+
+StoredAs stored_at(const SiteState& state, const Coder& coder) {
+  if (!state.recompute_path.empty()) {
+    return {.storage = Storage::recomputed, .recomputed_by = state.recompute_path};
+  }
+  if (state.save_policy.storage == StorageKind::codes) return stored_by_table(state.coded_bits);
+  if (state.save_policy.storage == StorageKind::exact) return stored_exactly();
+  const codecs::CodecPointer exact = exact_codec(state.save_policy.storage);
+  return stored_by(*(exact ? exact : coder.codec(state.kind, state.coded_bits)));
+}
+
+SiteState* SiteTable::find(const SiteKey& site) {
+  const auto number = numbers_.find(site);
+  return number == numbers_.end() ? nullptr : &states_[number->second];
+}
+
+const SiteState* SiteTable::find(const SiteKey& site) const {
+  const auto number = numbers_.find(site);
+  return number == numbers_.end() ? nullptr : &states_[number->second];
+}
+
+int64_t SiteTable::number_of(const SiteKey& site) const {
+  const auto number = numbers_.find(site);
+  return number == numbers_.end() ? -1 : static_cast<int64_t>(number->second);
+}
+
+void SiteTable::replace(std::vector<SiteState> states) {
+  states_ = std::move(states);
+  numbers_.clear();
+  for (size_t i = 0; i < states_.size(); ++i) numbers_[key_of(states_[i].site)] = i;
+}
+
+/// What is stored there serves this operation too.
+void SiteTable::claim(SiteState& state, double weight, std::optional<int> given_bits) {
+  const double most = std::max(state.save_policy.weight, weight);
+  const std::optional<int> fixed = std::max(state.fixed, given_bits);
+  has_changed |= most > state.save_policy.weight || fixed != state.fixed;
+  state.save_policy.weight = most;
+  state.fixed = fixed;
+}
+
+/// Nothing is known of a site that is stored in another way than before.
+void SiteTable::start(SiteState& state, const SiteNote& note) {
+  const bool takes_bits = note.save_policy.takes_bits();
+  state.save_policy = note.save_policy;
+  state.bits = takes_bits ? note.given_bits.value_or(coder_.first_bits(note.save_policy)) : 0;
+  if (takes_bits) state.kind = note.kind;
+  state.other_bits = 0.0;
+  state.errors.clear();
+  state.sensitivity = 0.0;
+  state.root.reset();
+  state.is_recomputed = false;
+  has_changed = true;
+}
+
+void SiteTable::note(const SiteNote& note) {
+  const auto [number, is_new] = numbers_.try_emplace(note.site, states_.size());
+  if (is_new) {
+    Compressor::Site& site = states_.emplace_back().site;
+    std::tie(site.operation, site.argument, site.call) = note.site;
+  }
+  SiteState& state = states_[number->second];
+  const bool takes_bits = note.save_policy.takes_bits();
+  if (state.save_policy.storage != note.save_policy.storage) start(state, note);
+  if (takes_bits) {
+    claim(state, note.save_policy.weight, note.given_bits);
+    // Until bits are split again.
+    if (note.given_bits) state.bits = std::max(*note.given_bits, state.fixed.value_or(0));
+  }
+  state.coded_bits = takes_bits ? note.bits : state.bits;
+  const bool is_recomputed = note.latest.stored.storage == Storage::recomputed;
+  has_changed |= is_recomputed != state.is_recomputed;
+  if (state.is_recomputed && !is_recomputed) state.root.reset();  // what it came of was not there
+  state.is_recomputed = is_recomputed;
+  state.is_asked_for = note.latest.is_asked_for;
+  state.recompute_path = note.latest.stored.recomputed_by;
+  Compressor::Site& site = state.site;
+  site.stored = note.latest.stored;
+  site.module = note.module;
+  ++site.count;
+  has_changed |= coder_.options().bytes > 0 && note.latest.elements > state.most_elements;
+  site.elements = note.latest.elements;
+  state.most_elements = std::max(state.most_elements, note.latest.elements);
+  site.bytes_before = note.latest.bytes_before;
+  site.bytes_after = note.latest.bytes_after;
+  site.bytes_offloaded = note.latest.bytes_offloaded;
+}
+
+void SiteTable::note_kept(const SiteKey& site, StoredAs stored, int64_t bytes, int64_t offloaded) {
+  SiteState* state = find(site);
+  if (state == nullptr) return;
+  state->site.stored = std::move(stored);
+  state->site.bytes_after = bytes;
+  state->site.bytes_offloaded = offloaded;
+}
+
+void SiteTable::note_table(const SiteKey& site, const Table& table, bool is_given) {
+  SiteState* state = find(site);
+  if (state == nullptr) return;
+  const int bits = table.bits();
+  const std::optional<int> fixed = is_given ? std::optional(bits) : std::nullopt;
+  state->bits = bits;
+  if (state->coded_bits == bits && state->fixed == fixed) return;
+  state->coded_bits = bits;
+  state->fixed = fixed;
+  state->errors = table_errors(table.function(), table.parameters());
+  if (state->errors.front() == 0.0) state->errors.clear();
+  has_changed = true;
+}
+
+void SiteTable::note_errors(const SiteKey& site, const Measured& measured) {
+  SiteState* state = find(site);
+  if (state == nullptr) return;
+  const double error = measured.error;
+  state->kind = measured.kind;
+  state->median_share = error > 0.0 ? measured.median_error / error : 0.0;
+  const auto expected = [&](int bits) { return coder_.expected_error(measured.kind, bits); };
+  state->errors = measured.bits == 0 ? std::vector<double>(kMostBits, error)
+                                     : errors_by_bits(error, measured.bits, expected);
+  has_changed = true;
+}
+
+void SiteTable::note_recomputed_error(const SiteKey& site, double error, const SiteKey& root) {
+  SiteState* state = find(site);
+  const SiteState* source = find(root);
+  if (state == nullptr || source == nullptr) return;
+  if (source->errors.empty() || source->coded_bits < 1) return;
+  const double of_root = source->errors[static_cast<size_t>(source->coded_bits) - 1];
+  if (state->root != root) state->floor_bits = 0;
+  state->root = root;
+  state->ratio = error == 0.0 ? 0.0 : error / of_root;
+  if (source->coded_bits >= state->floor_bits) {
+    state->floor_bits = source->coded_bits;
+    state->floor = error;
+  }
+  has_changed = true;
+}
+
+void SiteTable::note_sensitivity(const SiteKey& site, double sensitivity) {
+  SiteState* state = find(site);
+  if (state == nullptr || !std::isfinite(sensitivity)) return;
+  state->sensitivity = sensitivity;
+  has_changed = true;
+}
+
+void SiteTable::raise(const SiteKey& site, double weight, std::optional<int> given_bits) {
+  if (SiteState* state = find(site)) claim(*state, weight, given_bits);
+}
+
+void SiteTable::note_left(const std::string& operation, const std::string& reason, int64_t bytes) {
+  auto known = std::ranges::find_if(left_alone, [&](const Compressor::LeftAlone& one) {
+    return one.operation == operation && one.reason == reason;
+  });
+  if (known == left_alone.end()) known = left_alone.insert(known, {operation, reason});
+  ++known->count;
+  known->bytes += bytes;
+}
+
+}  // namespace fewbit::session

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compression/coder.hpp"
+#include "compression/measurement.hpp"
+#include "compression/operators/save_policy.hpp"
+#include "compression/operators/site_key.hpp"
+#include "fewbit/compressor.hpp"
+#include "fewbit/table.hpp"
+
+namespace fewbit::session {
+
+/// What is known of a site.
+struct SiteState {
+  Compressor::Site site;
+  int64_t most_elements = 0;  ///< that it has had
+  double other_bits = 0.0;    ///< beside those of the budget, the most for so many elements
+  SavePolicy save_policy;
+  std::optional<int> fixed;             ///< bits by a rule or plan
+  int bits = 0;                         ///< of the next tensor
+  int coded_bits = 0;                   ///< of the latest
+  CodecKind kind = CodecKind::rotated;  ///< that errs less
+  std::vector<double> errors;           ///< of 1, 2, ... bits; of a cast all are the same
+  double median_share = 0.0;            ///< of groups, their median error over that of all
+  double sensitivity = 0.0;             ///< when last noted; 0: never
+  std::optional<SiteKey> root;          ///< of whose codes it could come
+  double ratio = 0.0;                   ///< its error then over the root's
+  double floor = 0.0;                   ///< its error with most bits at the root so far,
+  int floor_bits = 0;                   ///< which were so many
+  bool is_recomputed = false;           ///< that is how it is stored
+  bool is_asked_for = false;            ///< whatever it errs
+  std::string recompute_path;           ///< the latest
+};
+
+/// How a tensor was stored.
+struct StoredTensor {
+  StoredAs stored;
+  int64_t elements = 0;
+  int64_t bytes_before = 0;
+  int64_t bytes_after = 0;
+  int64_t bytes_offloaded = 0;
+  bool is_asked_for = false;  ///< so recomputed whatever it errs
+};
+
+/// One more tensor that is stored at a site.
+struct SiteNote {
+  SiteKey site;
+  std::string module = {};
+  SavePolicy save_policy = {};
+  std::optional<int> given_bits = {};  ///< by a rule or plan
+  int bits = 0;                        ///< of an element, where it takes such of the budget
+  CodecKind kind = CodecKind::rotated;
+  StoredTensor latest = {};
+};
+
+/// The sites of a model and what is known of each. Not thread-safe.
+class SiteTable {
+ public:
+  explicit SiteTable(const Coder& coder) : coder_(coder) {}
+
+  std::vector<SiteState>& all() { return states_; }
+  const std::vector<SiteState>& all() const { return states_; }
+  SiteState* find(const SiteKey& site);
+  const SiteState* find(const SiteKey& site) const;
+  /// -1: it is none.
+  int64_t number_of(const SiteKey& site) const;
+  /// Puts others in their place.
+  void replace(std::vector<SiteState> states);
+
+  // What forwards tell of sites. Of unknown ones, since others were loaded meanwhile: nothing.
+  void note(const SiteNote& note);
+  /// The latest there is stored in another way than was noted, in so many bytes.
+  void note_kept(const SiteKey& site, StoredAs stored, int64_t bytes, int64_t offloaded = 0);
+  /// By which the latest activation there kept its codes. is_given: its bits are.
+  void note_table(const SiteKey& site, const Table& table, bool is_given);
+  void note_errors(const SiteKey& site, const Measured& measured);
+  /// Of what it would be, or is, recomputed from the codes of `root`, over its energy.
+  void note_recomputed_error(const SiteKey& site, double error, const SiteKey& root);
+  /// The variance that a squared error as large as the tensor's energy would add to the gradients
+  /// of the model, an element of the tensor.
+  void note_sensitivity(const SiteKey& site, double sensitivity);
+  /// Another operation keeps what the site coded: from the next forward on in the bits that the one
+  /// with the greater need would have.
+  void raise(const SiteKey& site, double weight, std::optional<int> given_bits);
+  /// An operation keeps so many bytes more as they are.
+  void note_left(const std::string& operation, const std::string& reason, int64_t bytes);
+
+  /// In the latest forward.
+  std::vector<Compressor::LeftAlone> left_alone = {};
+  /// What bits are split by, since they were.
+  bool has_changed = false;
+
+ private:
+  void start(SiteState& state, const SiteNote& note);
+  void claim(SiteState& state, double weight, std::optional<int> given_bits);
+
+  const Coder& coder_;
+  std::map<SiteKey, size_t> numbers_;
+  std::vector<SiteState> states_;
+};
+
+/// What a forward tells once it has ended.
+using SiteChange = std::function<void(SiteTable&)>;
+
+/// How a tensor is stored by the codec, by a table of so many bits, or as it is.
+StoredAs stored_by(const codecs::Codec& codec);
+StoredAs stored_by_table(int bits);
+StoredAs stored_exactly(ExactReason reason = ExactReason::requested);
+/// How the latest tensor of a site was, where nobody has said so.
+StoredAs stored_at(const SiteState& state, const Coder& coder);
+
+}  // namespace fewbit::session

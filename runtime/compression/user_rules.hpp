@@ -1,0 +1,75 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "compression/operators/save_policy.hpp"
+#include "compression/operators/site_key.hpp"
+#include "fewbit/compressor.hpp"
+#include "trace/running_operations.hpp"
+
+namespace fewbit::session {
+
+/// What users and plans say: rules, names of parameters, kinds of recomputation, plans of sites.
+class UserRules {
+ public:
+  struct Rule {
+    std::string pattern;
+    std::optional<int> bits;
+    std::optional<StorageKind> storage;  ///< where there are no bits: a cast, offloaded, or exact
+
+    bool leaves_alone() const { return storage == StorageKind::exact; }
+    /// Whether the pattern is for many operations.
+    bool is_wide() const { return pattern.find('*') != std::string::npos; }
+  };
+  /// How a site is stored whatever rules and errors say, and its bits where it is coded in such.
+  struct Assignment {
+    Storage storage = Storage::coded;
+    int bits = 0;
+  };
+
+  explicit UserRules(Scheme scheme) : scheme_(scheme) {}
+
+  /// For what fits the pattern, in which an alias of an activation stands for it.
+  void add(Rule rule);
+  void name(const std::string& name, const at::Tensor& parameter);
+  /// Throws c10::Error for a name that is no kind, and not "*".
+  void set_recompute(const std::string& name, Recompute when);
+  void assign(const SiteKey& site, Assignment assignment);
+
+  /// The latest rule that fits one of these names, or the name of one of the parameters; null:
+  /// none.
+  const Rule* rule_of(std::span<const std::string_view> names,
+                      std::span<const void* const> parameters) const;
+  std::optional<Assignment> assignment_of(const SiteKey& site) const;
+  /// Bits by a plan of the site, or else those of the rule.
+  std::optional<int> given_bits(const SiteKey& site, std::optional<int> of_rule) const;
+  Recompute when_to_recompute(std::string_view name) const;
+
+  /// Whether the tensor is a named parameter, frozen or not, or a view of one.
+  bool knows(const at::Tensor& tensor) const;
+  /// "encoder.linear1" of "encoder.linear1.weight", of the first parameter that has a name.
+  std::string module_of(const std::vector<const void*>& parameters) const;
+  /// "encoder" of that: whose the activation behind a layer is.
+  std::string module_around(const std::vector<const void*>& parameters) const;
+
+ private:
+  struct Parameter {
+    Memory memory;  ///< so that its address means it
+    std::string name;
+  };
+
+  Scheme scheme_;
+  std::vector<Rule> rules_;  ///< in the order of making
+  std::map<std::string, Recompute, std::less<>> recompute_;
+  std::map<const void*, Parameter> parameters_;
+  std::map<SiteKey, Assignment> assignments_;
+};
+
+}  // namespace fewbit::session
