@@ -75,6 +75,28 @@ std::optional<CodecKind> codec_kind_of(std::string_view name) {
   return std::nullopt;
 }
 
+codecs::CodecPointer exact_codec(StorageKind storage) {
+  switch (storage) {
+    case StorageKind::mask:
+      return codecs::mask();
+    case StorageKind::integers:
+      return codecs::integers();
+    case StorageKind::sizes:
+      return codecs::sizes_only();
+    case StorageKind::bf16:
+      return codecs::cast(at::kBFloat16);
+    case StorageKind::e4m3:
+      return codecs::cast(at::kFloat8_e4m3fn);
+    case StorageKind::e5m2:
+      return codecs::cast(at::kFloat8_e5m2);
+    case StorageKind::offloaded:
+    case StorageKind::codes:
+      return codecs::identity();
+    default:
+      return nullptr;
+  }
+}
+
 void check_bits(const char* what, double bits) {
   TORCH_CHECK(bits >= 1 && bits <= kMostBits, "fewbit::Compressor: ", what, " is ", bits,
               ", accepted: 1 to 8");

@@ -81,6 +81,9 @@ class Coder {
   std::optional<int> fixed_bits_;
 };
 
+/// What codes what takes no bits of a budget; null for what does.
+codecs::CodecPointer exact_codec(StorageKind storage);
+
 /// Throws c10::Error naming `what` where it is not from 1 to 8.
 void check_bits(const char* what, double bits);
 

@@ -113,7 +113,7 @@ const CompressorOptions& Compressor::options() const {
 }
 
 Compressor& Compressor::name(const torch::OrderedDict<std::string, at::Tensor>& parameters) {
-  for (const auto& parameter : parameters) compression_->name(parameter.key(), parameter.value());
+  compression_->name(parameters);
   return *this;
 }
 

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "compression/operators/consumer.hpp"
+#include "fewbit/compressor.hpp"
 #include "trace/running_operations.hpp"
 
 namespace fewbit::session {
@@ -21,6 +22,10 @@ class Consumers {
     bool is_taken = true;  ///< by somebody that decides it
     at::Tensor mean = {};  ///< where that takes the result itself
     int64_t channels = 0;  ///< where a norm of channels takes what came of it; 0: none
+
+    ExactReason reason() const {
+      return is_taken ? ExactReason::divided : ExactReason::result_in_use;
+    }
   };
   /// Is told once.
   using Decide = std::function<void(const Decision& decision)>;

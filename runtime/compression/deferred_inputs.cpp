@@ -104,7 +104,7 @@ void CompressionUser::end_forward() noexcept {
     compression_->keep_failure(std::current_exception());
   }
   uses_.end();
-  compression_->end_forward();
+  compression_->end_forward(*forward_.notes);
 }
 
 }  // namespace fewbit::session

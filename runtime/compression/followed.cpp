@@ -121,10 +121,6 @@ std::optional<codecs::Statistics> statistics_of_squares(const at::Tensor& run, F
   return statistics;
 }
 
-ExactReason why_exact(const Consumers::Decision& decision) {
-  return decision.is_taken ? ExactReason::divided : ExactReason::result_in_use;
-}
-
 }  // namespace
 
 bool CompressionUser::is_followed(const Saved& saved) const {
@@ -133,8 +129,8 @@ bool CompressionUser::is_followed(const Saved& saved) const {
   if (decided.factor == Factor::input && saved.event.argument < 0) return false;
   if (decided.is_observed) return false;
   // Of what is coded while its operation runs (session/sensitivities.hpp).
-  const bool is_watched =
-      compression_->follows_gradients() && Sensitivities::follows(saved.event.facts.operation);
+  const bool is_watched = compression_->coder().follows_gradients() &&
+                          Sensitivities::follows(saved.event.facts.operation);
   return !is_watched;
 }
 
@@ -148,7 +144,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::code_later(
   RunPointer encoded = known.encoded.lock();
   std::shared_ptr<StoredRun> stored = known.stored.lock();
   const bool is_known = encoded && stored && known.sample == sample;
-  if (is_known) compression_->raise(known.site, decided);
+  if (is_known) forward_.notes->raise(known.site, decided);
   latest_ = is_known ? known.site : site;
   Followed followed{stored, view, event, decided, *latest_, current_stream(view)};
   if (decided.factor == Factor::product && event.argument >= 0) {
@@ -171,7 +167,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::code_later(
   }
   followed.run = stored;
   const auto decide = [this, followed](const Consumers::Decision& decision) {
-    if (decision.is_exact) return keep_exact(followed, why_exact(decision));
+    if (decision.is_exact) return keep_exact(followed, decision.reason());
     keep_coded(followed, decision);
     if (uses_.exceeds_exact(followed.input)) keep_exact(followed, ExactReason::requested);
   };
@@ -226,13 +222,13 @@ void CompressionUser::keep_exact(const Followed& followed, ExactReason why) {
   const bool is_noted =
       known != runs_.end() && known->second.is_exact && known->second.site == followed.site;
   if (is_noted) return;  // by another operation that keeps the same
-  for (const Compression::SiteKey& site : uses_.keep_exact(view)) {
-    if (site != followed.site) compression_->note_shared(site);
+  for (const SiteKey& site : uses_.keep_exact(view)) {
+    if (site != followed.site) forward_.notes->shared(site);
   }
   runs_[key_of(saved)] = {followed.event.memory.owner, {}, {}, followed.site, 0, false, true};
-  compression_->note(followed.site, {followed.event}, {},
-                     {Compression::exact(is_kept_anyway ? ExactReason::shared : why), view.numel(),
-                      bytes, is_kept_anyway ? 0 : followed.event.memory.bytes});
+  forward_.notes->stored(followed.site, {followed.event}, {},
+                         {stored_exactly(is_kept_anyway ? ExactReason::shared : why), view.numel(),
+                          bytes, is_kept_anyway ? 0 : followed.event.memory.bytes});
 }
 
 /// Where others keep that as it is: probabilities to their logarithms, relu's signs to its output.
@@ -245,68 +241,6 @@ void CompressionUser::follow_result(const RecordedCall& call) {
   if (!of.strides.empty() && result.strides() != at::IntArrayRef(of.strides)) return;
   if (!of.is_only_followed) uses_.add(result.detach(), run, of.site, of.hold);
   if (of.follow) of.follow(result);
-}
-
-/// Codes give way to the input where others keep that as it is, and where a logarithm follows. What
-/// works in place writes over its input, so its result serves, or a copy that waits.
-std::unique_ptr<const PackedTensor> CompressionUser::watch_codes(
-    const Saved& saved, std::unique_ptr<const PackedTensor> kept) {
-  const SaveEvent& event = saved.event;
-  if (event.arguments == nullptr || saved.decision.is_observed) return kept;
-  const std::vector<c10::IValue>& arguments = *event.arguments;
-  const std::string& function = arguments[ops::kFunctionArgument].toStringRef();
-  const auto gradient =
-      ops::exact_gradient_of(function, arguments[ops::kParametersArgument].toDoubleVector());
-  if (!gradient) return kept;
-  if (!kept) kept = kept_unchanged(saved.tensor);
-  const auto state = std::make_shared<CodesOrInput>(std::move(kept));
-  const at::Tensor x = arguments[0].toTensor().detach();
-  const bool in_place = arguments[ops::kInPlaceArgument].toBool();
-  const Factor factor = gradient->is_step        ? Factor::none
-                        : is_vanishing(function) ? Factor::vanishing
-                                                 : Factor::derivative;
-  if (in_place || keeps_output(function)) {
-    const std::string& operation = in_place ? event.caller : event.facts.operation;
-    of_result_ = {operation, state, saved.site, x.sizes().vec()};
-    of_result_->is_only_followed = !gradient->is_of_result;
-    if (factor != Factor::none) {
-      const at::Tensor copy = gradient->is_of_result ? at::Tensor() : x.clone();
-      of_result_->follow = [this, state, operation, copy, factor,
-                            site = saved.site](const at::Tensor& result) {
-        const at::Tensor exact = copy.defined() ? copy : result.detach();
-        consumers_.follow_result(operation, exact, result, state.get(), factor,
-                                 exact_instead(exact, site, state));
-      };
-    }
-    return kept_in(state);
-  }
-  uses_.add(x, state, saved.site);
-  if (uses_.exceeds_exact(x)) {
-    for (const auto& site : uses_.keep_exact(x)) compression_->note_shared(site);
-    compression_->note_kept(saved.site, Compression::exact(), memory_of(x).bytes);
-  } else if (factor != Factor::none) {
-    consumers_.follow(event.facts.operation, x, state.get(), factor,
-                      exact_instead(x, saved.site, state));
-  }
-  return kept_in(state);
-}
-
-/// Numbers in the stead of an activation's codes, where that is decided.
-Consumers::Decide CompressionUser::exact_instead(const at::Tensor& numbers,
-                                                 const Compression::SiteKey& site,
-                                                 const std::shared_ptr<CodesOrInput>& state) {
-  return [this, numbers, version = numbers._version(), site,
-          weak = std::weak_ptr(state)](const Consumers::Decision& decision) {
-    const auto alive = weak.lock();
-    if (!decision.is_exact || !alive || alive->holds_input() || numbers._version() != version) {
-      return;
-    }
-    for (const auto& other : uses_.keep_exact(numbers)) compression_->note_shared(other);
-    alive->hold(numbers);
-    uses_.add_holder(memory_of(numbers).address(), version, alive);
-    compression_->note_kept(site, Compression::exact(why_exact(decision)),
-                            static_cast<int64_t>(numbers.nbytes()));
-  };
 }
 
 }  // namespace fewbit::session

@@ -4,7 +4,7 @@
 #include <ATen/ops/full.h>
 
 #include "codecs/offloaded.hpp"
-#include "compression/allocation/activation_bits.hpp"
+#include "compression/allocation/error.hpp"
 #include "compression/probabilities.hpp"
 #include "compression/save_observer.hpp"
 #include "ops/layout.hpp"
@@ -64,6 +64,32 @@ class Coded final : public PackedTensor {
 
 }  // namespace
 
+CompressionUser::CompressionUser(std::shared_ptr<Compression> compression)
+    : compression_(std::move(compression)),
+      forward_(compression_->begin_forward()),
+      tracker_({[rules = forward_.rules](std::string_view kind) {
+                  return rules->when_to_recompute(kind);
+                },
+                [rules = forward_.rules](const at::Tensor& tensor) {
+                  return is_of_model(tensor) || rules->knows(tensor);
+                },
+                [this](RunPointer run) { return compression_->held(std::move(run)); }}),
+      sensitivities_([weak = std::weak_ptr(compression_)](const SiteKey& site, double sensitivity) {
+        if (const auto alive = weak.lock()) alive->note_sensitivity(site, sensitivity);
+      }) {}
+
+codecs::CodecPointer CompressionUser::measure(const SiteKey& site, const Subject& subject,
+                                              const SaveDecision& decision, const at::Tensor& run,
+                                              const std::optional<CodedRun>& coded,
+                                              const codecs::RandomStream& random) {
+  const auto measured =
+      session::measure(compression_->coder(), subject, decision, decision.bits, run, coded, random);
+  if (!measured) return nullptr;
+  forward_.notes->errors(site, *measured);
+  if (!decision.takes_bits()) return nullptr;
+  return compression_->coder().codec(measured->kind, decision.bits, &subject);
+}
+
 CompressionUser::RunKey CompressionUser::key_of(const Saved& saved) {
   const at::Tensor& view = saved.view;
   // Probabilities serve as well where anything linear would do.
@@ -85,7 +111,7 @@ CompressionUser::RunKey CompressionUser::key_of(const Saved& saved) {
 }
 
 /// Where it saves next.
-Compression::SiteKey CompressionUser::site_of(const SaveEvent& event) const {
+SiteKey CompressionUser::site_of(const SaveEvent& event) const {
   const auto known = calls_.find({event.facts.operation, event.argument});
   return {event.facts.operation, event.argument, known == calls_.end() ? 0 : known->second};
 }
@@ -93,7 +119,7 @@ Compression::SiteKey CompressionUser::site_of(const SaveEvent& event) const {
 codecs::RandomStream CompressionUser::next_random(at::Device device) {
   at::Tensor& seed = seeds_[device.str()];
   if (!seed.defined()) {
-    seed = at::full({1}, seed_, at::TensorOptions().dtype(at::kLong).device(device));
+    seed = at::full({1}, forward_.seed, at::TensorOptions().dtype(at::kLong).device(device));
   }
   return {seed, coded_++};
 }
@@ -107,9 +133,10 @@ Subject CompressionUser::subject_of(const at::Tensor& run, const Saved& saved) c
 CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved,
                                                     const Subject& subject) {
   const auto& [tensor, view, event, decision, site] = saved;
-  const codecs::CodecPointer codec = compression_->codec_at(site, subject, decision);
+  const codecs::CodecPointer codec = compression_->codec_of(subject, decision);
   if (!codec->takes(run)) return {};
-  const bool leaves = offload_ && compression_->offloads(decision) && offload_->takes(run.device());
+  const bool leaves =
+      forward_.offload && compression_->offloads(decision) && forward_.offload->takes(run.device());
   const bool is_copy =
       decision.storage == StorageKind::offloaded || decision.storage == StorageKind::codes;
   if (is_copy && !leaves) return {};
@@ -119,25 +146,22 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   if (!encoded) return {};
   const bool is_table = decision.storage == StorageKind::codes;
   int64_t away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
-  compression_->note(
+  forward_.notes->stored(
       site, subject, decision,
-      {is_table ? Compression::table(activation_ ? activation_->table.bits() : 0)
-                : Compression::coded(*codec),
+      {is_table ? stored_by_table(activation_ ? activation_->table.bits() : 0) : stored_by(*codec),
        run.numel(), static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
   if (decision.is_due) {
-    compression_->measure(site, subject, decision, run, {{codecs::text_of(*codec), *encoded}},
-                          random);
-    if (compression_->follows_gradients()) sensitivities_.add(site, run, event, decision);
     // What was found to be better is so from the first tensor on.
-    const codecs::CodecPointer better = compression_->codec_at(site, subject, decision);
-    if (codecs::text_of(*better) != codecs::text_of(*codec)) {
+    const codecs::CodecPointer better =
+        measure(site, subject, decision, run, CodedRun{codecs::text_of(*codec), *encoded}, random);
+    if (compression_->coder().follows_gradients()) sensitivities_.add(site, run, event, decision);
+    if (better && codecs::text_of(*better) != codecs::text_of(*codec)) {
       encoded = better->encode(run, random);
       away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
-      compression_->note_kept(site, Compression::coded(*better),
-                              bytes_of(encoded->tensors()) - away, away);
+      forward_.notes->restored(site, stored_by(*better), bytes_of(encoded->tensors()) - away, away);
     }
   }
-  return {away > 0 ? codecs::offloaded(std::move(encoded), *offload_) : encoded,
+  return {away > 0 ? codecs::offloaded(std::move(encoded), *forward_.offload) : encoded,
           codec->keeps_signs()};
 }
 
@@ -145,8 +169,8 @@ void CompressionUser::measure_recomputed(const Saved& saved, const at::Tensor& r
                                          const RecomputeTracker::Recomputed& recomputed) {
   const at::Tensor again = at::empty_strided(run.sizes(), run.strides(), run.options());
   again.copy_(recomputed.shown.tensor());
-  compression_->measure_recomputed(saved.site, saved.decision, run,
-                                   again.as_strided({run.numel()}, {1}), recomputed.root);
+  const double error = error_of(run, again.as_strided({run.numel()}, {1}), saved.decision.is_norm);
+  forward_.notes->recomputed_error(saved.site, error, recomputed.root);
 }
 
 /// Copies that others hold already are theirs.
@@ -164,17 +188,17 @@ int64_t CompressionUser::bytes_of_new(const std::vector<at::Tensor>& copies) {
 void CompressionUser::note_recomputed(const Saved& saved,
                                       const RecomputeTracker::Recomputed& recomputed) {
   const auto& [tensor, view, event, decision, site] = saved;
-  compression_->note(site, {event}, decision,
-                     {{.storage = Storage::recomputed, .recomputed_by = recomputed.path},
-                      view.numel(),
-                      static_cast<int64_t>(view.nbytes()),
-                      bytes_of_new(recomputed.copies),
-                      0,
-                      recomputed.is_asked_for});
+  forward_.notes->stored(site, {event}, decision,
+                         {{.storage = Storage::recomputed, .recomputed_by = recomputed.path},
+                          view.numel(),
+                          static_cast<int64_t>(view.nbytes()),
+                          bytes_of_new(recomputed.copies),
+                          0,
+                          recomputed.is_asked_for});
   if (decision.is_due && decision.takes_bits()) {
     const at::Tensor run = ops::dense(view);
     const codecs::RandomStream random = next_random(run.device());
-    compression_->measure(site, subject_of(run, saved), decision, run, {}, random);
+    measure(site, subject_of(run, saved), decision, run, {}, random);
     measure_recomputed(saved, run, recomputed);
   }
   uses_.need_codes(recomputed.root);
@@ -195,7 +219,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::code(const Saved& saved, Ru
   std::shared_ptr<StoredRun> stored = known.stored.lock();
   if (encoded && !known.is_recomputed && known.sample == sample) {
     latest_ = known.site;
-    compression_->raise(known.site, decision);
+    forward_.notes->raise(known.site, decision);
   } else {
     const auto recomputed =
         decision.is_due && decision.takes_bits() ? tracker_.find(view, event) : std::nullopt;
@@ -246,11 +270,11 @@ void CompressionUser::keep_exact_if_less(const Saved& saved) {
   const auto& [tensor, view, event, decision, site] = saved;
   if (!uses_.exceeds_exact(view)) return;
   keep_exact(tensor, event);
-  compression_->note(site, {event}, {},
-                     {.stored = Compression::exact(),
-                      .elements = view.numel(),
-                      .bytes_before = static_cast<int64_t>(view.nbytes()),
-                      .bytes_after = event.memory.bytes});
+  forward_.notes->stored(site, {event}, {},
+                         {.stored = stored_exactly(),
+                          .elements = view.numel(),
+                          .bytes_before = static_cast<int64_t>(view.nbytes()),
+                          .bytes_after = event.memory.bytes});
 }
 
 std::unique_ptr<const PackedTensor> CompressionUser::coded(const Shown& shown,
@@ -260,89 +284,28 @@ std::unique_ptr<const PackedTensor> CompressionUser::coded(const Shown& shown,
   return std::make_unique<Coded>(shown, tensor, view, std::move(stored));
 }
 
-/// Those of an activation.
-std::unique_ptr<const PackedTensor> CompressionUser::keep_codes(const Saved& saved, Run& known) {
-  const auto recomputed = tracker_.find(saved.view, saved.event);
-  if (recomputed && recomputed->is_asked_for) {
-    tracker_.keep_codes(recomputed->shown, saved.event);
-    return recompute(saved, *recomputed, known);
-  }
-  if (offload_ && compression_->offloads(saved.decision)) {
-    if (auto kept = code(saved, known)) return kept;
-  }
-  note_activation(saved);
-  return nullptr;
-}
-
-void CompressionUser::expect_activation(const Table& table, bool is_given, const at::Tensor& x) {
-  activation_.emplace(Activation{table, is_given, x.numel(), static_cast<int64_t>(x.nbytes()),
-                                 parameters_of_maker(x)});
-}
-
-void CompressionUser::keep_next_activation(StorageKind storage) {
-  activation_storage_ = storage;
-}
-
-void CompressionUser::note_activation(const Saved& saved) {
-  const auto activation = std::exchange(activation_, std::nullopt);
-  if (!activation) {  // by a function of ours
-    latest_.reset();
-    return;
-  }
-  SaveEvent event = saved.event;
-  event.parameters = activation->makers;
-  compression_->note(saved.site, {event}, saved.decision,
-                     {.stored = Compression::table(activation->table.bits()),
-                      .elements = activation->elements,
-                      .bytes_before = activation->bytes,
-                      .bytes_after = static_cast<int64_t>(saved.view.nbytes())});
-  compression_->note_table(saved.site, activation->table, activation->is_given);
-}
-
-Compression::SiteKey CompressionUser::next_activation() {
-  const std::pair place(std::string(kActivation), -1);
-  return {place.first, place.second, calls_[place]};
-}
-
-void CompressionUser::keep_next_activation_exact() {
-  exact_activation_ = next_activation();
-  ++calls_[std::pair(std::string(kActivation), -1)];
-}
-
-/// An activation has its number also where a checkpoint keeps its codes.
-void CompressionUser::pass_over() {
-  if (activation_) ++calls_[std::pair(std::string(kActivation), -1)];
-  expect_nothing();
-}
-
-void CompressionUser::expect_nothing() {
-  activation_.reset();
-  activation_storage_.reset();
-  exact_activation_.reset();
-}
-
 void CompressionUser::leave(const Saved& saved, Run& known) {
   const auto& [tensor, view, event, decision, site] = saved;
   const auto bytes = static_cast<int64_t>(view.nbytes());
-  compression_->note(site, {event}, {}, {Compression::exact(), view.numel(), bytes, bytes, 0});
+  forward_.notes->stored(site, {event}, {}, {stored_exactly(), view.numel(), bytes, bytes, 0});
   known = {event.memory.owner, {}, {}, site, 0, false, true};
 }
 
 void CompressionUser::note_shared(const Saved& saved) {
   const auto& [tensor, view, event, decision, site] = saved;
-  compression_->note(site, {event}, {},
-                     {.stored = Compression::exact(ExactReason::shared),
-                      .elements = view.numel(),
-                      .bytes_before = static_cast<int64_t>(view.nbytes())});
+  forward_.notes->stored(site, {event}, {},
+                         {.stored = stored_exactly(ExactReason::shared),
+                          .elements = view.numel(),
+                          .bytes_before = static_cast<int64_t>(view.nbytes())});
 }
 
 void CompressionUser::keep_exact(const at::Tensor& tensor, const SaveEvent& event) {
   if (event.facts.parameter || !tensor.has_storage() || is_of_parameter(tensor)) return;
   if (!latest_ && !uses_.is_exact(tensor) && event.memory.bytes >= kManyBytes) {
-    compression_->note_left(event.facts.operation, reason_left(tensor, event), event.memory.bytes);
+    forward_.notes->left(event.facts.operation, reason_left(tensor, event), event.memory.bytes);
   }
-  for (const Compression::SiteKey& site : uses_.keep_exact(tensor)) {
-    compression_->note_shared(site);
+  for (const SiteKey& site : uses_.keep_exact(tensor)) {
+    forward_.notes->shared(site);
   }
 }
 
@@ -360,7 +323,8 @@ std::unique_ptr<const PackedTensor> CompressionUser::keep_small(const Saved& sav
     stored = std::make_shared<StoredRun>(codecs::identity()->encode(run, {}));
     uses_.add(view, stored, site);
     known = {event.memory.owner, stored, stored, site};
-    compression_->note(site, {event}, {}, {StoredAs{.codec = "copy"}, view.numel(), bytes, bytes});
+    forward_.notes->stored(site, {event}, {},
+                           {StoredAs{.codec = "copy"}, view.numel(), bytes, bytes});
     if (uses_.exceeds_exact(view)) keep_exact(tensor, event);
   }
   const Shown shown{stored, run.sizes().vec(), run.strides().vec(), 0};
@@ -374,7 +338,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tens
     return mask.is_same(tensor) ? nullptr : kept_unchanged(mask);
   }
   tracker_.keep(tensor, event);
-  const Compression::SiteKey site = site_of(event);
+  const SiteKey site = site_of(event);
   SaveDecision decision = compression_->decide(site, tensor, event);
   const auto activation_storage = std::exchange(activation_storage_, std::nullopt);
   if (activation_storage && may_take_bits(tensor, event)) {
@@ -436,7 +400,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tens
       }
       if (held) {
         latest_ = known.site;
-        compression_->raise(known.site, decision);
+        forward_.notes->raise(known.site, decision);
         return std::make_unique<Coded>(recomputed->shown, tensor, view);
       }
       if (decision.recomputes(recomputed->is_asked_for)) {

@@ -27,12 +27,7 @@ namespace fewbit::session {
 /// Codes what is saved in one forward, while its scope is open.
 class CompressionUser final : public SavedTensorUser {
  public:
-  explicit CompressionUser(std::shared_ptr<Compression> compression)
-      : compression_(std::move(compression)),
-        tracker_(*compression_),
-        sensitivities_(compression_),
-        offload_(compression_->new_offload()),
-        seed_(compression_->begin_forward()) {}
+  explicit CompressionUser(std::shared_ptr<Compression> compression);
   /// All that was saved is coded, and bits are split for the next forward.
   void end_forward() noexcept;
 
@@ -47,7 +42,7 @@ class CompressionUser final : public SavedTensorUser {
   void end_call(const RecordedCall& call) override;
 
   /// The site of the next activation of the thread.
-  Compression::SiteKey next_activation();
+  SiteKey next_activation();
   /// It keeps codes by that table. is_given: its bits are a rule's, an option's or a plan's.
   void expect_activation(const Table& table, bool is_given, const at::Tensor& x);
   /// Whether somebody keeps the tensor's memory as it is.
@@ -75,7 +70,7 @@ class CompressionUser final : public SavedTensorUser {
     Memory::Owner memory = Memory::Owner::reclaim(nullptr);
     std::weak_ptr<const codecs::Encoded> encoded;
     std::weak_ptr<StoredRun> stored;  ///< the same, where it is not recomputed
-    Compression::SiteKey site;
+    SiteKey site;
     uint64_t sample = 0;         ///< of the contents
     bool is_recomputed = false;  ///< of other codes
     bool is_exact = false;       ///< by an assignment
@@ -87,11 +82,18 @@ class CompressionUser final : public SavedTensorUser {
     const at::Tensor& view;
     const SaveEvent& event;
     SaveDecision decision;
-    Compression::SiteKey site;
+    SiteKey site;
   };
 
+  /// Measures errors of what was stored last: `coded`, unless it was recomputed. Returns what codes
+  /// it in the fewest errors, where it is to be coded in bits.
+  codecs::CodecPointer measure(const SiteKey& site, const Subject& subject,
+                               const SaveDecision& decision, const at::Tensor& run,
+                               const std::optional<CodedRun>& coded,
+                               const codecs::RandomStream& random);
+
   static RunKey key_of(const Saved& saved);
-  Compression::SiteKey site_of(const SaveEvent& event) const;
+  SiteKey site_of(const SaveEvent& event) const;
   struct EncodedRun {
     RunPointer codes;
     bool keeps_signs = false;
@@ -99,7 +101,7 @@ class CompressionUser final : public SavedTensorUser {
   bool concerns(std::string_view operation) const {
     return may_be_recomputed(operation) || KnownClasses::follows(operation) ||
            needs_arguments(operation) ||
-           (compression_->follows_gradients() && Sensitivities::follows(operation));
+           (compression_->coder().follows_gradients() && Sensitivities::follows(operation));
   }
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
   EncodedRun encode(const at::Tensor& run, const Saved& saved, const Subject& subject);
@@ -140,7 +142,7 @@ class CompressionUser final : public SavedTensorUser {
     at::Tensor input;
     SaveEvent event;
     SaveDecision decision;
-    Compression::SiteKey site;
+    SiteKey site;
     c10::Stream stream;
     std::optional<RecomputeTracker::Recomputed> recomputed;  ///< to be measured
     bool has_ended = false;                                  ///< the norm
@@ -167,7 +169,7 @@ class CompressionUser final : public SavedTensorUser {
     at::Tensor input;  ///< what was saved, as it is
     SaveEvent event;
     SaveDecision decision;
-    Compression::SiteKey site;
+    SiteKey site;
     c10::Stream stream;
     RunPointer codes = {};  ///< of the same elements, by others
     std::optional<RecomputeTracker::Recomputed> recomputed = {};  ///< to be measured, or
@@ -184,15 +186,15 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const PackedTensor> watch_codes(const Saved& saved,
                                                   std::unique_ptr<const PackedTensor> kept);
   void follow_result(const RecordedCall& call);
-  Consumers::Decide exact_instead(const at::Tensor& numbers, const Compression::SiteKey& site,
+  Consumers::Decide exact_instead(const at::Tensor& numbers, const SiteKey& site,
                                   const std::shared_ptr<CodesOrInput>& state);
   void keep_coded(const Followed& followed, const Consumers::Decision& decision);
   void keep_exact(const Followed& followed, ExactReason why);
 
   std::shared_ptr<Compression> compression_;
+  Compression::Forward forward_;
   RecomputeTracker tracker_;
   Sensitivities sensitivities_;
-  std::shared_ptr<offload::HostOffload> offload_;  ///< null: what is coded stays
   std::map<RunKey, Run> runs_;
   MemoryUses uses_;
   /// The latest tensor, where it was not replaced here.
@@ -202,9 +204,8 @@ class CompressionUser final : public SavedTensorUser {
   };
   std::optional<Left> left_;
   SharedCopies masks_;                                    ///< of attention
-  std::optional<Compression::SiteKey> latest_;            ///< whose tensor was the latest one
+  std::optional<SiteKey> latest_;                         ///< whose tensor was the latest one
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
-  int64_t seed_;                                          ///< of its random numbers
   std::map<std::string, at::Tensor> seeds_;               ///< the same by device
   std::map<const void*, Memory> counted_;  ///< of copies of parameters that some place holds
   int64_t coded_ = 0;
@@ -217,14 +218,14 @@ class CompressionUser final : public SavedTensorUser {
     std::vector<const void*> makers;  ///< parameters of the layer before
   };
   std::optional<Activation> activation_;
-  std::optional<Compression::SiteKey> exact_activation_;  ///< that runs next
-  std::optional<StorageKind> activation_storage_;         ///< of what the next one keeps
+  std::optional<SiteKey> exact_activation_;        ///< that runs next
+  std::optional<StorageKind> activation_storage_;  ///< of what the next one keeps
   std::optional<Waiting> waiting_;
   /// What the running operation saved gives way to its result, once it has one.
   struct OfResult {
     std::string operation;
     std::weak_ptr<StandIn> run;
-    Compression::SiteKey site;
+    SiteKey site;
     std::vector<int64_t> sizes;
     std::vector<int64_t> strides = {};  ///< that the result is to have; empty: any
     MemoryUses::HoldOf hold = nullptr;  ///< as in MemoryUses::add

@@ -7,6 +7,8 @@
 //
 // The number is a digest of all that follows. What the words mean: docs/files.md. The operation's
 // name may have blanks, so it is the last.
+#include "compression/state_file.hpp"
+
 #include <algorithm>
 #include <sstream>
 
@@ -15,7 +17,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "compression/compression.hpp"
 
 namespace fewbit::session {
 
@@ -85,16 +86,98 @@ std::string checked(const std::string& text) {
 }
 
 [[noreturn]] void refuse(const std::string& line) {
-  throw Error("is no place of a compressor: '" + line + "'");
+  throw Error("is no site of a compressor: '" + line + "'");
+}
+
+/// Line 2.
+SavedState read_header(const std::string& line, size_t& count) {
+  std::istringstream words(line);
+  SavedState state;
+  std::string is_split;
+  words >> state.forwards >> is_split >> count;
+  if (!words || (is_split != "split" && is_split != "changed")) {
+    throw Error("line 2 is '" + line +
+                "', accepted: a number of forwards, 'split' or 'changed', a number of sites");
+  }
+  state.has_changed = is_split == "changed";
+  return state;
+}
+
+void check_bits(const SiteState& state, const std::string& line) {
+  const bool has_bits = state.save_policy.takes_bits();
+  const bool may_have_bits = has_bits || state.save_policy.storage == StorageKind::codes;
+  if (has_bits && (state.bits <= 0 || state.coded_bits <= 0)) refuse(line);
+  if (!may_have_bits && (state.bits != 0 || state.coded_bits != 0)) refuse(line);
+  const int most = std::max({state.bits, state.coded_bits, state.fixed.value_or(0)});
+  if (most > kMostBits) refuse(line);
+}
+
+/// root: its number.
+SiteState read_site(const std::string& line, int64_t& root) {
+  std::istringstream words(line);
+  SiteState state;
+  std::string storage, codec, other_bits, weight, sensitivity, error;
+  int fixed = 0;
+  Compressor::Site& site = state.site;
+  words >> site.argument >> site.call >> storage >> codec >> state.bits >> site.count >>
+      site.elements >> state.most_elements >> other_bits >> site.bytes_before >> site.bytes_after >>
+      weight >> fixed >> state.coded_bits >> sensitivity;
+  const std::optional<StorageKind> known = storage_of(storage);
+  const std::optional<CodecKind> kind = codec_kind_of(codec);
+  if (!words || !known || !kind) refuse(line);
+  state.other_bits = parse_number(other_bits, "bits");
+  state.save_policy = {*known, parse_number(weight, "weight")};
+  state.sensitivity = parse_number(sensitivity, "sensitivity");
+  if (fixed > 0) state.fixed = fixed;
+  state.kind = *kind;
+  std::vector<double> errors;
+  while (errors.size() < kErrors && words >> error) {
+    errors.push_back(parse_number(error, "error"));
+  }
+  std::string median, ratio, floor, is_recomputed, is_asked_for;
+  words >> median >> root >> ratio >> floor >> state.floor_bits >> is_recomputed >> is_asked_for >>
+      state.recompute_path;
+  std::getline(words >> std::ws, site.operation);
+  if (errors.size() < kErrors || site.operation.empty()) refuse(line);
+  state.median_share = parse_number(median, "median");
+  state.ratio = parse_number(ratio, "ratio");
+  state.floor = parse_number(floor, "error");
+  state.is_recomputed = is_recomputed == "recomputed";
+  state.is_asked_for = is_asked_for == "asked";
+  state.recompute_path = state.recompute_path == "-" ? "" : with(state.recompute_path, '_', ' ');
+  if (errors[0] >= 0.0) state.errors = errors;
+  check_bits(state, line);
+  return state;
+}
+
+SavedState read(const std::string& text, const Coder& coder) {
+  std::istringstream lines(checked(text));
+  std::string line;
+  std::getline(lines, line);
+  size_t count = 0;
+  SavedState saved = read_header(line, count);
+  std::vector<int64_t> roots;  // by number
+  while (std::getline(lines, line)) {
+    SiteState& state = saved.sites.emplace_back(read_site(line, roots.emplace_back(-1)));
+    state.site.stored = stored_at(state, coder);
+  }
+  if (saved.sites.size() != count) {
+    throw Error("ends after " + std::to_string(saved.sites.size()) + " of " +
+                std::to_string(count) + " sites");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const auto root = static_cast<size_t>(roots[i]);
+    if (roots[i] >= 0 && root < count) saved.sites[i].root = key_of(saved.sites[root].site);
+  }
+  return saved;
 }
 
 }  // namespace
 
-std::string Compression::text() const {
-  const std::lock_guard lock(mutex_);
+std::string text_of(const SiteTable& sites, uint64_t forwards) {
   std::ostringstream text;
-  text << forwards_ << (has_changed_ ? " changed " : " split ") << states_.size() << '\n';
-  for (const SiteState& state : states_) {
+  text << forwards << (sites.has_changed ? " changed " : " split ") << sites.all().size() << '\n';
+  for (const SiteState& state : sites.all()) {
     const Compressor::Site& site = state.site;
     text << site.argument << ' ' << site.call << ' ' << name_of(state.save_policy.storage) << ' '
          << name_of(state.kind) << ' ' << state.bits << ' ' << site.count << ' ' << site.elements
@@ -105,10 +188,9 @@ std::string Compression::text() const {
     for (size_t i = 0; i < kErrors; ++i) {
       text << ' ' << shortest(state.errors.empty() ? -1.0 : state.errors[i]);
     }
-    const bool has_root = state.root && numbers_.contains(*state.root);
     text << ' ' << shortest(state.median_share) << ' '
-         << (has_root ? static_cast<int64_t>(numbers_.at(*state.root)) : -1) << ' '
-         << shortest(state.ratio) << ' ' << shortest(state.floor) << ' ' << state.floor_bits << ' '
+         << (state.root ? sites.number_of(*state.root) : -1) << ' ' << shortest(state.ratio) << ' '
+         << shortest(state.floor) << ' ' << state.floor_bits << ' '
          << (state.is_recomputed ? "recomputed" : "coded") << ' '
          << (state.is_asked_for ? "asked" : "chosen") << ' '
          << (state.recompute_path.empty() ? "-" : with(state.recompute_path, ' ', '_'));
@@ -118,92 +200,17 @@ std::string Compression::text() const {
   return with_digest(rest) + rest;
 }
 
-void Compression::read(const std::string& text) {
-  std::istringstream lines(checked(text));
-  std::string line;
-  std::getline(lines, line);
-  std::istringstream header(line);
-  uint64_t forwards = 0;
-  std::string is_split;
-  size_t count = 0;
-  header >> forwards >> is_split >> count;
-  if (!header || (is_split != "split" && is_split != "changed")) {
-    throw Error("line 2 is '" + line +
-                "', accepted: a number of forwards, 'split' or 'changed', a number of places");
-  }
-  std::vector<SiteState> states;
-  std::map<SiteKey, size_t> numbers;
-  std::vector<SiteKey> keys;
-  std::vector<int64_t> roots;  // by number
-  while (std::getline(lines, line)) {
-    std::istringstream words(line);
-    SiteState state;
-    std::string storage, codec, other_bits, weight, sensitivity, error;
-    int fixed = 0;
-    Compressor::Site& site = state.site;
-    words >> site.argument >> site.call >> storage >> codec >> state.bits >> site.count >>
-        site.elements >> state.most_elements >> other_bits >> site.bytes_before >>
-        site.bytes_after >> weight >> fixed >> state.coded_bits >> sensitivity;
-    const std::optional<StorageKind> known = storage_of(storage);
-    const std::optional<CodecKind> kind = codec_kind_of(codec);
-    if (!words || !known || !kind) refuse(line);
-    state.other_bits = parse_number(other_bits, "bits");
-    state.save_policy = {*known, parse_number(weight, "weight")};
-    state.sensitivity = parse_number(sensitivity, "sensitivity");
-    if (fixed > 0) state.fixed = fixed;
-    state.kind = *kind;
-    std::vector<double> errors;
-    while (errors.size() < kErrors && words >> error) {
-      errors.push_back(parse_number(error, "error"));
-    }
-    std::string median, ratio, floor, is_recomputed, is_asked_for;
-    words >> median >> roots.emplace_back(-1) >> ratio >> floor >> state.floor_bits >>
-        is_recomputed >> is_asked_for >> state.recompute_path;
-    std::getline(words >> std::ws, site.operation);
-    if (errors.size() < kErrors || site.operation.empty()) refuse(line);
-    state.median_share = parse_number(median, "median");
-    state.ratio = parse_number(ratio, "ratio");
-    state.floor = parse_number(floor, "error");
-    state.is_recomputed = is_recomputed == "recomputed";
-    state.is_asked_for = is_asked_for == "asked";
-    state.recompute_path = state.recompute_path == "-" ? "" : with(state.recompute_path, '_', ' ');
-    if (errors[0] >= 0.0) state.errors = errors;
-    const bool has_bits = state.save_policy.takes_bits();
-    const bool may_have_bits = has_bits || *known == StorageKind::codes;
-    if (has_bits && (state.bits <= 0 || state.coded_bits <= 0)) refuse(line);
-    if (!may_have_bits && (state.bits != 0 || state.coded_bits != 0)) refuse(line);
-    if (state.bits > kMostBits || state.coded_bits > kMostBits || fixed > kMostBits) refuse(line);
-    site.stored = stored_at(state);
-    keys.emplace_back(site.operation, site.argument, site.call);
-    numbers[keys.back()] = states.size();
-    states.push_back(std::move(state));
-  }
-  if (states.size() != count) {
-    throw Error("ends after " + std::to_string(states.size()) + " of " + std::to_string(count) +
-                " places");
-  }
-  for (size_t i = 0; i < states.size(); ++i) {
-    const auto root = static_cast<size_t>(roots[i]);
-    if (roots[i] >= 0 && root < states.size()) states[i].root = keys[root];
-  }
-  const std::lock_guard lock(mutex_);
-  states_ = std::move(states);
-  numbers_ = std::move(numbers);
-  forwards_ = forwards;
-  has_changed_ = is_split == "changed";
-}
-
-void Compression::save(const std::string& path) const {
+void write_state(const std::string& path, const std::string& text) {
   try {
-    write_text_file(path, text());
+    write_text_file(path, text);
   } catch (const Error& error) {
     TORCH_CHECK(false, "fewbit::Compressor::save: ", error.what());
   }
 }
 
-void Compression::load(const std::string& path) {
+SavedState read_state(const std::string& path, const Coder& coder) {
   try {
-    read(read_text_file(path));
+    return read(read_text_file(path), coder);
   } catch (const Error& error) {
     TORCH_CHECK(false, "fewbit::Compressor::load: ", path, ": ", error.what());
   }

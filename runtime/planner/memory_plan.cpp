@@ -103,9 +103,11 @@ MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, int64_t bytes
 }
 
 Compressor& Compressor::follow(const MemoryPlan& plan) {
-  for (const MemoryPlan::Site& place : plan.sites) {
-    compression_->assign(session::key_of(place.site), {place.choice().storage, place.bits});
+  std::map<session::SiteKey, session::UserRules::Assignment> sites;
+  for (const MemoryPlan::Site& site : plan.sites) {
+    sites[session::key_of(site.site)] = {site.choice().storage, site.bits};
   }
+  compression_->assign(sites);
   return *this;
 }
 

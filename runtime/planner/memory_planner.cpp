@@ -119,13 +119,14 @@ void MemoryPlanner::measure(Storage storage) {
 /// False: some sites err too much. Without them others are recomputed in other ways.
 bool MemoryPlanner::add_choices(Storage storage) {
   Trial trial{Compressor(options_)};
-  Compression& compression = *trial.compressor.compression_;
+  std::map<SiteKey, UserRules::Assignment> sites;
   for (const MemoryPlan::Site& place : plan_.sites) {
     const SiteKey site = key_of(place.site);
     const bool is_possible =
         storage == Storage::exact || (has_codec(place) && !rejected_.contains(site));
-    compression.assign(site, {is_possible ? storage : Storage::coded, place.bits});
+    sites[site] = {is_possible ? storage : Storage::coded, place.bits};
   }
+  trial.compressor.compression_->assign(sites);
   run(trial);
   const size_t rejected = rejected_.size();
   for (const Compression::SiteFacts& facts : trial.sites) {

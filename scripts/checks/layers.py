@@ -36,12 +36,18 @@ MAY_USE = {
     "calibration": {"base", "weights", "table", "search", "tables", "nn", "scopes", "text", "trace"},
     "meter": {"ops", "codecs", "dispatch", "text", "trace"},
     "checkpoint": {"ops", "dispatch", "text", "trace"},
-    "compression": {"base", "ops", "offload", "codecs", "autograd", "dispatch", "text", "trace"},
-    "planner": {"compression", "meter", "text", "trace"},
+    "operators": {"ops", "codecs", "dispatch", "trace"},
+    "allocation": {"operators", "tables", "trace"},
+    "recompute": {"operators", "ops", "codecs", "trace"},
+    "compression": {"base", "ops", "offload", "codecs", "autograd", "dispatch", "text", "trace",
+                    "operators", "allocation", "recompute"},
+    "planner": {"operators", "allocation", "recompute", "compression", "meter", "text", "trace"},
 }
+# Folders of ours within another.
+WITHIN = {"operators": "compression", "allocation": "compression", "recompute": "compression"}
 RUNTIME_WITH_TORCH = {"tables", "ops", "offload", "codecs", "autograd", "nn", "text", "trace",
                       "dispatch", "scopes", "calibration", "meter", "checkpoint", "compression",
-                      "planner"}
+                      "planner", *WITHIN}
 
 # Prefix of an include -> the folders that alone may write it.
 OUTSIDE = {
@@ -62,13 +68,18 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 TARGET = re.compile(r"\bfewbit::([a-z_]+)\b")
 
 
+def folder_of(parts):
+    """Of a path below runtime/, or of an include."""
+    return parts[1] if len(parts) > 2 and WITHIN.get(parts[1]) == parts[0] else parts[0]
+
+
 def layer_of(path):
     """The layer a file belongs to, None for tests, benchmarks and the like."""
     parts = path.relative_to(ROOT).parts
     if parts[0] == "solver" and len(parts) > 2:
         return parts[1]
     if parts[0] == "runtime" and len(parts) > 2 and parts[1] != "include":
-        return parts[1]
+        return folder_of(parts[1:])
     return "codegen" if parts[0] == "codegen" else None
 
 
@@ -79,7 +90,7 @@ def include_fault(layer, name):
             return f"only {', '.join(sorted(users))} may include {prefix}..."
     if name in HIDDEN.get(layer, ()):
         return f"{layer} may not include {name}"
-    used = name.split("/")[0] if "/" in name else layer
+    used = folder_of(name.split("/")) if "/" in name else layer
     if used in MAY_USE and used != layer and used not in MAY_USE[layer]:
         return f"{layer} may not include {used}"
     return None
@@ -102,7 +113,8 @@ def check_sources():
 
 def check_targets():
     for layer, allowed in MAY_USE.items():
-        places = (ROOT / layer, ROOT / "solver" / layer, ROOT / "runtime" / layer)
+        places = (ROOT / layer, ROOT / "solver" / layer, ROOT / "runtime" / layer,
+                  ROOT / "runtime" / WITHIN.get(layer, "") / layer)
         lists = next(path for place in places if (path := place / "CMakeLists.txt").exists())
         for used in sorted(set(TARGET.findall(lists.read_text()))):
             if used in MAY_USE and used != layer and used not in allowed:

@@ -59,7 +59,7 @@ TEST(CompressionFile, RefusesOtherFiles) {
   EXPECT_EQ(
       test::refusal([&] { compressor.load(path); }),
       "fewbit::Compressor::load: " + path +
-          ": is no place of a compressor: '0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 "
+          ": is no site of a compressor: '0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 "
           "1 1 -1 0 0 0 coded chosen - aten::mm'");
 }
 

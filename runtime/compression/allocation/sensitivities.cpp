@@ -42,8 +42,8 @@ bool Sensitivities::follows(std::string_view operation) {
 /// e of the input adds |dy|^2 mean(e^2) fan_in to its squared error where the two are not related;
 /// a convolution's the same with windows for rows, a norm's weight with its normalised input and
 /// one factor each. Of log_softmax dx = dy - p sum(dy), in which an error e of p is -e sum(dy).
-void Sensitivities::add(const Compression::SiteKey& site, const at::Tensor& tensor,
-                        const SaveEvent& event, const SavePolicy& save_policy) {
+void Sensitivities::add(const SiteKey& site, const at::Tensor& tensor, const SaveEvent& event,
+                        const SavePolicy& save_policy) {
   const std::string& operation = event.facts.operation;
   if (!follows(operation)) return;
   const auto elements = static_cast<double>(tensor.numel());
@@ -69,13 +69,12 @@ void Sensitivities::end_call(const RecordedCall& call) {
 }
 
 void Sensitivities::follow_layer(const RecordedCall& call, const std::vector<Coded>& here) {
-  const auto hook = [compression = compression_, loss = loss_, here](const at::Tensor& gradient) {
-    const auto alive = compression.lock();
-    if (!alive || !gradient.defined()) return;
+  const auto hook = [note = note_, loss = loss_, here](const at::Tensor& gradient) {
+    if (!gradient.defined()) return;
     const at::NoGradGuard no_gradient;
     const double energy = energy_of(gradient);
     for (const Coded& coded : here) {
-      alive->note_sensitivity(coded.site, coded.factor * energy);
+      note(coded.site, coded.factor * energy);
       loss->add_weights(coded.factor * energy * coded.elements);
     }
   };
@@ -101,36 +100,32 @@ void Sensitivities::follow_loss(const RecordedCall& call, const Coded& coded) {
   });
 }
 
-void Sensitivities::Loss::start(const Compression::SiteKey& site, double factor) {
+void Sensitivities::Loss::start(const SiteKey& site, double factor) {
   const std::lock_guard lock(mutex_);
   std::erase_if(places_, [&](const Place& place) { return place.site == site; });  // a second pass
   places_.push_back({site, factor});
 }
 
-void Sensitivities::Loss::set_energy(const Compression::SiteKey& site, double energy) {
-  const auto alive = compression_.lock();
-  if (!alive) return;
+void Sensitivities::Loss::set_energy(const SiteKey& site, double energy) {
   const std::lock_guard lock(mutex_);
   for (Place& place : places_) {
     if (place.site != site) continue;
     place.energy = energy;
-    note(*alive, place);
+    note(place);
   }
 }
 
 void Sensitivities::Loss::add_weights(double energy) {
-  const auto alive = compression_.lock();
-  if (!alive) return;
   const std::lock_guard lock(mutex_);
   for (Place& place : places_) {
     place.weights += energy;
-    note(*alive, place);
+    note(place);
   }
 }
 
-void Sensitivities::Loss::note(Compression& compression, const Place& place) {
+void Sensitivities::Loss::note(const Place& place) const {
   if (place.energy == 0.0) return;
-  compression.note_sensitivity(place.site, place.factor / place.energy * place.weights);
+  note_(place.site, place.factor / place.energy * place.weights);
 }
 
 }  // namespace fewbit::session

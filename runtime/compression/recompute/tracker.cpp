@@ -146,8 +146,8 @@ void RecomputeTracker::forget_dead() {
   few_ = std::max<size_t>(8, pieces_.size() / 4);
 }
 
-void RecomputeTracker::add(const at::Tensor& run, const RunPointer& codes,
-                           const Compression::SiteKey& site, bool keeps_signs) {
+void RecomputeTracker::add(const at::Tensor& run, const RunPointer& codes, const SiteKey& site,
+                           bool keeps_signs) {
   if (!may_be_followed(run)) return;
   if (keeps_signs) signed_ = codes;
   Piece piece;
@@ -189,7 +189,7 @@ std::optional<RecomputeTracker::Found> RecomputeTracker::piece_of(const at::Tens
 std::optional<RecomputeTracker::Piece> RecomputeTracker::recomputed(
     const Recipe& recipe, const std::optional<Found>& from, const at::Tensor& result,
     const std::optional<Found>& addend) const {
-  const Recompute when = compression_.when_to_recompute(recipe.name);
+  const Recompute when = rules_.when(recipe.name);
   if (!from || when == Recompute::never || !may_be_followed(result)) return std::nullopt;
   if (recipe.name == kSign && !from->piece.has_signs) return std::nullopt;
   // Of two, that counts whose codes are the later ones: others come of the earlier ones already.
@@ -208,8 +208,7 @@ std::optional<RecomputeTracker::Piece> RecomputeTracker::recomputed(
   piece.copies = from->piece.copies;
   if (addend) append(piece.copies, addend->piece.copies);
   append(piece.copies, recipe.copies);
-  piece.recomputed =
-      compression_.held(std::make_shared<RecomputedRun>(from->shown, recipe, result));
+  piece.recomputed = rules_.held(std::make_shared<RecomputedRun>(from->shown, recipe, result));
   return piece;
 }
 
@@ -229,17 +228,14 @@ void RecomputeTracker::end_call(const RecordedCall& call) {
   const RunPointer with_signs = std::exchange(signed_, {}).lock();
   if (call.results.empty()) return;  // it threw
   classes_.end_call(call, beside);
-  const auto is_held = [&](const at::Tensor& tensor) {
-    return is_of_model(tensor) || compression_.knows(tensor);
-  };
   std::optional<Found> addend;
-  if (is_sum(call) && !is_held(call.arguments[1].toTensor())) {
+  if (is_sum(call) && !rules_.is_of_model(call.arguments[1].toTensor())) {
     addend = piece_of(call.arguments[1].toTensor());
     if (!addend) return;
     beside.addend = again(addend->shown);
   }
   const auto copy_of = [&](const at::Tensor& parameter) { return copies_.of(parameter); };
-  const std::optional<Recipe> recipe = recipe_of(call, beside, is_held, copy_of);
+  const std::optional<Recipe> recipe = recipe_of(call, beside, rules_.is_of_model, copy_of);
   if (!recipe) return;
   const at::Tensor result = call.results[0].toTensor();
   const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);

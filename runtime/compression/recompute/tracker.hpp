@@ -1,17 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "compression/compression.hpp"
 #include "compression/operators/recipe.hpp"
+#include "compression/operators/site_key.hpp"
 #include "compression/recompute/known_classes.hpp"
 #include "compression/recompute/parameter_copies.hpp"
+#include "fewbit/compressor.hpp"
 #include "trace/contents.hpp"
 
 namespace fewbit::session {
@@ -29,6 +32,13 @@ struct Shown {
   at::Tensor tensor() const { return run->decoded().as_strided(sizes, strides, offset); }
 };
 
+/// What users say of recomputation.
+struct RecomputeRules {
+  std::function<Recompute(std::string_view kind)> when;
+  std::function<bool(const at::Tensor&)> is_of_model;  ///< frozen or not, or a view or cast
+  std::function<RunPointer(RunPointer)> held;          ///< the run, or what holds it decoded
+};
+
 /// As others take it.
 inline Again again(const Shown& shown) {
   return {[shown] { return shown.tensor(); }, [shown] { return shown.run->tensors().vec(); }};
@@ -42,17 +52,16 @@ class RecomputeTracker {
   struct Recomputed {
     Shown shown;
     std::string path;                     ///< "linear of norm"
-    Compression::SiteKey root;            ///< whose codes it comes of
+    SiteKey root;                         ///< whose codes it comes of
     bool is_asked_for = false;            ///< by name, every step of the way
     std::vector<at::Tensor> copies = {};  ///< of parameters that it is computed by
   };
 
-  explicit RecomputeTracker(const Compression& compression) : compression_(compression) {}
+  explicit RecomputeTracker(RecomputeRules rules) : rules_(std::move(rules)) {}
 
   /// What was coded at a place: dense elements of memory. keeps_signs: of what the operation makes
   /// of them, which runs.
-  void add(const at::Tensor& run, const RunPointer& codes, const Compression::SiteKey& site,
-           bool keeps_signs);
+  void add(const at::Tensor& run, const RunPointer& codes, const SiteKey& site, bool keeps_signs);
   /// What an operation keeps as it is.
   void keep(const at::Tensor& tensor, const SaveEvent& event);
   /// An activation's codes that are kept elsewhere.
@@ -79,7 +88,7 @@ class RecomputeTracker {
     std::weak_ptr<const codecs::Encoded> codes;  ///< held by autograd,
     RunPointer recomputed;                       ///< or by nobody else
     std::string path;                            ///< empty: codes
-    Compression::SiteKey root;
+    SiteKey root;
     std::uint64_t age = 0;  ///< the root's, in the order of codes
     bool is_asked_for = true;
     bool has_signs = false;               ///< right ones
@@ -104,7 +113,7 @@ class RecomputeTracker {
   void insert(const at::Tensor& run, Piece piece);
   void forget_dead();
 
-  const Compression& compression_;
+  RecomputeRules rules_;
   ParameterCopies copies_;
   KnownClasses classes_;
   std::map<const void*, std::vector<PlacedPiece>> pieces_;  ///< by memory

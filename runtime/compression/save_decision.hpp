@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+
+#include "compression/coder.hpp"
+#include "compression/operators/save_policy.hpp"
+#include "fewbit/compressor.hpp"
+
+namespace fewbit::session {
+
+/// How a saved tensor is stored, and why: by one look at the rules, the plan and its site.
+struct SaveDecision : SavePolicy {
+  bool has_rule = false;
+  std::optional<int> rule_bits = {};    ///< by that rule
+  std::optional<int> given_bits = {};   ///< by a plan, or else that rule
+  std::optional<Storage> planned = {};  ///< by a plan, whatever rules and errors say
+  int bits = 0;                         ///< of an element, where it takes such of the budget
+  std::optional<CodecKind> kind = {};   ///< that erred less there
+  bool is_due = false;                  ///< errors are to be measured on it
+  bool is_better_recomputed = false;    ///< as far as errors tell
+  bool is_observed = false;             ///< so nothing waits
+  bool may_normalize = true;            ///< by statistics, where there are such
+
+  /// Whether it comes of others' codes, where it can.
+  bool recomputes(bool is_asked_for) const {
+    return planned ? *planned == Storage::recomputed : is_asked_for || is_better_recomputed;
+  }
+};
+
+}  // namespace fewbit::session
