@@ -17,63 +17,77 @@ class SavedCall;
 class SavedTensorUse;
 }  // namespace session
 
-// One tensor that one operation keeps for its backward pass.
+/// One tensor that one operation saves for its backward pass.
 struct SavedTensor {
-  // Name of the graph node that keeps it, as `grad_fn()->name()` gives it ("GeluBackward0"); where
-  // that node could not be seen, the operation that ran ("aten::gelu").
+  /// Name of the graph node that saves it, as `grad_fn()->name()` gives it: "GeluBackward0". Where
+  /// that node could not be seen, the operation that ran: "aten::gelu".
   std::string operation;
-  // Number of that node: equal for the tensors that one call of the operation keeps.
+  /// Number of that node. The tensors that one call of the operation saves have the same number.
   std::int64_t node = 0;
-  // Who made the memory: a node's name (that of `operation` itself for its outputs, masks, means
-  // and indices), or one of the constants below.
+  /// What made the memory: the name of a node, or one of the constants below. For an operation's
+  /// own outputs, masks, means and indices it is `operation`.
   std::string maker;
-  // Number of the node that made it, 0 where there is none; `node` where the operation itself did.
+  /// Number of the node that made the memory: `node` where the operation itself did, 0 where no
+  /// node did.
   std::int64_t maker_node = 0;
-  // Number of the storage: equal for tensors, views among them, that lie in the same memory.
+  /// Number of the storage. Tensors in the same memory, such as views, have the same number.
   std::int64_t storage = 0;
-  // Bytes of the whole storage, also where the tensor is a small view of it.
+  /// Bytes of the whole storage, even where the tensor is a small view of it.
   std::int64_t bytes = 0;
-  std::vector<std::int64_t> shape;  // of a nested tensor the first size and -1
+  std::vector<std::int64_t> shape;  ///< of a nested tensor: its first size and -1
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
-  // The storage belongs to a leaf that requires a gradient, or was set apart: it lives anyway.
+  /// True if the storage belongs to a leaf that requires a gradient, or was given to
+  /// SavedBytes::set_apart. Such memory lives whatever autograd saves.
   bool parameter = false;
-  // Another of the entries lies in the same storage.
+  /// True if another entry has the same storage.
   bool shared = false;
-  // It is the result of the operation that keeps it.
+  /// True if the tensor is the result of the operation that saves it.
   bool is_output = false;
-  // The call that keeps it, where the library knows how it could keep less; else null.
+  /// What explain() tells about the call: it is an activation, or its codes are saved. Else null.
   std::shared_ptr<const session::SavedCall> call;
 
-  // Makers that are no node: a leaf that requires a gradient; anything else that has none (the
-  // batch, labels, frozen weights, buffers, masks drawn before they are used).
+  /// Makers that are no node: a leaf that requires a gradient, or anything else without a node. The
+  /// latter are the batch, labels, frozen weights, buffers, and masks drawn before they are used.
   static constexpr const char* kParameter = "parameter";
   static constexpr const char* kNoGradient = "data without gradient";
 };
 
-// Says what autograd keeps of a forward pass until backward, counted by unique storage:
-//
-//   fewbit::SavedBytes meter;
-//   { auto watch = meter.watch(); y = model->forward(x); }
-//   std::cout << meter.unique_bytes() << '\n' << meter.explain();
-//
-// It sees what the thread that opened a watch saves while the watch is open, by the hooks that
-// autograd calls for every saved tensor; several watches, of one meter or of more, may be open in
-// one thread. All answers speak of the moment at which most bytes were kept (the latest such):
-// after a forward that is its end, after a whole training step the end of its forward, after many
-// steps the greatest of them. Nothing is copied, and no memory is held: graphs die as they would
-// without.
-//
-// What differs under a watch: a saved tensor is unpacked as the same memory under another handle
-// (as with any hook); one that was changed in place is still refused, with our message; hooks of
-// one's own on the same saved tensor (SavedVariable::register_hooks) are refused by autograd.
-// Not seen: a number in `x * 2` (8 bytes), what an operation keeps without autograd's
-// SavedVariable.
-//
-// May be asked and reset from any thread.
+/// Measures how many bytes autograd saves in a forward pass and holds until backward.
+///
+/// ```cpp
+/// fewbit::SavedBytes meter;
+/// {
+///   const auto watch = meter.watch();
+///   loss = model->forward(x);
+/// }
+/// std::cout << meter.unique_bytes() << '\n' << meter.explain();
+/// ```
+///
+/// A meter records what a thread saves while a watch is open in it, by the hooks that autograd
+/// calls for every saved tensor. Several watches, of one meter or of several, may be open in one
+/// thread. Each storage counts once, however many saved tensors lie in it.
+///
+/// All results describe the peak: the latest moment at which the saved bytes were at their maximum.
+/// After one forward, or one training step, that is the end of the forward. After many steps it is
+/// the end of the forward with the most saved bytes.
+///
+/// A meter copies nothing and holds no memory: graphs are freed as without it.
+///
+/// **What differs under a watch**
+/// - A saved tensor is unpacked as the same memory under another handle, as with any hook.
+/// - A saved tensor that was changed in place is still refused, with fewbit's message.
+/// - Autograd refuses the caller's own hooks on the same saved tensor
+///   (SavedVariable::register_hooks).
+///
+/// **What a meter does not see**
+/// - The number in `x * 2` (8 bytes).
+/// - What an operation saves without autograd's SavedVariable.
+///
+/// Results may be read, and the meter reset, from any thread.
 class SavedBytes {
  public:
-  // Open from construction to destruction, in one thread; lives on the stack.
+  /// Records what one thread saves, from construction to destruction. Lives on that thread's stack.
   class Watch {
    public:
     ~Watch();
@@ -92,31 +106,41 @@ class SavedBytes {
   SavedBytes(const SavedBytes&) = delete;
   SavedBytes& operator=(const SavedBytes&) = delete;
 
-  // Throws c10::Error where the process has an autograd engine other than libtorch's own, as every
-  // process with Python's torch does, or where saved-tensor hooks are disabled (inside functorch).
+  /// Opens a watch in this thread.
+  ///
+  /// Throws c10::Error where the process runs another autograd engine than libtorch's, as every
+  /// process with Python's torch does. Also throws where hooks on saved tensors are disabled, as
+  /// inside functorch.
   [[nodiscard]] Watch watch();
 
-  // Counts the storages of `tensors` with the parameters: frozen weights, buffers, the batch
-  // itself, which live whether autograd keeps them or not. Remembered until the meter dies.
+  /// Counts the storages of `tensors` as parameters, for as long as the meter lives. Meant for
+  /// memory that lives whatever autograd saves: frozen weights, buffers, the batch itself.
   void set_apart(at::TensorList tensors);
 
-  // Bytes of the storages kept, each once, parameters left out.
+  /// Bytes of the saved storages at the peak, without parameters.
   std::int64_t unique_bytes() const;
-  // Bytes of the storages kept that are parameters or were set apart, each once.
+  /// Bytes of the saved storages at the peak that are parameters or were set apart.
   std::int64_t parameter_bytes() const;
-  // Every saved tensor, in the order of saving.
+  /// Every saved tensor at the peak, in the order of saving.
   std::vector<SavedTensor> entries() const;
-  // Bytes that would have been kept at the same moment inside an ActivationScope of so many bits
-  // without rules: unique_bytes() without what the activations keep that it replaces, with their
-  // codes. To the byte where autocast changes no type of an activation's input (it does so for
-  // softplus alone).
+
+  /// Forecasts unique_bytes() at the same moment in an ActivationScope of `bits` bits (1 to 8)
+  /// without rules. Activations that the scope replaces count with their codes.
+  ///
+  /// Exact to the byte, unless autocast changes the type of an activation's input. Of all
+  /// activations it does so for softplus alone. Throws c10::Error for other bits.
   std::int64_t unique_bytes_in_scope(Bits bits = {3}) const;
-  // A table by operation with totals, which storages are kept by several operations, and for every
-  // activation what codes of so many bits would save of what it and its output's users keep, also
-  // where rebuilding the output from the input in backward would save more. Says nothing of what
-  // the meter cannot see.
+
+  /// Describes the saved tensors at the peak, for a person.
+  ///
+  /// Contains a table by operation with totals, and the storages that several operations save. For
+  /// every activation it tells the bytes that the activation and the users of its output save. It
+  /// tells how many of these codes of `bits` bits (1 to 8) would free. It also tells where
+  /// recomputing the output from the input in backward would free more. What the meter does not see
+  /// is not mentioned. Throws c10::Error for other bits.
   std::string explain(Bits bits = {3}) const;
-  // Forgets what was kept so far, also by graphs that are still alive.
+
+  /// Forgets everything recorded so far, also of graphs that are still alive.
   void reset();
 
  private:
