@@ -10,64 +10,99 @@
 
 namespace fewbit {
 
-/// function(input), of which autograd keeps the input alone; backward runs the function again:
+/// Calls function(input) so that autograd saves the input alone. Backward calls the function a
+/// second time and uses what that run saves (activation checkpointing).
 ///
-///   for (auto& block : blocks) x = fewbit::checkpoint(block, x);
-///   fewbit::checkpoint([&](const at::Tensor& x) { return block->forward(x, mask); }, x);
+/// ```cpp
+/// for (auto& block : blocks) x = fewbit::checkpoint(block, x);
+/// ```
 ///
-/// Activation checkpointing (Chen, Xu, Zhang and Guestrin, Training deep nets with sublinear memory
-/// cost, 2016). A chain of n layers in sqrt(n) checkpoints keeps of the order of sqrt(n) layers at
-/// the cost of a second forward. The function may be anything that makes a tensor of any shape, as
-/// a module's holder or a lambda; values and gradients are those of a plain call, and gradients
-/// also reach what the function holds beside its input. Checkpoints nest: then the inner function
-/// runs once more for each one around it.
+/// function: takes a tensor and returns one of any shape; a module's holder or a lambda, for
+/// example. It has to do the same in both runs. What it holds by reference has to live as long as
+/// the graph.
 ///
-/// What is kept until backward: the input, the function with all that it holds, parameters that are
-/// saved with their views and casts, and the states of torch's default generators where numbers
-/// were drawn. In a CompressionScope the input is coded as place "fewbit::checkpoint" of the model,
-/// with bits as queries and keys of attention, once the function has ended and a layer has taken
-/// it. It stays exact where a logarithm, a root, an exponential, a sine, a quotient or a maximum
-/// takes it before any layer (compressor.hpp), and where the function chooses by its numbers (topk,
-/// sort, median, comparisons, rounding, draws, integers that libtorch makes of them; not seen is
-/// what the function reads by data_ptr), which would choose otherwise on a decoded one. Inside of
-/// the function nothing is coded, by no scope around it or in it, so that gradients are the
-/// function's own at the decoded input: those of a relu, a clamp or the greatest or the nearest of
-/// many flip where two numbers are near each other, and what is steep behind a layer, as 1 /
-/// (|mm(x, w)| + .01), turns a small error of the input into a large one. Activations run in the
-/// function as in the innermost scope, and run so again when that is gone or its bits have changed.
+/// Returns what a plain call returns, with its gradients. These also reach what the function holds
+/// besides its input. Graphs of higher order are built as without a checkpoint. Without gradient
+/// mode this is a plain call.
 ///
-/// The function runs again in the thread that runs backward, up to the last tensor that it saved,
-/// when the first of them is asked for; a tensor is held until its operation has taken it, at most
-/// until the end of that backward pass. Several passes with a retained graph run it once each.
-/// Restored meanwhile and put back: torch's default generators of the CPU and of the CUDA devices
-/// of the inputs, autocast, gradient mode. Graphs of higher order are made as without.
+/// Costs a second forward of the function. A chain of n layers in sqrt(n) checkpoints saves on the
+/// order of sqrt(n) layers. Checkpoints nest: an inner function runs once more for each checkpoint
+/// around it.
 ///
-/// Scripts run without torch's optimiser both times, which would change what they save.
+/// **In memory until backward**
+/// - The input, and the function with all that it holds.
+/// - Parameters that the function saves, with their views and casts.
+/// - The states of torch's default generators, where the function drew random numbers.
 ///
-/// The function has to do the same every time; what it holds by reference has to live as long as
-/// the graph. Buffers are written twice: running means and variances of a batch norm move twice as
-/// far. Random numbers are the same only if no other thread draws from those generators while it
-/// runs again; numbers of generators of one's own are not. Changes through data() or set_data(),
-/// or of what asks for no gradient but is no input, are not seen. More saved tensors than the first
-/// time are not seen, since it is stopped by then.
+/// **In backward**
+/// - The function runs in the thread that runs backward, when the first of its saved tensors is
+///   needed. It stops at the last one that is needed.
+/// - A recomputed tensor is held until its operation has taken it, at most until the end of that
+///   backward pass. Several passes over a retained graph run the function once each.
+/// - Autocast, gradient mode and torch's default generators (of the CPU, and of the CUDA devices of
+///   the inputs) are as in the forward. Afterwards they are as before.
+/// - TorchScript runs without torch's optimiser both times: an optimised script would save other
+///   tensors.
+///
+/// **In a CompressionScope**
+/// - The input is a site of the operation "fewbit::checkpoint", with as many bits as queries and
+///   keys of attention. It is coded once the function has ended and a layer has taken it.
+/// - It stays exact where a logarithm, a root, an exponential, a sine, a quotient or a maximum
+///   takes it before any layer does (compressor.hpp).
+/// - It stays exact where the function chooses by its numbers: topk, sort, median, comparisons,
+///   rounding, draws, integers that libtorch makes of them. A decoded input might choose otherwise.
+///   What the function reads through data_ptr is not detected.
+/// - Nothing inside the function is coded, by any scope around it or in it. Gradients are the
+///   function's own at the decoded input.
+/// - Where two numbers are close, gradients may flip: those of a relu, a clamp, and the largest or
+///   nearest of many. What is steep behind a layer, as 1 / (|mm(x, w)| + .01), turns a small error
+///   of the input into a large one.
+/// - Activations in the function run as in the innermost scope of the forward. In backward they do
+///   so too, even if that scope is gone or its bits have changed.
+///
+/// **Limits**
+/// - Buffers are written twice: running means and variances of a batch norm move twice as far.
+/// - Random numbers are the same only if no other thread draws from these generators during the
+///   second run. Numbers of the caller's own generators differ.
+/// - Changes through data() or set_data() are not detected, nor changes of a tensor that requires
+///   no gradient and is no input.
+/// - More saved tensors than in the forward are not detected: the second run has stopped by then.
 ///
 /// Throws c10::Error
-/// - here, as SavedBytes::watch() does where the process runs another engine than libtorch's or
-///   saved-tensor hooks are disabled, and where the function changes an input in place;
-/// - in backward, where an input (unless it was coded) or a parameter was changed in place since
-///   the forward, or where the function saves fewer or other tensors, by operation, shape, type or
-///   device, or other activations run.
+/// - in the forward, where the process runs another autograd engine than libtorch's or hooks on
+///   saved tensors are disabled, as SavedBytes::watch() does;
+/// - in the forward, where the function changes an input in place;
+/// - in backward, where a parameter, or an input that is not coded, was changed in place since the
+///   forward;
+/// - in backward, where the function saves fewer or other tensors (by operation, shape, type or
+///   device), or calls other activations.
 ///
-/// What the function throws passes through. Without gradient mode it is called and no more.
+/// What the function throws passes through.
+///
+/// Source: Chen, Xu, Zhang and Guestrin, Training deep nets with sublinear memory cost, 2016.
 at::Tensor checkpoint(const std::function<at::Tensor(const at::Tensor&)>& function,
                       const at::Tensor& input);
 
-/// The same of several tensors; undefined ones stay undefined.
+/// Checkpoints a function of several tensors with several results. Undefined tensors stay
+/// undefined.
+///
+/// ```cpp
+/// const auto halves = fewbit::checkpoint_list(
+///     [&](const std::vector<at::Tensor>& inputs) {
+///       return blocks[0](inputs[0] * inputs[1]).chunk(2, 1);
+///     },
+///     {x, mask});
+/// ```
 std::vector<at::Tensor> checkpoint_list(
     const std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>& function,
     const std::vector<at::Tensor>& inputs);
 
-/// function(input, ...).
+/// Checkpoints a function of several tensors: function(input, ...).
+///
+/// ```cpp
+/// x = fewbit::checkpoint(
+///     [&](const at::Tensor& x, const at::Tensor& mask) { return blocks[0](x * mask); }, x, mask);
+/// ```
 template <class Function, class... Tensors>
 requires(sizeof...(Tensors) > 1 &&
          (std::convertible_to<const Tensors&, at::Tensor> && ...)) at::Tensor
