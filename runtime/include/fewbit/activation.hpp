@@ -7,19 +7,31 @@
 
 #include "fewbit/table.hpp"
 
-/// Activations whose value is exact and whose derivative is kept in few bits per element. All take
-/// float, bfloat16, half or double of any shape, keep type, shape and the order of dimensions in
-/// memory, and throw c10::Error for anything else. Where no gradient is asked for nothing is kept.
+/// Activations with exact values, whose derivative is stored in a few bits per element.
 ///
-/// A NaN in x is a NaN in y. The gradient is the level of x times dy, and +0 where the level is
-/// zero, whatever dy is. At a kink f' is that of the piece on its left, and a NaN has the lowest
-/// interval's; functions whose derivative is a step function do as torch's own gradients do, to the
-/// bit, and where torch's loops disagree about NaN (hardtanh, relu6 and the two that shrink), as
-/// the vectorised ones. Double backward and forward-mode differentiation are refused.
+/// All take float, bfloat16, half or double of any shape. The result has the type, the shape and
+/// the order of dimensions in memory of the input. Other inputs throw c10::Error, as do double
+/// backward and forward-mode differentiation. Where no gradient is required, nothing is saved.
+///
+/// - A NaN in x is a NaN in y.
+/// - The gradient is dy times the level of x. Where the level is zero it is +0, whatever dy is.
+/// - At a kink f' is that of the piece on its left. A NaN has the code of the lowest interval.
+/// - Functions whose derivative is a step function have torch's gradients bit for bit. Torch's
+///   loops disagree about NaN in hardtanh, relu6, hardshrink and softshrink; there the vectorised
+///   loops count.
 namespace fewbit {
 
-/// f(x) of the table's function, its derivative by the table. An unbiased table draws from
-/// `generator`, or the device's default one. functional.hpp has each function by its name.
+/// Computes the table's function of x. Backward takes the derivative from the table.
+///
+/// ```cpp
+/// const auto table = fewbit::Table::builtin("gelu", "levels_normal_b3");
+/// const at::Tensor y = fewbit::activation(x, table);
+/// ```
+///
+/// generator: source of an unbiased table's random numbers; default: that of x's device.
+///
+/// Saves ceil(n * bits / 8) bytes for n elements, rounded up to a multiple of 16. functional.hpp
+/// has each function by its name.
 at::Tensor activation(const at::Tensor& x, const Table& table,
                       const std::optional<at::Generator>& generator = std::nullopt);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything a libtorch program needs to keep few bits per activation for its backward pass.
+/// All public headers of the runtime, for a libtorch program.
 #include "fewbit/activation.hpp"
 #include "fewbit/activation_scope.hpp"
 #include "fewbit/bits.hpp"
