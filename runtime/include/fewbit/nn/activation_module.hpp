@@ -14,8 +14,17 @@
 
 namespace fewbit::nn {
 
-/// What all few-bit activations have in common, whatever function they compute: a table, which may
-/// change while other threads run the module. A copy takes the table.
+/// A few-bit activation of any function, with its table.
+///
+/// ```cpp
+/// const auto table = fewbit::Table::standard("gelu", fewbit::Bits{2});
+/// for (const auto& module : model->modules()) {
+///   auto* act = dynamic_cast<fewbit::nn::ActivationModule*>(module.get());
+///   if (act != nullptr && act->table().function() == "gelu") act->set_table(table);
+/// }
+/// ```
+///
+/// The table may be changed while other threads run the module. A copy has the same table.
 class ActivationModule : public Observed {
  public:
   virtual ~ActivationModule() = default;
@@ -24,8 +33,8 @@ class ActivationModule : public Observed {
     const std::lock_guard lock(mutex_);
     return table_;
   }
-  /// From now on; a graph that was built before keeps its own. Throws c10::Error for a table of
-  /// another function or other parameters.
+  /// Sets the table for later forwards; a graph that was built before is not affected. Throws
+  /// c10::Error for a table of another function or with other parameters.
   virtual void set_table(Table table) = 0;
 
  protected:
@@ -46,12 +55,19 @@ class ActivationModule : public Observed {
   Table table_;
 };
 
-/// The table that was given, or the default one. Throws c10::Error, naming the module, for a table
-/// of another function or other parameters.
+/// Returns the given table, or else the default one for `bits`. Throws c10::Error, naming the
+/// module, for a table of another function or with other parameters.
 Table table_for(const char* module, const std::string& function, const NamedParameters& parameters,
                 int bits, const std::optional<Table>& given);
 
-/// One implementation for all; Options names the function and its parameters.
+/// The module of each function: ELUImpl is ActivationImpl<ELUOptions>. Options gives the function
+/// and its parameters.
+///
+/// ```cpp
+/// fewbit::nn::ELU act(fewbit::nn::ELUOptions().alpha(0.5));
+/// const at::Tensor y = act(x);
+/// std::cout << act << '\n';
+/// ```
 template <class Options>
 class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>>,
                        public ActivationModule {
@@ -68,7 +84,7 @@ class ActivationImpl : public torch::nn::Cloneable<ActivationImpl<Options>>,
 
   void reset() override {}
 
-  /// "fewbit::nn::ELU(alpha=0.5, bits=3, table=smoothed_normal_b3)".
+  /// Writes "fewbit::nn::ELU(alpha=0.5, bits=3, table=smoothed_normal_b3)".
   void pretty_print(std::ostream& stream) const override {
     stream << "fewbit::nn::" << Options::kName << '(';
     for (const auto& [name, value] : options.parameters()) stream << name << '=' << value << ", ";

@@ -9,29 +9,34 @@
 
 namespace fewbit::nn {
 
-/// A function's parameters by torch's names, in the order the table declares them.
+/// Parameters of a function by torch's names, in the order in which tables declare them.
 using NamedParameters = std::vector<std::pair<std::string, double>>;
 
-/// What all few-bit modules take beside torch::nn's own options.
+/// Options that all few-bit modules have in addition to those of torch::nn.
+///
+/// ```cpp
+/// const auto options = fewbit::nn::ELUOptions().alpha(0.5).bits(2);
+/// const fewbit::nn::ELU act(options);
+/// ```
 template <class Recomputed>
 class ActivationOptions {
  public:
-  /// Of each stored code, 1 to 8; functions with a step function for a derivative take one whatever
-  /// is asked for. Default: 3.
+  /// Sets the bits of each code, 1 to 8; default 3. Functions whose derivative is a step function
+  /// take 1 bit, whatever is set.
   Recomputed& bits(int count) {
     bits_ = count;
     return static_cast<Recomputed&>(*this);
   }
   int bits() const { return bits_; }
 
-  /// A table of one's own (calibrated, or from a file) instead of the default for `bits`.
+  /// Sets a table, calibrated or read from a file, instead of the default one for `bits`.
   Recomputed& table(Table table) {
     table_ = std::move(table);
     return static_cast<Recomputed&>(*this);
   }
   const std::optional<Table>& table() const { return table_; }
 
-  /// Accepted as torch::nn does; the input is not changed, since nothing of it is kept anyway.
+  /// Accepted as in torch::nn, without effect: the input is not changed, and none of it is saved.
   Recomputed& inplace(bool inplace) {
     inplace_ = inplace;
     return static_cast<Recomputed&>(*this);

@@ -8,20 +8,35 @@
 
 namespace fewbit::nn {
 
-/// Sees what goes into a module.
+/// Gets the inputs of a module.
+///
+/// ```cpp
+/// struct Printer : fewbit::nn::InputObserver {
+///   void observe(const at::Tensor& input) override { std::cout << input.sizes() << '\n'; }
+/// };
+/// fewbit::nn::GELU act;
+/// act->set_observer(std::make_shared<Printer>());
+/// act->forward(x);
+/// ```
 class InputObserver {
  public:
   virtual ~InputObserver() = default;
-  /// x is detached; it may not be changed. Called by every thread that runs the module, also at
-  /// once.
+  /// Called with each input, detached, which must not be changed. Every thread that runs the module
+  /// calls it, possibly several at the same time.
   virtual void observe(const at::Tensor& x) = 0;
 };
 
-/// A module whose inputs can be watched. Nobody observes a copy. The observer may change while
-/// other threads run the module.
+/// A module whose inputs an observer can get.
+///
+/// ```cpp
+/// fewbit::nn::GELU act;
+/// if (act->observer() == nullptr) std::cout << "not observed\n";
+/// ```
+///
+/// A copy has no observer. The observer may be changed while other threads run the module.
 class Observed {
  public:
-  /// Shows every input from now on; null ends that.
+  /// Sets the observer, which gets every input from now on; null: none.
   void set_observer(std::shared_ptr<InputObserver> observer) {
     const std::lock_guard lock(mutex_);
     observer_ = std::move(observer);
