@@ -133,10 +133,15 @@ struct StoredAs {
 
 /// Stores what operations save for their backward pass in few bits, in an unchanged model:
 ///
-///   fewbit::Compressor compressor({.bits = 2});
-///   { fewbit::CompressionScope scope(compressor); loss = model->forward(x); }
-///   loss.backward();
-///   std::cout << compressor.report();
+/// ```cpp
+/// fewbit::Compressor compressor({.bits = 2});
+/// {
+///   fewbit::CompressionScope scope(compressor);
+///   loss = model->forward(x);
+/// }
+/// loss.backward();
+/// std::cout << compressor.report();
+/// ```
 ///
 /// Forward values are those of the same model in an ActivationScope. Gradients are estimates; where
 /// they are linear in what is stored, their mean is the exact gradient. Use one Compressor for each
@@ -217,7 +222,9 @@ class Compressor {
   /// any characters. The latest matching rule counts. Rules also apply to operations that are left
   /// alone by default; operations that divide have to be named without *.
   ///
-  ///   compressor.rule("encoder.layers.0.*", fewbit::Bits{4}).leave_alone("aten::bmm");
+  /// ```cpp
+  /// compressor.rule("encoder.layers.0.*", fewbit::Bits{4}).leave_alone("aten::bmm");
+  /// ```
   ///
   /// An activation has the names of libtorch's operation ("aten::silu"), of its function and its
   /// aliases ("silu", "swish"), "fewbit::activation", and "encoder.layers.0.silu" in the module of
@@ -312,6 +319,19 @@ class Compressor {
 /// Compresses what this thread's operations save for backward while it lives, and runs activations
 /// as an ActivationScope does. One scope spans one forward: sites are counted and bits allocated by
 /// it. Scopes nest; the innermost one that codes a tensor stores it.
+///
+/// ```cpp
+/// fewbit::Compressor compressor({.bits = 2});
+/// for (int step = 0; step < 3; ++step) {
+///   optimizer.zero_grad();
+///   {
+///     fewbit::CompressionScope scope(compressor);
+///     loss = model->forward(x);
+///   }
+///   loss.backward();
+///   optimizer.step();
+/// }
+/// ```
 class CompressionScope {
  public:
   /// Throws c10::Error where the process runs another autograd engine than libtorch's, or where
@@ -343,7 +363,9 @@ struct BudgetPreview {
 
 /// Measures what one forward would save with 1, 1.5, 2, 3, 4 and the options' bits on average:
 ///
-///   std::cout << fewbit::preview_budgets([&] { return model->forward(x); }, {.bits = 2}).text();
+/// ```cpp
+/// std::cout << fewbit::preview_budgets([&] { return model->forward(x); }, {.bits = 2}).text();
+/// ```
 ///
 /// Runs `forward` twice for each budget: the first run measures errors, by which bits of the second
 /// are allocated. Budgets that the scheme does not take are left out. Computes no gradient; torch's

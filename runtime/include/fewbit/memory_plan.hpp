@@ -15,11 +15,13 @@ namespace fewbit {
 /// How each site of a model stores its tensor, so that all saved tensors together stay within a
 /// budget of bytes and the step takes the least time:
 ///
-///   const auto plan = fewbit::plan_memory([&] { return model->forward(x); }, 500'000'000,
-///                                         {.bits = 2}, model->named_parameters());
-///   std::cout << plan.text();
-///   fewbit::Compressor compressor({.bits = 2});
-///   compressor.follow(plan);
+/// ```cpp
+/// const auto plan = fewbit::plan_memory([&] { return model->forward(x); }, 500'000'000,
+///                                       {.bits = 2}, model->named_parameters());
+/// std::cout << plan.text();
+/// fewbit::Compressor compressor({.bits = 2});
+/// compressor.follow(plan);
+/// ```
 struct MemoryPlan {
   struct Choice {
     Storage storage;
@@ -63,6 +65,11 @@ struct MemoryPlan {
 };
 
 /// Chooses the storage of every site for a budget of bytes.
+///
+/// ```cpp
+/// const auto plan = fewbit::plan_memory([&] { return model->forward(x); }, 500'000'000);
+/// if (!plan.fits()) std::cout << plan.text();
+/// ```
 ///
 /// Runs `forward` about thirty times, mostly with a backward pass whose gradients are dropped; the
 /// result may have any shape. Times are the least of three; on CUDA the host waits for the device
