@@ -65,6 +65,10 @@ cp "$root/.clang-format" "$scratch/copy"
 expect_fault format 'solver/base/text.cpp:[0-9]+: not as clang-format writes it'
 
 fresh_copy
+printf '/// Adds.\nclass Planted {\n};\n' >>"$scratch/copy/runtime/include/fewbit/bits.hpp"
+expect_fault docstrings 'fewbit/bits.hpp:[0-9]+: Planted has no example'
+
+fresh_copy
 for file in text error; do
   printf 'namespace planted::twice {\nstruct Thing {\n  int x;\n};\n}\n' >>"$scratch/copy/solver/base/$file.cpp"
 done
