@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codecs/codec.hpp"
-#include "compression/operators/saved.hpp"
+#include "compression/operators/operator.hpp"
 #include "fewbit/compressor.hpp"
 
 namespace fewbit::session {

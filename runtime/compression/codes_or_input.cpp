@@ -6,7 +6,7 @@ namespace fewbit::session {
 
 namespace {
 
-class KeptCodesOrInput final : public PackedTensor {
+class KeptCodesOrInput final : public ChangingTensor {
  public:
   explicit KeptCodesOrInput(std::shared_ptr<CodesOrInput> state) : state_(std::move(state)) {}
   at::Tensor restored() const override { return state_->restored(); }
@@ -39,7 +39,7 @@ at::TensorList CodesOrInput::tensors() const {
 
 bool CodesOrInput::is_settled() const {
   const std::lock_guard lock(mutex_);
-  return kept_->is_settled();
+  return session::is_settled(*kept_);
 }
 
 void CodesOrInput::hold(const at::Tensor& input) {
@@ -54,7 +54,7 @@ void CodesOrInput::hold(const at::Tensor& input) {
 
 void CodesOrInput::when_changed(const std::function<void()>& tell) {
   const std::lock_guard lock(mutex_);
-  kept_->when_changed(tell);
+  session::when_changed(*kept_, tell);
   tell_ = tell;
 }
 

@@ -12,7 +12,7 @@ namespace fewbit::session {
 
 namespace {
 
-class SummingToOne final : public PackedTensor {
+class SummingToOne final : public ChangingTensor {
  public:
   SummingToOne(std::unique_ptr<const PackedTensor> kept, int64_t dim)
       : kept_(std::move(kept)), dim_(dim) {}
@@ -28,8 +28,10 @@ class SummingToOne final : public PackedTensor {
     return at::div(p, sum).to(p.scalar_type());
   }
   at::TensorList tensors() const override { return kept_->tensors(); }
-  bool is_settled() const override { return kept_->is_settled(); }
-  void when_changed(const std::function<void()>& tell) const override { kept_->when_changed(tell); }
+  bool is_settled() const override { return session::is_settled(*kept_); }
+  void when_changed(const std::function<void()>& tell) const override {
+    session::when_changed(*kept_, tell);
+  }
 
  private:
   std::unique_ptr<const PackedTensor> kept_;

@@ -36,7 +36,7 @@ class KeptExactly final : public Keeping {
 };
 
 /// A part of a run, in the saved tensor's layout.
-class Coded final : public PackedTensor {
+class Coded final : public ChangingTensor {
  public:
   /// view: what the tensor shows, with dimensions of size 1 where it is expanded.
   /// stored: what the elements are in, where that may change.
@@ -333,8 +333,8 @@ std::unique_ptr<const PackedTensor> CompressionUser::keep_small(const Saved& sav
 
 std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tensor,
                                                           const SaveEvent& event) {
-  if (const auto of = mask_of_attention(event)) {
-    const at::Tensor mask = masks_.shared(*of, tensor);
+  if (event.facts.operation == kAttention && event.argument < 0 && event.arguments != nullptr) {
+    const at::Tensor mask = masks_.shared(mask_of_attention(event), tensor);
     return mask.is_same(tensor) ? nullptr : kept_unchanged(mask);
   }
   tracker_.keep(tensor, event);

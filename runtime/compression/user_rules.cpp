@@ -6,6 +6,7 @@
 
 #include <c10/util/Exception.h>
 
+#include "compression/operators/operator.hpp"
 #include "compression/recompute/recipes.hpp"
 #include "dispatch/activation_call.hpp"
 
@@ -47,6 +48,19 @@ Recompute at_first(std::string_view name, Scheme scheme) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> names_of(std::string_view operation) {
+  std::vector<std::string_view> names = {operation};
+  const std::string_view base = base_name(operation), plain = plain_name(operation);
+  if (base != operation) names.push_back(base);
+  if (plain != base) names.push_back(plain);
+  if (operation == kLogSoftmax) names.push_back("aten::_log_softmax");
+  if (operation == kAttention) {
+    names.insert(names.end(),
+                 {"aten::scaled_dot_product_attention", "scaled_dot_product_attention"});
+  }
+  return names;
+}
 
 void UserRules::add(Rule rule) {
   rule.pattern = standard_pattern(rule.pattern);

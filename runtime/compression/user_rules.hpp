@@ -16,6 +16,10 @@
 
 namespace fewbit::session {
 
+/// What a rule may call an operation: "aten::gelu_", "aten::gelu", "gelu", and libtorch's own name
+/// of one that runs in another form.
+std::vector<std::string_view> names_of(std::string_view operation);
+
 /// What users and plans say: rules, names of parameters, kinds of recomputation, plans of sites.
 class UserRules {
  public:

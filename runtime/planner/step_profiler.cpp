@@ -40,7 +40,7 @@ class Surveying {
   Compression& compression_;
 };
 
-/// What somebody kept.
+/// What somebody kept, which does not change while a step is profiled.
 class Timed final : public PackedTensor {
  public:
   Timed(std::shared_ptr<StepProfiler> survey, SiteKey site, c10::Device device,
@@ -57,8 +57,6 @@ class Timed final : public PackedTensor {
     return tensor;
   }
   at::TensorList tensors() const override { return kept_->tensors(); }
-  bool is_settled() const override { return kept_->is_settled(); }
-  void when_changed(const std::function<void()>& tell) const override { kept_->when_changed(tell); }
 
  private:
   std::shared_ptr<StepProfiler> survey_;

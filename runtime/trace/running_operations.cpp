@@ -109,6 +109,37 @@ std::shared_ptr<const CallNote> running_note() {
   return operation == nullptr ? nullptr : operation->note;
 }
 
+// Without numbers, or a subclass or stand-in of Python's.
+bool is_foreign(const at::Tensor& tensor) {
+  return tensor.is_meta() || tensor.key_set().has(c10::DispatchKey::Python);
+}
+
+std::unique_ptr<Operation> started(const at::RecordFunction& function, Following& thread) {
+  auto operation = std::make_unique<Operation>();
+  operation->record = &function;
+  operation->outer = thread.running;
+  operation->name = function.name();
+  operation->first_node = at::sequence_number::peek();
+  int argument = 0;
+  bool is_ours = true;
+  for (const c10::IValue& input : function.inputs()) {
+    for_each_tensor(input, [&](const at::Tensor& tensor) {
+      operation->inputs.push_back({address_of(tensor), offset_of(tensor), argument});
+      if (is_parameter(root_of(tensor))) operation->parameters.push_back(address_of(tensor));
+      learn_name(tensor);
+      is_ours = is_ours && !is_foreign(tensor);
+    });
+    ++argument;
+  }
+  if (!is_ours) return operation;
+  operation->note = thread.listener->note(operation->name, function.inputs());
+  if (thread.listener->holds(operation->name)) {
+    operation->arguments.assign(function.inputs().begin(), function.inputs().end());
+    thread.listener->start_call({operation->name, operation->arguments, {}});
+  }
+  return operation;
+}
+
 std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& function) {
   Following& thread = this_thread();
   // libtorch hands the callback on to threads that work for this one.
@@ -119,27 +150,14 @@ std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& 
     stop_following_operations();
     return nullptr;
   }
-  auto operation = std::make_unique<Operation>();
-  operation->record = &function;
-  operation->outer = thread.running;
-  operation->name = function.name();
-  operation->first_node = at::sequence_number::peek();
-  operation->note = thread.listener->note(operation->name, function.inputs());
-  int argument = 0;
-  for (const c10::IValue& input : function.inputs()) {
-    for_each_tensor(input, [&](const at::Tensor& tensor) {
-      operation->inputs.push_back({address_of(tensor), offset_of(tensor), argument});
-      if (is_parameter(root_of(tensor))) operation->parameters.push_back(address_of(tensor));
-      learn_name(tensor);
-    });
-    ++argument;
+  try {
+    std::unique_ptr<Operation> operation = started(function, thread);
+    thread.running = operation.get();
+    return operation;
+  } catch (...) {
+    thread.listener->keep_failure(std::current_exception());
+    return nullptr;
   }
-  if (thread.listener->holds(operation->name)) {
-    operation->arguments.assign(function.inputs().begin(), function.inputs().end());
-    thread.listener->start_call({operation->name, operation->arguments, {}});
-  }
-  thread.running = operation.get();
-  return operation;
 }
 
 void operation_ends(const at::RecordFunction& function, at::ObserverContext* context) {
@@ -147,9 +165,15 @@ void operation_ends(const at::RecordFunction& function, at::ObserverContext* con
   if (context == nullptr || thread.running != context) return;
   const Operation& operation = *thread.running;
   thread.running = operation.outer;
-  for (const c10::IValue& output : function.outputs()) for_each_tensor(output, learn_name);
-  if (operation.arguments.empty() || thread.listener == nullptr) return;
-  thread.listener->end_call({operation.name, operation.arguments, function.outputs()});
+  OperationListener* const listener = thread.listener;
+  if (listener == nullptr) return;
+  try {
+    for (const c10::IValue& output : function.outputs()) for_each_tensor(output, learn_name);
+    if (operation.arguments.empty()) return;
+    listener->end_call({operation.name, operation.arguments, function.outputs()});
+  } catch (...) {
+    listener->keep_failure(std::current_exception());
+  }
 }
 
 // Of the operation that it is; -1: none. Arguments may share memory, as parts of one projection do.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -88,10 +89,13 @@ class OperationListener {
   virtual std::shared_ptr<const CallNote> note(std::string_view operation,
                                                c10::ArrayRef<const c10::IValue> arguments) = 0;
   // Whether the next two are told of such calls, whose arguments are held from the one to the
-  // other.
+  // other. Neither they nor the one before are told of calls that take a tensor without numbers or
+  // of Python's making: libtorch traces by such, and they may run anything.
   virtual bool holds(std::string_view operation) const = 0;
   virtual void start_call(const RecordedCall& call) = 0;
   virtual void end_call(const RecordedCall& call) = 0;
+  // Of what went wrong within libtorch's callbacks, which nothing may leave.
+  virtual void keep_failure(std::exception_ptr failure) noexcept = 0;
 };
 
 // Follows the calling thread's operations, as libtorch reports them (RecordFunction), from start to

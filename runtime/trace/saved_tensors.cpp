@@ -1,29 +1,24 @@
-// libtorch asks the default engine for the hooks of every tensor it saves; its own engine has none.
-// Ours has them while the asking thread has users, and hands every backward pass on to libtorch's
-// engine, so that worker threads and queues stay where they are.
 #include "trace/saved_tensors.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
-#include <c10/util/Type.h>
-#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/saved_variable_hooks.h>
 
 #include "text/names.hpp"
+#include "trace/engine_place.hpp"
 #include "trace/saved_tensor_users.hpp"
 
 namespace fewbit::session {
 namespace {
 
-using torch::autograd::Engine;
 using torch::autograd::SavedVariableHooks;
 
 using Users = UserStack::Users;
@@ -76,6 +71,9 @@ class Listener final : public OperationListener {
   }
   void end_call(const RecordedCall& call) override {
     for_each_holder(call, [&](SavedTensorUser& user) { user.end_call(call); });
+  }
+  void keep_failure(std::exception_ptr failure) noexcept override {
+    users().keep_failure(std::move(failure));
   }
 
  private:
@@ -185,10 +183,10 @@ class Hooks final : public SavedVariableHooks {
     if (!is_replaced) kept = kept_unchanged(tensor);
     held_ = std::make_shared<Held>(std::move(kept), is_replaced);
     const Users told = users().each();
-    if (held_->kept().is_settled()) held_->tell(event, told);
+    if (is_settled(held_->kept())) held_->tell(event, told);
     if (!is_replaced) return;
     // The graph may be freed in another thread meanwhile.
-    held_->kept().when_changed([held = std::weak_ptr(held_), event = outliving(event), told] {
+    when_changed(held_->kept(), [held = std::weak_ptr(held_), event = outliving(event), told] {
       if (const auto alive = held.lock()) alive->tell(event, told);
     });
   }
@@ -217,73 +215,22 @@ class Hooks final : public SavedVariableHooks {
   std::shared_ptr<Held> held_;
 };
 
-class SavedTensorEngine final : public Engine {
- public:
-  torch::autograd::variable_list execute(const torch::autograd::edge_list& roots,
-                                         const torch::autograd::variable_list& inputs,
-                                         bool keep_graph, bool create_graph, bool accumulate_grad,
-                                         const torch::autograd::edge_list& outputs) override {
-    return get_base_engine().execute(roots, inputs, keep_graph, create_graph, accumulate_grad,
-                                     outputs);
-  }
-
-  c10::intrusive_ptr<at::ivalue::Future> execute_with_graph_task(
-      const std::shared_ptr<torch::autograd::GraphTask>& graph_task,
-      std::shared_ptr<torch::autograd::Node> graph_root,
-      torch::autograd::InputBuffer&& input_buffer) override {
-    return get_base_engine().execute_with_graph_task(graph_task, std::move(graph_root),
-                                                     std::move(input_buffer));
-  }
-
-  std::unique_ptr<SavedVariableHooks> get_default_saved_variable_hooks() override {
-    if (users().is_empty()) return nullptr;
-    return std::make_unique<Hooks>();
-  }
-};
-
-Engine& our_engine() {
-  static SavedTensorEngine* const engine =
-      new SavedTensorEngine;  // engines outlive static destructors
-  return *engine;
-}
-
-// The place of libtorch's engine, as long as any thread has users.
-class EnginePlace {
- public:
-  void take(const char* who) {
-    const std::lock_guard lock(mutex_);
-    Engine& engine = Engine::get_default_engine();
-    if (&engine != &our_engine()) {
-      const std::type_info& type = typeid(engine);
-      TORCH_CHECK(type == typeid(Engine), who, ": this process runs the engine ",
-                  c10::demangle(type.name()),
-                  ", not libtorch's own; fewbit would have to replace it and does not. In Python, "
-                  "torch.autograd.graph.saved_tensors_hooks shows what is saved.");
-      torch::autograd::set_default_engine_stub(&our_engine);
-    }
-    ++uses_;
-  }
-
-  void leave() {
-    const std::lock_guard lock(mutex_);
-    if (--uses_ > 0) return;
-    // Python's may have come meanwhile.
-    if (&Engine::get_default_engine() == &our_engine()) {
-      torch::autograd::set_default_engine_stub(&Engine::get_base_engine);
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::size_t uses_ = 0;
-};
-
-EnginePlace& engine_place() {
-  static EnginePlace place;
-  return place;
+std::unique_ptr<SavedVariableHooks> hooks_of_this_thread() {
+  if (users().is_empty()) return nullptr;
+  return std::make_unique<Hooks>();
 }
 
 }  // namespace
+
+bool is_settled(const PackedTensor& kept) {
+  const auto* const changing = dynamic_cast<const ChangingTensor*>(&kept);
+  return changing == nullptr || changing->is_settled();
+}
+
+void when_changed(const PackedTensor& kept, const std::function<void()>& tell) {
+  const auto* const changing = dynamic_cast<const ChangingTensor*>(&kept);
+  if (changing != nullptr) changing->when_changed(tell);
+}
 
 std::unique_ptr<const PackedTensor> kept_unchanged(const at::Tensor& tensor) {
   return std::make_unique<Unchanged>(tensor);
@@ -295,7 +242,7 @@ SavedTensorUse::SavedTensorUse(const char* who, std::shared_ptr<SavedTensorUser>
   TORCH_CHECK(at::SavedTensorDefaultHooks::is_enabled(), who,
               ": hooks on saved tensors are disabled here, and it works by them: ",
               at::SavedTensorDefaultHooks::get_disabled_error_message().value_or(""));
-  engine_place().take(who);
+  take_engine_place(who, &hooks_of_this_thread);
   start_following_operations(listener());
   stack_->open(user_);
 }
@@ -304,7 +251,7 @@ SavedTensorUse::~SavedTensorUse() {
   stack_->close(user_);
   // A thread that was left so by another one stops by itself.
   if (stack_->is_of_this_thread() && stack_->is_empty()) stop_following_operations();
-  engine_place().leave();
+  leave_engine_place();
 }
 
 }  // namespace fewbit::session

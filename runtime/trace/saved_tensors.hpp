@@ -21,11 +21,20 @@ class PackedTensor {
   virtual at::Tensor restored() const = 0;
   // All that is held.
   virtual at::TensorList tensors() const = 0;
-  // Whether users may be told of it yet.
-  virtual bool is_settled() const { return true; }
-  // To be called when something else is held, or when users may be told.
-  virtual void when_changed(const std::function<void()>& /*tell*/) const {}
 };
+
+// One of which something else may be held later.
+class ChangingTensor : public PackedTensor {
+ public:
+  // Whether users may be told of it yet.
+  virtual bool is_settled() const = 0;
+  // To be called when something else is held, or when users may be told.
+  virtual void when_changed(const std::function<void()>& tell) const = 0;
+};
+
+// The same of any: one that does not change is settled.
+bool is_settled(const PackedTensor& kept);
+void when_changed(const PackedTensor& kept, const std::function<void()>& tell);
 
 // The tensor itself, without its graph: refused where it was changed in place meanwhile.
 std::unique_ptr<const PackedTensor> kept_unchanged(const at::Tensor& tensor);

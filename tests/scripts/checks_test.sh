@@ -56,8 +56,8 @@ printf '// see /%s/somebody/notes\n' home >>"$scratch/copy/solver/base/text.cpp"
 expect_fault texts 'text.cpp:[0-9]+: path of one machine'
 
 fresh_copy
-yes line 2>/dev/null | head -n 151 >"$scratch/copy/README.md" || true
-expect_fault texts 'README.md: 151 lines, limit 150'
+yes line 2>/dev/null | head -n 111 >"$scratch/copy/README.md" || true
+expect_fault texts 'README.md: 111 lines, limit 110'
 
 fresh_copy
 echo 'int   planted;' >>"$scratch/copy/solver/base/text.cpp"

@@ -130,7 +130,7 @@ const OperatorFamily kArithmetic = {
      .is_scaling = true},
     {.name = "add",
      .arguments = {"self", "other", "alpha"},
-     .recomputation = {sum, {"other"}, {}, /*in_place_too=*/true}},
+     .recomputation = {sum, {"other"}, {}, /*in_place_too=*/true, /*addend=*/"other"}},
     {.name = "pow",
      .arguments = {"self", "exponent"},
      .policy = policy_of_power,
@@ -171,16 +171,6 @@ bool scales_gradient(const at::Tensor& tensor) {
 bool is_exponential(const at::Tensor& tensor) {
   constexpr std::array kNodes = std::to_array<std::string_view>({"ExpBackward0", "Exp2Backward0"});
   return is_made_by(tensor, kNodes);
-}
-
-bool is_sum(const RecordedCall& call) {
-  if (call.operation != "aten::add" && call.operation != "aten::add_") return false;
-  const NamedArguments arguments(*find_operator(call.operation), call.arguments);
-  if (!arguments.fit() || !call.results[0].isTensor()) return false;
-  const at::Tensor result = call.results[0].toTensor(), self = arguments.tensor("self"),
-                   other = arguments.tensor("other");
-  if (!self.defined() || !other.defined()) return false;
-  return self.sizes() == result.sizes() && other.sizes() == result.sizes();
 }
 
 }  // namespace fewbit::session

@@ -13,7 +13,4 @@ bool scales_gradient(const at::Tensor& tensor);
 /// Whether it is e, or 2, to the power of something, as precisions are.
 bool is_exponential(const at::Tensor& tensor);
 
-/// Whether it has added two tensors of the result's sizes.
-bool is_sum(const RecordedCall& call);
-
 }  // namespace fewbit::session

@@ -1,6 +1,5 @@
 // Queries, keys and values are saved; attention runs again on what is decoded.
 #include "compression/operators/operator.hpp"
-#include "compression/operators/saved.hpp"
 
 namespace fewbit::session {
 
@@ -21,9 +20,7 @@ const OperatorFamily kAttentions = {
 
 }  // namespace
 
-std::optional<at::Tensor> mask_of_attention(const SaveEvent& event) {
-  if (event.facts.operation != kAttention || event.argument >= 0) return std::nullopt;
-  if (event.arguments == nullptr) return std::nullopt;
+at::Tensor mask_of_attention(const SaveEvent& event) {
   return NamedArguments(*find_operator(kAttention), *event.arguments).tensor("attn_mask");
 }
 

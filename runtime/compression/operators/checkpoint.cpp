@@ -1,6 +1,5 @@
 // Inputs of what runs again.
 #include "compression/operators/operator.hpp"
-#include "compression/operators/saved.hpp"
 
 namespace fewbit::session {
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +72,7 @@ struct Recomputation {
   std::vector<std::string_view> copies = {};  ///< arguments that are the model's, and small
   std::string_view weight = {};               ///< one that is the model's, of any size
   bool in_place_too = false;
+  std::string_view addend = {};  ///< one that is added to the first, and may come back too
 };
 
 /// What a saved argument is stored by.
@@ -123,6 +125,8 @@ struct Operator {
   /// Elements of the input that one element of the output is a sum over; null: of a row.
   double (*fan_in)(const NamedArguments& arguments) = nullptr;
 
+  /// Whether the first result of its call by that name is recomputed.
+  bool is_recomputed(std::string_view operation) const;
   /// The place of an argument, by its name.
   size_t place_of(std::string_view argument) const;
 };
@@ -149,5 +153,50 @@ std::vector<const Operator*> all_operators();
 std::string_view plain_name(std::string_view operation);
 /// Without what says that it works in place.
 std::string_view base_name(std::string_view operation);
+
+// What they say of a call, and of what it saves.
+
+/// Of what an operation saves. What is not known, custom functions among them, is left alone;
+/// parameters are, with their views and casts, and what no gradient runs through, but for what
+/// dropout draws.
+SavePolicy save_policy_of(const at::Tensor& tensor, const SaveEvent& event);
+
+/// Of the input of a checkpoint.
+SavePolicy save_policy_of_checkpoint();
+
+/// Whether it is an activation of libtorch's.
+bool is_activation(std::string_view operation);
+
+/// Why what an operation saves is left alone, for a report.
+std::string reason_left(const at::Tensor& tensor, const SaveEvent& event);
+
+/// Whether it is of a floating-point type, and none of those.
+bool may_take_bits(const at::Tensor& tensor, const SaveEvent& event);
+
+/// Whether it is [N, C, ...], a map of each channel, as a convolution or a batch norm takes it.
+bool has_channels(const SaveEvent& event);
+
+/// The norm that saves its input, whose arguments are held: of a batch, in training, of a layer or
+/// of groups. None where it is another operation.
+std::optional<codecs::Norm> norm_of(const SaveEvent& event);
+
+/// What a norm that has ended keeps of its input. None where it is another operation, or keeps
+/// nothing.
+std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm);
+
+/// What codes the integers that an operation keeps, a pooling whose arguments are held as a rule.
+codecs::CodecPointer codec_of_integers(const SaveEvent& event);
+
+/// Whether arguments of such calls are to be held until they have ended.
+bool needs_arguments(std::string_view operation);
+
+/// The mask of which fewbit::attention saves a copy.
+at::Tensor mask_of_attention(const SaveEvent& event);
+
+/// Whether the first result of such calls, or what they keep, may be recomputed.
+bool may_be_recomputed(std::string_view operation);
+
+/// The recipe for what a running operation keeps that nobody else sees.
+std::optional<Recipe> recipe_of_saved(const SaveEvent& event);
 
 }  // namespace fewbit::session

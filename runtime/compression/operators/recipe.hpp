@@ -50,4 +50,7 @@ inline constexpr std::string_view kCopy = "copy", kNorm = "norm", kRelu = "relu"
                                   kActivationValue = "activation", kLinear = "linear",
                                   kSoftmax = "softmax";
 
+/// All of these.
+const std::vector<std::string_view>& recompute_kinds();
+
 }  // namespace fewbit::session

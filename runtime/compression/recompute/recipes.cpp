@@ -20,11 +20,6 @@ Values detached(const Values& values) {
   return result;
 }
 
-bool is_recomputed(const Operator& by, std::string_view operation) {
-  if (by.recomputation.recipe == nullptr) return false;
-  return by.recomputation.in_place_too || !is_in_place(operation);
-}
-
 /// Puts a copy in the place of each small parameter. Nothing where one is not that.
 std::optional<std::vector<at::Tensor>> copy_parameters(const Operator& by, const RecordedCall& call,
                                                        const IsOfModel& is_of_model,
@@ -44,21 +39,25 @@ std::optional<std::vector<at::Tensor>> copy_parameters(const Operator& by, const
 
 }  // namespace
 
-const std::vector<std::string_view>& recompute_kinds() {
-  static const std::vector<std::string_view> names = {
-      kCopy, kNorm, kRelu, kSign, kDropout, kSum, kActivationValue, kLinear, kSoftmax};
-  return names;
-}
-
-bool may_be_recomputed(std::string_view operation) {
-  const Operator* by = find_operator(operation);
-  return by != nullptr && (is_recomputed(*by, operation) || by->recipe_of_saved != nullptr);
+std::optional<at::Tensor> addend_of(const RecordedCall& call, const IsOfModel& is_of_model) {
+  const Operator* by = find_operator(call.operation);
+  if (by == nullptr || by->recomputation.addend.empty()) return std::nullopt;
+  const NamedArguments arguments(*by, call.arguments);
+  if (!arguments.fit() || !call.results[0].isTensor() || !call.arguments[0].isTensor()) {
+    return std::nullopt;
+  }
+  const at::IntArrayRef sizes = call.results[0].toTensor().sizes();
+  const at::Tensor first = call.arguments[0].toTensor(),
+                   addend = arguments.tensor(by->recomputation.addend);
+  const bool is_sum = first.defined() && addend.defined() && first.sizes() == sizes &&
+                      addend.sizes() == sizes && !is_of_model(addend);
+  return is_sum ? std::optional(addend) : std::nullopt;
 }
 
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
                                 const IsOfModel& is_of_model, const CopyOf& copy_of) {
   const Operator* by = find_operator(call.operation);
-  if (by == nullptr || !is_recomputed(*by, call.operation)) return std::nullopt;
+  if (by == nullptr || !by->is_recomputed(call.operation)) return std::nullopt;
   if (!NamedArguments(*by, call.arguments).fit()) return std::nullopt;
   Values arguments = detached(call.arguments);
   std::vector<at::Tensor> copies;
@@ -79,13 +78,6 @@ std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
   recipe->weight = std::move(weight);
   recipe->copies = std::move(copies);
   return recipe;
-}
-
-std::optional<Recipe> recipe_of_saved(const SaveEvent& event) {
-  if (event.arguments == nullptr) return std::nullopt;
-  const Operator* by = find_operator(event.facts.operation);
-  const bool is_known = by != nullptr && by->recipe_of_saved != nullptr;
-  return is_known ? by->recipe_of_saved(event) : std::nullopt;
 }
 
 }  // namespace fewbit::session

@@ -12,17 +12,15 @@
 
 namespace fewbit::session {
 
-/// Names of all kinds of recomputation, which recipe.hpp explains.
-const std::vector<std::string_view>& recompute_kinds();
-
-/// Whether the first result of such calls, or what they keep, may be recomputed.
-bool may_be_recomputed(std::string_view operation);
-
 /// Whether the model holds it, frozen or not, or a view or a cast of it.
 using IsOfModel = std::function<bool(const at::Tensor&)>;
 
 /// A copy of a parameter as it is now, which calls of one forward share.
 using CopyOf = std::function<at::Tensor(const at::Tensor&)>;
+
+/// The second of two tensors of the result's sizes that a call has added, unless the model holds
+/// it.
+std::optional<at::Tensor> addend_of(const RecordedCall& call, const IsOfModel& is_of_model);
 
 /// The recipe for a call's first result; nothing where there is none.
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,

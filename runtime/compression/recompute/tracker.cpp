@@ -14,7 +14,6 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
-#include "compression/operators/arithmetic.hpp"
 #include "compression/recompute/recipes.hpp"
 #include "trace/model_parameters.hpp"
 #include "trace/running_operations.hpp"
@@ -229,8 +228,8 @@ void RecomputeTracker::end_call(const RecordedCall& call) {
   if (call.results.empty()) return;  // it threw
   classes_.end_call(call, beside);
   std::optional<Found> addend;
-  if (is_sum(call) && !rules_.is_of_model(call.arguments[1].toTensor())) {
-    addend = piece_of(call.arguments[1].toTensor());
+  if (const auto other = addend_of(call, rules_.is_of_model)) {
+    addend = piece_of(*other);
     if (!addend) return;
     beside.addend = again(addend->shown);
   }
