@@ -23,8 +23,21 @@ install(CODE "execute_process(
 install(TARGETS fewbit-solve fewbit-codegen ${libraries} EXPORT fewbit-targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/solver DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fewbit
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "cli" EXCLUDE)
+# The solver's public headers are included as fewbit/solver/..., also by each other.
+set(public_headers
+  expression/derivative.hpp expression/expression.hpp expression/interval.hpp expression/jet.hpp
+  expression/taylor_bounds.hpp functions/registry.hpp proven/solve.hpp search/search_table.hpp
+  table/json.hpp table/table.hpp verify/verify.hpp weights/weight.hpp)
+foreach(header ${public_headers})
+  file(READ ${PROJECT_SOURCE_DIR}/solver/${header} text)
+  string(REGEX REPLACE "#include \"([a-z_]+/)" "#include \"fewbit/solver/\\1" text "${text}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/installed/${header} CONTENT "${text}" @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY
+    CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/solver/${header})
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${PROJECT_BINARY_DIR}/installed/${header}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fewbit/solver/${folder})
+endforeach()
 install(EXPORT fewbit-targets NAMESPACE fewbit:: DESTINATION ${package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/fewbit)
 

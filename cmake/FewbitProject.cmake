@@ -85,7 +85,7 @@ function(fewbit_library name)
   set_target_properties(fewbit_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(fewbit_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/solver>
-    $<INSTALL_INTERFACE:include/fewbit/solver>)
+    $<INSTALL_INTERFACE:include>)
   target_compile_features(fewbit_${name} PUBLIC cxx_std_20)
   target_link_libraries(fewbit_${name} PUBLIC ${ARG_USES} PRIVATE $<BUILD_INTERFACE:fewbit_build>)
 endfunction()

@@ -48,8 +48,8 @@ void CompressionUser::note_activation(const Saved& saved) {
 }
 
 SiteKey CompressionUser::next_activation() {
-  const std::pair place(std::string(kActivation), -1);
-  return {place.first, place.second, calls_[place]};
+  const std::pair site(std::string(kActivation), -1);
+  return {site.first, site.second, calls_[site]};
 }
 
 void CompressionUser::keep_next_activation_exact() {

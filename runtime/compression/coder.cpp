@@ -38,7 +38,7 @@ int level_of(const CompressorOptions& options) {
   return level;
 }
 
-/// As many at every place, in the schemes and levels that have no other.
+/// As many at every site, in the schemes and levels that have no other.
 std::optional<int> fixed_bits_of(const CompressorOptions& options, int level) {
   const double bits = options.bits;
   const auto whole = [bits](const char* where) {

@@ -48,7 +48,7 @@ class Coder {
   /// Whether what is coded leaves the device's memory.
   bool offloads() const { return options_.offload || is_actnn_from(4); }
   bool expands_segments() const { return is_actnn_from(5); }
-  /// Whether bits are split by errors; else all places have as many.
+  /// Whether bits are split by errors; else all sites have as many.
   bool splits_bits() const { return !fixed_bits_; }
   /// Whether these are weighed by the gradients of the outputs, too.
   bool follows_gradients() const;
@@ -67,7 +67,7 @@ class Coder {
   /// What an activation's table may err beside codes of so many bits on average, over the energy of
   /// the derivative.
   double activation_error(double average_bits) const;
-  /// Until errors are known: what it would have among places that weigh 1.
+  /// Until errors are known: what it would have among sites that weigh 1.
   int first_bits(const SavePolicy& save_policy) const;
 
  private:

@@ -34,9 +34,9 @@ std::vector<session::TextTable::Column> columns(bool offloads) {
   return columns;
 }
 
-std::vector<std::string> row_of(const Compressor::Site& site, const std::string& place,
+std::vector<std::string> row_of(const Compressor::Site& site, const std::string& name,
                                 const std::array<std::string, 2>& errors, bool offloads) {
-  std::vector<std::string> row = {place,
+  std::vector<std::string> row = {name,
                                   site.stored.text(),
                                   session::grouped(site.elements),
                                   bits_of(site.bytes_after + site.bytes_offloaded, site.elements),

@@ -331,6 +331,21 @@ std::unique_ptr<const PackedTensor> CompressionUser::keep_small(const Saved& sav
   return std::make_unique<Coded>(shown, tensor, run, stored);
 }
 
+/// What an activation keeps that runs as libtorch's own.
+void CompressionUser::leave_own_activation(const at::Tensor& tensor, const SaveEvent& event,
+                                           const SaveDecision& decision) {
+  const auto own = std::exchange(exact_activation_, std::nullopt);
+  if (!own) return;
+  const at::Tensor view = ops::unexpanded(tensor);
+  const Saved saved{tensor, view, event, decision, *own};
+  latest_ = *own;
+  if (uses_.is_exact(tensor)) {
+    note_shared(saved);
+  } else {
+    leave(saved, runs_[key_of(saved)]);
+  }
+}
+
 std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tensor,
                                                           const SaveEvent& event) {
   if (event.facts.operation == kAttention && event.argument < 0 && event.arguments != nullptr) {
@@ -345,16 +360,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tens
     static_cast<SavePolicy&>(decision) = {*activation_storage, 1.0};
   }
   if (decision.storage == StorageKind::exact) {
-    if (const auto own = std::exchange(exact_activation_, std::nullopt)) {
-      const at::Tensor view = ops::unexpanded(tensor);
-      const Saved saved{tensor, view, event, decision, *own};
-      latest_ = *own;
-      if (uses_.is_exact(tensor)) {
-        note_shared(saved);
-      } else {
-        leave(saved, runs_[key_of(saved)]);
-      }
-    }
+    leave_own_activation(tensor, event, decision);
     return nullptr;
   }
   if (decision.storage != StorageKind::codes) settle({});
@@ -377,38 +383,46 @@ std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tens
     settle(classes_of_waiting(event));
     return watch_codes(saved, std::move(kept));
   }
-  const RunPointer held = known.encoded.lock();
-  if (decision.planned && !held) {
-    if (*decision.planned == Storage::exact) {
+  return kept_elements(saved, known);
+}
+
+/// By a plan or as others hold it already; from other codes; in codes, at once or later.
+std::unique_ptr<const PackedTensor> CompressionUser::kept_elements(Saved& saved, Run& known) {
+  const std::optional<Storage> planned = saved.decision.planned;
+  if (planned && known.encoded.expired()) {
+    if (*planned == Storage::exact) {
       leave(saved, known);
       return nullptr;
     }
-    if (*decision.planned == Storage::offloaded && decision.takes_bits())
+    if (*planned == Storage::offloaded && saved.decision.takes_bits()) {
       saved.decision.storage = StorageKind::offloaded;
+    }
   }
-  if (saved.decision.keeps_elements() && uses_.is_exact(tensor)) {
+  if (saved.decision.keeps_elements() && uses_.is_exact(saved.tensor)) {
     note_shared(saved);
     return nullptr;
   }
-  const bool is_followed = this->is_followed(saved);
-  if (saved.decision.takes_bits() && (!held || known.is_recomputed) &&
-      (decision.planned || !decision.has_rule)) {
-    const auto recomputed = tracker_.find(view, event);
-    if (recomputed && !uses_.is_held(recomputed->root)) {
-      if (is_followed && (held || decision.recomputes(recomputed->is_asked_for))) {
-        return code_later(saved, known, recomputed);
-      }
-      if (held) {
-        latest_ = known.site;
-        forward_.notes->raise(known.site, decision);
-        return std::make_unique<Coded>(recomputed->shown, tensor, view);
-      }
-      if (decision.recomputes(recomputed->is_asked_for)) {
-        return recompute(saved, *recomputed, known);
-      }
-    }
+  if (auto kept = kept_recomputed(saved, known)) return kept;
+  return is_followed(saved) ? code_later(saved, known, {}) : code(saved, known);
+}
+
+/// Null where it has to have codes of its own.
+std::unique_ptr<const PackedTensor> CompressionUser::kept_recomputed(const Saved& saved,
+                                                                     Run& known) {
+  const SaveDecision& decision = saved.decision;
+  const bool is_held = !known.encoded.expired();
+  if (!decision.takes_bits() || (is_held && !known.is_recomputed)) return nullptr;
+  if (!decision.planned && decision.has_rule) return nullptr;
+  const auto recomputed = tracker_.find(saved.view, saved.event);
+  if (!recomputed || uses_.is_held(recomputed->root)) return nullptr;
+  const bool is_chosen = decision.recomputes(recomputed->is_asked_for);
+  if (is_followed(saved) && (is_held || is_chosen)) return code_later(saved, known, recomputed);
+  if (is_held) {
+    latest_ = known.site;
+    forward_.notes->raise(known.site, decision);
+    return std::make_unique<Coded>(recomputed->shown, saved.tensor, saved.view);
   }
-  return is_followed ? code_later(saved, known, {}) : code(saved, known);
+  return is_chosen ? recompute(saved, *recomputed, known) : nullptr;
 }
 
 std::unique_ptr<const PackedTensor> CompressionUser::replace(const at::Tensor& tensor,

@@ -120,6 +120,10 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const PackedTensor> keep_codes(const Saved& saved, Run& known);
   void note_activation(const Saved& saved);
   std::unique_ptr<const PackedTensor> kept(const at::Tensor& tensor, const SaveEvent& event);
+  std::unique_ptr<const PackedTensor> kept_elements(Saved& saved, Run& known);
+  std::unique_ptr<const PackedTensor> kept_recomputed(const Saved& saved, Run& known);
+  void leave_own_activation(const at::Tensor& tensor, const SaveEvent& event,
+                            const SaveDecision& decision);
   /// What the next activation was to keep has gone to another user.
   void expect_nothing();
   /// As it is, for whoever else saves the same; noted.
@@ -133,7 +137,7 @@ class CompressionUser final : public SavedTensorUser {
                           const RecomputeTracker::Recomputed& recomputed);
   codecs::RandomStream next_random(at::Device device);
 
-  // compression_late.cpp.
+  // deferred_inputs.cpp.
 
   /// The input of a norm, which is coded once it is known whether codes tell of it that an
   /// activation of the norm's output keeps.
@@ -161,7 +165,7 @@ class CompressionUser final : public SavedTensorUser {
   /// Codes it.
   void settle(const std::optional<codecs::Classes>& classes);
 
-  // compression_consumers.cpp.
+  // followed.cpp.
 
   /// What an element-wise operation keeps, which is coded once it is known who takes its result.
   struct Followed {
@@ -207,7 +211,7 @@ class CompressionUser final : public SavedTensorUser {
   std::optional<SiteKey> latest_;                         ///< whose tensor was the latest one
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   std::map<std::string, at::Tensor> seeds_;               ///< the same by device
-  std::map<const void*, Memory> counted_;  ///< of copies of parameters that some place holds
+  std::map<const void*, Memory> counted_;  ///< of copies of parameters that some site holds
   int64_t coded_ = 0;
   /// What the next activation keeps codes by, and of what.
   struct Activation {

@@ -32,7 +32,7 @@ std::vector<std::string> names_of(const std::vector<MemoryPlan::Site>& sites,
   std::vector<std::string> names;
   size_t unknown = 0;  ///< from here on
   for (const BlockMoment& moment : moments) {
-    const std::string& module = sites[moment.place].site.module;
+    const std::string& module = sites[moment.site].site.module;
     names.push_back(block_of(module));
     if (module.empty()) continue;
     const std::string& name = names.back();
@@ -55,11 +55,11 @@ std::vector<Block> blocks_of(const std::vector<MemoryPlan::Site>& sites,
     Block block;
     block.module = names[begin];
     for (end = begin; end < names.size() && names[end] == names[begin]; ++end) {
-      const size_t place = moments[end].place;
+      const size_t site = moments[end].site;
       // What follows the last one may be another module's.
       if (end > begin) block.left_bytes += moments[end - 1].left_bytes;
-      if (std::ranges::find(block.sites, place) == block.sites.end()) {
-        block.sites.push_back(place);
+      if (std::ranges::find(block.sites, site) == block.sites.end()) {
+        block.sites.push_back(site);
       }
     }
     const double until = end < names.size() ? moments[end].seconds : forward_seconds;

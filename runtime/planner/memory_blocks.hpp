@@ -16,15 +16,15 @@ struct Block {
   int64_t left_bytes = 0;     ///< at least, that none of its sites keeps
 };
 
-/// A place saved.
+/// A site saved.
 struct BlockMoment {
-  size_t place;
+  size_t site;
   double seconds;          ///< that the forward had run then
-  int64_t left_bytes = 0;  ///< saved from then to the next one that no place keeps
+  int64_t left_bytes = 0;  ///< saved from then to the next one that no site keeps
 };
 
-/// moments: in the order of time. A place that knows no module is of the one that those around it
-/// agree on, or of the first; modules of one place are left out, as are those that others
+/// moments: in the order of time. A site that knows no module is of the one that those around it
+/// agree on, or of the first; modules of one site are left out, as are those that others
 /// interrupt.
 std::vector<Block> blocks_of(const std::vector<MemoryPlan::Site>& sites,
                              const std::vector<BlockMoment>& moments, double forward_seconds);

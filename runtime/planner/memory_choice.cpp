@@ -18,7 +18,7 @@ constexpr size_t kMostCombinations = 512;
 struct Combination {
   double bytes = 0.0;
   double seconds = 0.0;
-  std::vector<std::pair<size_t, size_t>> chosen = {};  ///< place and choice
+  std::vector<std::pair<size_t, size_t>> chosen = {};  ///< site and choice
 };
 
 /// By rising bytes and falling seconds.
@@ -42,10 +42,10 @@ void prune(Frontier& all) {
   all = std::move(some);
 }
 
-Frontier joined(const Frontier& family, const Frontier& place) {
+Frontier joined(const Frontier& family, const Frontier& site) {
   Frontier all;
   for (const Combination& a : family) {
-    for (const Combination& b : place) {
+    for (const Combination& b : site) {
       Combination& both = all.emplace_back(a);
       both.bytes += b.bytes;
       both.seconds += b.seconds;
@@ -56,20 +56,20 @@ Frontier joined(const Frontier& family, const Frontier& place) {
   return all;
 }
 
-/// The choices of a place that are allowed.
-Frontier choices_of(const std::vector<MemoryPlan::Site>& sites, size_t place,
+/// The choices of a site that are allowed.
+Frontier choices_of(const std::vector<MemoryPlan::Site>& sites, size_t site,
                     const std::function<bool(Storage)>& is_allowed) {
   Frontier all;
-  const auto& choices = sites[place].choices;
+  const auto& choices = sites[site].choices;
   for (size_t i = 0; i < choices.size(); ++i) {
     if (!is_allowed(choices[i].storage)) continue;
-    all.push_back({static_cast<double>(choices[i].bytes), choices[i].seconds, {{place, i}}});
+    all.push_back({static_cast<double>(choices[i].bytes), choices[i].seconds, {{site, i}}});
   }
   prune(all);
   return all;
 }
 
-/// Of a place and those that may be recomputed of it.
+/// Of a site and those that may be recomputed of it.
 Frontier frontier_of(const std::vector<MemoryPlan::Site>& sites, size_t root,
                      const std::vector<size_t>& children) {
   Frontier with =
@@ -105,8 +105,8 @@ double choose(std::vector<MemoryPlan::Site>& sites, const std::vector<std::optio
   }
   const Selection selection = select(std::move(choices), static_cast<double>(bytes));
   for (size_t i = 0; i < families.size(); ++i) {
-    for (const auto& [place, choice] : families[i][selection.chosen[i]].chosen) {
-      sites[place].chosen = choice;
+    for (const auto& [site, choice] : families[i][selection.chosen[i]].chosen) {
+      sites[site].chosen = choice;
     }
   }
   return selection.price;

@@ -8,8 +8,8 @@
 
 namespace fewbit::session {
 
-/// Chooses for every place, so that the sum of seconds is the least while no more than `bytes` are
-/// kept, or as many as it takes. roots: the place that one may be recomputed of, which it is only
+/// Chooses for every site, so that the sum of seconds is the least while no more than `bytes` are
+/// kept, or as many as it takes. roots: the site that one may be recomputed of, which it is only
 /// where that is coded; those have none themselves. Within a family of sites that come of one root
 /// some choices are left out where there are hundreds.
 ///

@@ -30,17 +30,17 @@ std::string milliseconds(double seconds) {
   return session::rounded(1000.0 * seconds);
 }
 
-const MemoryPlan::Choice* choice_of(const MemoryPlan::Site& place, Storage storage) {
-  const auto choice = std::ranges::find(place.choices, storage, &MemoryPlan::Choice::storage);
-  return choice == place.choices.end() ? nullptr : &*choice;
+const MemoryPlan::Choice* choice_of(const MemoryPlan::Site& planned, Storage storage) {
+  const auto choice = std::ranges::find(planned.choices, storage, &MemoryPlan::Choice::storage);
+  return choice == planned.choices.end() ? nullptr : &*choice;
 }
 
 /// Bytes and milliseconds of every way that there is.
-std::vector<std::string> row_of(const MemoryPlan::Site& place) {
-  std::vector<std::string> row = {place.site.name(), name_of(place.choice().storage)};
+std::vector<std::string> row_of(const MemoryPlan::Site& planned) {
+  std::vector<std::string> row = {planned.site.name(), name_of(planned.choice().storage)};
   for (const Storage storage :
        {Storage::exact, Storage::coded, Storage::recomputed, Storage::offloaded}) {
-    const MemoryPlan::Choice* choice = choice_of(place, storage);
+    const MemoryPlan::Choice* choice = choice_of(planned, storage);
     const bool takes_none = storage == Storage::recomputed || storage == Storage::offloaded;
     if (!takes_none) row.push_back(choice ? session::grouped(choice->bytes) : "-");
     if (storage != Storage::exact) row.push_back(choice ? milliseconds(choice->seconds) : "-");
@@ -48,7 +48,7 @@ std::vector<std::string> row_of(const MemoryPlan::Site& place) {
   return row;
 }
 
-std::string places_text(const MemoryPlan& plan) {
+std::string sites_text(const MemoryPlan& plan) {
   constexpr auto kRight = TextTable::Side::right;
   TextTable table({{"what is kept"},
                    {"how"},
@@ -57,7 +57,7 @@ std::string places_text(const MemoryPlan& plan) {
                    {"coded ms", kRight},
                    {"recomputed ms", kRight},
                    {"offloaded ms", kRight}});
-  for (const MemoryPlan::Site& place : plan.sites) table.add(row_of(place));
+  for (const MemoryPlan::Site& planned : plan.sites) table.add(row_of(planned));
   return table.text();
 }
 
@@ -92,7 +92,7 @@ std::string MemoryPlan::text() const {
   return session::grouped(bytes()) + " bytes of " + session::grouped(exact_bytes) +
          " are kept, for a budget of " + session::grouped(budget) + verdict + "; " +
          milliseconds(seconds()) + " ms more than the step's " + milliseconds(step_seconds) +
-         "\n\n" + places_text(*this) + checkpoints_text(*this);
+         "\n\n" + sites_text(*this) + checkpoints_text(*this);
 }
 
 MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, int64_t bytes,

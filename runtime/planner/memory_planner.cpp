@@ -27,7 +27,7 @@ constexpr int kMostRejections = 6;
 /// A recomputed tensor may err so much more than a coded one: errors are measured on one draw.
 constexpr double kMoreError = 1.05;
 
-/// Place by place.
+/// Site by site.
 void keep_least(StepProfiler::Times& least, StepProfiler::Times next) {
   for (auto& [site, seconds] : least.seconds) {
     const auto again = next.seconds.find(site);
@@ -46,8 +46,8 @@ double step_seconds(const MemoryPlanner::Forward& forward) {
 }
 
 /// Of bits that could be other ones: neither a mask nor what an activation keeps.
-bool has_codec(const MemoryPlan::Site& place) {
-  return place.bits > 0 && place.site.operation != kActivation;
+bool has_codec(const MemoryPlan::Site& planned) {
+  return planned.bits > 0 && planned.site.operation != kActivation;
 }
 
 }  // namespace
@@ -91,16 +91,16 @@ void MemoryPlanner::survey_coded(const Parameters& parameters) {
   for (const Compression::SiteFacts& facts : trial.sites) {
     const Compressor::Site& site = facts.site;
     numbers_.emplace(key_of(site), plan_.sites.size());
-    MemoryPlan::Site& place = plan_.sites.emplace_back();
-    place.site = site;
-    place.bits = facts.bits;
-    place.choices = {{Storage::coded, site.bytes_after, trial.times.seconds[key_of(site)]}};
+    MemoryPlan::Site& planned = plan_.sites.emplace_back();
+    planned.site = site;
+    planned.bits = facts.bits;
+    planned.choices = {{Storage::coded, site.bytes_after, trial.times.seconds[key_of(site)]}};
     plan_.other_bytes -= site.bytes_after;
   }
   roots_.resize(plan_.sites.size());
 }
 
-/// What each recomputed place takes for what it is recomputed with, such as a norm's means.
+/// What each recomputed site takes for what it is recomputed with, such as a norm's means.
 int64_t MemoryPlanner::beside_sites(const Trial& trial) const {
   int64_t bytes = trial.bytes - plan_.other_bytes, recomputed = 0;
   for (const Compression::SiteFacts& facts : trial.sites) {
@@ -120,11 +120,11 @@ void MemoryPlanner::measure(Storage storage) {
 bool MemoryPlanner::add_choices(Storage storage) {
   Trial trial{Compressor(options_)};
   std::map<SiteKey, UserRules::Assignment> sites;
-  for (const MemoryPlan::Site& place : plan_.sites) {
-    const SiteKey site = key_of(place.site);
+  for (const MemoryPlan::Site& planned : plan_.sites) {
+    const SiteKey site = key_of(planned.site);
     const bool is_possible =
-        storage == Storage::exact || (has_codec(place) && !rejected_.contains(site));
-    sites[site] = {is_possible ? storage : Storage::coded, place.bits};
+        storage == Storage::exact || (has_codec(planned) && !rejected_.contains(site));
+    sites[site] = {is_possible ? storage : Storage::coded, planned.bits};
   }
   trial.compressor.compression_->assign(sites);
   run(trial);
@@ -140,15 +140,15 @@ bool MemoryPlanner::add_choices(Storage storage) {
   for (const Compression::SiteFacts& facts : trial.sites) {
     const auto number = numbers_.find(key_of(facts.site));
     if (number == numbers_.end()) continue;
-    MemoryPlan::Site& place = plan_.sites[number->second];
-    if (storage != Storage::exact && !has_codec(place)) continue;
+    MemoryPlan::Site& planned = plan_.sites[number->second];
+    if (storage != Storage::exact && !has_codec(planned)) continue;
     if (storage == Storage::recomputed) {
       if (!facts.root || !numbers_.contains(*facts.root)) continue;
       roots_[number->second] = numbers_.at(*facts.root);
     }
     const int64_t bytes = facts.site.bytes_after + (facts.root ? beside : 0);
     const double seconds = storage == Storage::exact ? 0.0 : trial.times.seconds[number->first];
-    place.choices.push_back({storage, bytes, seconds});
+    planned.choices.push_back({storage, bytes, seconds});
   }
   if (storage == Storage::exact) {
     exact_ = std::move(trial.times);
@@ -160,9 +160,9 @@ bool MemoryPlanner::add_choices(Storage storage) {
 }
 
 /// No clock sees the least: exact is never slower.
-double MemoryPlanner::beyond_exact(const MemoryPlan::Site& place, double seconds) const {
+double MemoryPlanner::beyond_exact(const MemoryPlan::Site& planned, double seconds) const {
   constexpr double kLeast = 1e-9;
-  const auto exact = exact_.seconds.find(key_of(place.site));
+  const auto exact = exact_.seconds.find(key_of(planned.site));
   return std::max(seconds - (exact == exact_.seconds.end() ? 0.0 : exact->second), kLeast);
 }
 
@@ -171,15 +171,15 @@ double MemoryPlanner::beyond_exact(const MemoryPlan::Site& place, double seconds
 /// sites by their bytes.
 void MemoryPlanner::count_from_exact(Storage storage, double step) {
   double bytes = 0.0;
-  for (const MemoryPlan::Site& place : plan_.sites) {
-    bytes += static_cast<double>(place.site.bytes_before);
+  for (const MemoryPlan::Site& planned : plan_.sites) {
+    bytes += static_cast<double>(planned.site.bytes_before);
   }
   const double unseen = std::max(step - exact_.step, 0.0) / std::max(bytes, 1.0);
-  for (MemoryPlan::Site& place : plan_.sites) {
-    const auto choice = std::ranges::find(place.choices, storage, &MemoryPlan::Choice::storage);
-    if (choice == place.choices.end()) continue;
-    const double own = unseen * static_cast<double>(place.site.bytes_before);
-    choice->seconds = beyond_exact(place, choice->seconds + own);
+  for (MemoryPlan::Site& planned : plan_.sites) {
+    const auto choice = std::ranges::find(planned.choices, storage, &MemoryPlan::Choice::storage);
+    if (choice == planned.choices.end()) continue;
+    const double own = unseen * static_cast<double>(planned.site.bytes_before);
+    choice->seconds = beyond_exact(planned, choice->seconds + own);
   }
 }
 
@@ -222,9 +222,9 @@ void MemoryPlanner::propose_checkpoints(double price) {
     checkpoint.module = block.module;
     checkpoint.bytes = block.left_bytes - codecs::bytes_ahead(*codec, run).value_or(0);
     checkpoint.seconds = block.seconds + input.choices.front().seconds;
-    for (const size_t place : block.sites) {
-      checkpoint.bytes += plan_.sites[place].choice().bytes;
-      checkpoint.seconds -= plan_.sites[place].choice().seconds;
+    for (const size_t site : block.sites) {
+      checkpoint.bytes += plan_.sites[site].choice().bytes;
+      checkpoint.seconds -= plan_.sites[site].choice().seconds;
     }
     if (checkpoint.bytes <= 0) continue;
     checkpoint.is_proposed =
@@ -238,11 +238,11 @@ void MemoryPlanner::propose_checkpoints(double price) {
 bool MemoryPlanner::correct_recomputed(const StepProfiler::Times& times) {
   constexpr double kSlower = 1.5, kTiny = 1e-4;
   bool is_right = true;
-  for (MemoryPlan::Site& place : plan_.sites) {
-    MemoryPlan::Choice& choice = place.choices[place.chosen];
-    const auto measured = times.seconds.find(key_of(place.site));
+  for (MemoryPlan::Site& planned : plan_.sites) {
+    MemoryPlan::Choice& choice = planned.choices[planned.chosen];
+    const auto measured = times.seconds.find(key_of(planned.site));
     if (choice.storage != Storage::recomputed || measured == times.seconds.end()) continue;
-    const double seconds = beyond_exact(place, measured->second);
+    const double seconds = beyond_exact(planned, measured->second);
     if (seconds <= kSlower * choice.seconds + kTiny) continue;
     choice.seconds = seconds;
     is_right = false;

@@ -37,7 +37,7 @@ class MemoryPlanner {
   void measure(Storage keep);
   bool add_choices(Storage keep);
   void share_memory();
-  double beyond_exact(const MemoryPlan::Site& place, double seconds) const;
+  double beyond_exact(const MemoryPlan::Site& planned, double seconds) const;
   void count_from_exact(Storage keep, double step);
   int64_t beside_sites(const Trial& trial) const;
   bool correct_recomputed(const StepProfiler::Times& times);

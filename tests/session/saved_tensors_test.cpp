@@ -14,6 +14,7 @@ namespace saved_tensors_test {
 using fewbit::SavedBytes;
 using fewbit::session::Keeping;
 using fewbit::session::PackedTensor;
+using fewbit::session::RecordedCall;
 using fewbit::session::SavedTensorUse;
 using fewbit::session::SavedTensorUser;
 using fewbit::session::SaveEvent;
@@ -131,6 +132,46 @@ TEST(SavedTensors, GraphsOutliveTheirUsersAndUnpackAsOftenAsAsked) {
     return torch::autograd::grad({y.sum()}, {x}, {}, /*retain_graph=*/true)[0];
   };
   EXPECT_TRUE(at::equal(twice(), twice()));
+}
+
+// Hears of all calls, and stumbles over one.
+class Hearer final : public SavedTensorUser {
+ public:
+  std::unique_ptr<Keeping> keep(const SaveEvent& /*event*/) override { return nullptr; }
+  bool holds(std::string_view /*operation*/) const override { return true; }
+  void start_call(const RecordedCall& call) override {
+    ++heard;
+    TORCH_CHECK(call.operation != "aten::sin", "stumbled over sin");
+  }
+  void end_call(const RecordedCall& /*call*/) override { ++heard; }
+
+  int heard = 0;
+};
+
+TEST(SavedTensors, NobodyHearsOfCallsWithoutNumbers) {
+  const auto hearer = std::make_shared<Hearer>();
+  const SavedTensorUse use("test", hearer);
+  const at::Tensor meta = at::empty({4, 4}, at::TensorOptions().device(at::kMeta)),
+                   ones = at::ones({4, 4});
+  const int before = hearer->heard;
+  at::mul(meta, meta);
+  at::cat({meta, meta});
+  EXPECT_EQ(hearer->heard, before);
+  at::mul(ones, ones);
+  EXPECT_EQ(hearer->heard, before + 2);
+}
+
+TEST(SavedTensors, WhatAUserThrowsInACallIsThrownAtTheNextSavedTensor) {
+  const at::Tensor x = hidden({4, 4});
+  {
+    const auto hearer = std::make_shared<Hearer>();
+    const SavedTensorUse use("test", hearer);
+    at::Tensor y;
+    EXPECT_NO_THROW(y = at::sin(x.detach()));
+    EXPECT_THROW(at::exp(x), c10::Error);
+    EXPECT_NO_THROW(at::exp(x));  // once
+  }
+  EXPECT_NO_THROW(at::exp(x));
 }
 
 }  // namespace saved_tensors_test

@@ -41,15 +41,15 @@ BitSplit split_bits(const std::vector<Demand>& demands, double average) {
     };
     return key(a) < key(b);
   });
-  std::vector<Choices> places;
+  std::vector<Choices> sites;
   double elements = 0.0;
   for (const size_t i : order) {
     const Demand& demand = demands[i];
-    places.push_back(choices_of(demand));
+    sites.push_back(choices_of(demand));
     elements += demand.elements + demand.recomputed;
   }
   constexpr double kRounding = 1 + 1e-12;  // 2.1 bits of 10 elements are 21
-  const Selection selection = select(std::move(places), average * elements * kRounding);
+  const Selection selection = select(std::move(sites), average * elements * kRounding);
   BitSplit split{std::vector<int>(demands.size()), selection.loss, selection.bound};
   for (size_t i = 0; i < order.size(); ++i) {
     split.bits[order[i]] = least_bits(demands[order[i]]) + static_cast<int>(selection.chosen[i]);

@@ -5,7 +5,7 @@
 
 namespace fewbit::session {
 
-/// A place whose tensor is coded.
+/// A site whose tensor is coded.
 struct Demand {
   double elements;
   double weight;              ///< of a relative squared error there, beside one elsewhere
@@ -15,17 +15,17 @@ struct Demand {
 };
 
 struct BitSplit {
-  std::vector<int> bits;  ///< of every place
+  std::vector<int> bits;  ///< of every site
   double loss = 0.0;      ///< the sum of elements * weight * error
   double bound = 0.0;     ///< no split within the budget has a smaller sum
 };
 
-/// Bits for every place, whole ones from 1 to as many as it has errors for, so that the loss is
+/// Bits for every site, whole ones from 1 to as many as it has errors for, so that the loss is
 /// least while no more than `average` bits an element are spent, recomputed ones among them, or as
 /// many as one bit everywhere takes.
 ///
-/// A selection as session/knapsack.hpp finds it, which does not depend on the order of the places,
-/// but for places that are alike.
+/// A selection as knapsack.hpp finds it, which does not depend on the order of the sites,
+/// but for sites that are alike.
 BitSplit split_bits(const std::vector<Demand>& demands, double average);
 
 }  // namespace fewbit::session

@@ -14,9 +14,9 @@ namespace {
 /// Partial selections that the search goes on with.
 constexpr size_t kMostPartial = 4096;
 
-/// A step from one option of a place to a later one.
+/// A step from one option of a item to a later one.
 struct Step {
-  size_t place;
+  size_t item;
   size_t to;
   double cost;
   double gain;
@@ -24,12 +24,12 @@ struct Step {
 };
 
 /// Those along the lower convex hull: each gains less for its cost than the one before it.
-std::vector<Step> hull_of(size_t place, const Choices& options) {
+std::vector<Step> hull_of(size_t item, const Choices& options) {
   std::vector<Step> steps;
   std::vector<size_t> from = {0};
   for (size_t to = 1; to < options.size(); ++to) {
     const auto step_from = [&](size_t start) {
-      return Step{place, to, options[to].cost - options[start].cost,
+      return Step{item, to, options[to].cost - options[start].cost,
                   options[start].loss - options[to].loss};
     };
     if (options[to].cost <= 0.0 || step_from(from.back()).gain <= 0.0) continue;
@@ -45,17 +45,17 @@ std::vector<Step> hull_of(size_t place, const Choices& options) {
 
 class Search {
  public:
-  Search(std::vector<Choices> places, double capacity)
-      : places_(std::move(places)), capacity_(capacity), chosen_(places_.size(), 0) {}
+  Search(std::vector<Choices> items, double capacity)
+      : items_(std::move(items)), capacity_(capacity), chosen_(items_.size(), 0) {}
 
-  /// Steps best first; those of a place that no longer fit end it, others may go on.
+  /// Steps best first; those of a item that no longer fit end it, others may go on.
   void climb();
   /// All splits that may be better yet.
   void improve();
 
   double loss() const {
     double sum = 0.0;
-    for (size_t i = 0; i < places_.size(); ++i) sum += places_[i][chosen_[i]].loss;
+    for (size_t i = 0; i < items_.size(); ++i) sum += items_[i][chosen_[i]].loss;
     return sum;
   }
   double bound() const { return bound_; }
@@ -63,61 +63,61 @@ class Search {
   const std::vector<size_t>& chosen() const { return chosen_; }
 
  private:
-  /// Choices of the places so far.
+  /// Choices of the items so far.
   struct Partial {
     double cost;
     double loss;
-    double excess;  ///< over the bound, whatever the other places have
-    size_t before;  ///< among those of one place less
+    double excess;  ///< over the bound, whatever the other items have
+    size_t before;  ///< among those of one item less
     size_t option;
   };
   using Partials = std::vector<Partial>;
 
-  /// A place that is not settled: how much of the bound's slack each of its options takes.
+  /// A item that is not settled: how much of the bound's slack each of its options takes.
   struct Open {
-    size_t place;
+    size_t item;
     std::vector<double> excess;
     double second;  ///< the least but for the one that takes none
   };
 
-  std::vector<double> excess_of(size_t place) const;
-  std::vector<Open> open_places(double slack, Partial& settled);
+  std::vector<double> excess_of(size_t item) const;
+  std::vector<Open> open_items(double slack, Partial& settled);
   Partials extended(const Partials& partials, const Open& open, double slack) const;
 
-  std::vector<Choices> places_;
+  std::vector<Choices> items_;
   double capacity_;
-  std::vector<size_t> chosen_;  ///< of each place's options
+  std::vector<size_t> chosen_;  ///< of each item's options
   double price_ = 0.0;          ///< of a bit, where the budget ends
   double bound_ = 0.0;
 };
 
 void Search::climb() {
   std::vector<Step> steps;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    const std::vector<Step> hull = hull_of(i, places_[i]);
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const std::vector<Step> hull = hull_of(i, items_[i]);
     steps.insert(steps.end(), hull.begin(), hull.end());
   }
   std::ranges::stable_sort(steps, std::greater<>(), &Step::rate);
-  std::vector<bool> is_done(places_.size(), false);
+  std::vector<bool> is_done(items_.size(), false);
   double left = capacity_;
   for (const Step& step : steps) {
-    if (is_done[step.place]) continue;
+    if (is_done[step.item]) continue;
     if (step.cost > left) {
-      is_done[step.place] = true;
+      is_done[step.item] = true;
       if (price_ > 0.0) continue;
       price_ = step.rate();
       bound_ = loss() - price_ * left;
       continue;
     }
     left -= step.cost;
-    chosen_[step.place] = step.to;
+    chosen_[step.item] = step.to;
   }
   if (price_ == 0.0) bound_ = loss();
 }
 
-std::vector<double> Search::excess_of(size_t place) const {
+std::vector<double> Search::excess_of(size_t item) const {
   std::vector<double> excess;
-  for (const Choice& option : places_[place]) excess.push_back(option.loss + price_ * option.cost);
+  for (const Choice& option : items_[item]) excess.push_back(option.loss + price_ * option.cost);
   const double least = *std::ranges::min_element(excess);
   for (double& value : excess) value -= least;
   return excess;
@@ -125,9 +125,9 @@ std::vector<double> Search::excess_of(size_t place) const {
 
 /// Those where more than one option takes less than the slack; the others go into `settled`, and
 /// have been chosen so.
-std::vector<Search::Open> Search::open_places(double slack, Partial& settled) {
+std::vector<Search::Open> Search::open_items(double slack, Partial& settled) {
   std::vector<Open> open;
-  for (size_t i = 0; i < places_.size(); ++i) {
+  for (size_t i = 0; i < items_.size(); ++i) {
     Open candidate{i, excess_of(i), std::numeric_limits<double>::infinity()};
     const auto best = std::ranges::min_element(candidate.excess) - candidate.excess.begin();
     for (size_t option = 0; option < candidate.excess.size(); ++option) {
@@ -138,20 +138,20 @@ std::vector<Search::Open> Search::open_places(double slack, Partial& settled) {
       open.push_back(std::move(candidate));
     } else {
       chosen_[i] = static_cast<size_t>(best);
-      settled.cost += places_[i][chosen_[i]].cost;
-      settled.loss += places_[i][chosen_[i]].loss;
+      settled.cost += items_[i][chosen_[i]].cost;
+      settled.loss += items_[i][chosen_[i]].loss;
     }
   }
   std::ranges::stable_sort(open, std::greater<>(), &Open::second);
   return open;
 }
 
-/// By one place more, without those that another one is no dearer than and loses no more.
+/// By one item more, without those that another one is no dearer than and loses no more.
 Search::Partials Search::extended(const Partials& partials, const Open& open, double slack) const {
   Partials all;
   for (size_t before = 0; before < partials.size(); ++before) {
     for (size_t option = 0; option < open.excess.size(); ++option) {
-      const Choice& taken = places_[open.place][option];
+      const Choice& taken = items_[open.item][option];
       const Partial next{partials[before].cost + taken.cost, partials[before].loss + taken.loss,
                          partials[before].excess + open.excess[option], before, option};
       if (next.cost <= capacity_ && next.excess < slack) all.push_back(next);
@@ -180,9 +180,9 @@ void Search::improve() {
   if (slack <= 1e-12 * best) return;
   const std::vector<size_t> climbed = chosen_;
   Partial settled{0.0, 0.0, 0.0, 0, 0};
-  const std::vector<Open> open = open_places(slack, settled);
+  const std::vector<Open> open = open_items(slack, settled);
   std::vector<Partials> stages = {{settled}};
-  for (const Open& place : open) stages.push_back(extended(stages.back(), place, slack));
+  for (const Open& item : open) stages.push_back(extended(stages.back(), item, slack));
   const auto found = std::ranges::min_element(stages.back(), {}, &Partial::loss);
   if (found == stages.back().end() || found->loss >= best) {
     chosen_ = climbed;
@@ -190,20 +190,20 @@ void Search::improve() {
   }
   Partial at = *found;
   for (size_t stage = open.size(); stage > 0; --stage) {
-    chosen_[open[stage - 1].place] = at.option;
+    chosen_[open[stage - 1].item] = at.option;
     at = stages[stage - 1][at.before];
   }
 }
 
 }  // namespace
 
-Selection select(std::vector<Choices> places, double capacity) {
-  for (Choices& choices : places) {
+Selection select(std::vector<Choices> items, double capacity) {
+  for (Choices& choices : items) {
     const double least = choices.front().cost;
     capacity -= least;
     for (Choice& choice : choices) choice.cost -= least;
   }
-  Search search(std::move(places), std::max(capacity, 0.0));
+  Search search(std::move(items), std::max(capacity, 0.0));
   search.climb();
   search.improve();
   return {search.chosen(), search.loss(), search.bound(), search.price()};

@@ -102,30 +102,31 @@ void Sensitivities::follow_loss(const RecordedCall& call, const Coded& coded) {
 
 void Sensitivities::Loss::start(const SiteKey& site, double factor) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(places_, [&](const Place& place) { return place.site == site; });  // a second pass
-  places_.push_back({site, factor});
+  std::erase_if(sources_,
+                [&](const Source& source) { return source.site == site; });  // a second pass
+  sources_.push_back({site, factor});
 }
 
 void Sensitivities::Loss::set_energy(const SiteKey& site, double energy) {
   const std::lock_guard lock(mutex_);
-  for (Place& place : places_) {
-    if (place.site != site) continue;
-    place.energy = energy;
-    note(place);
+  for (Source& source : sources_) {
+    if (source.site != site) continue;
+    source.energy = energy;
+    note(source);
   }
 }
 
 void Sensitivities::Loss::add_weights(double energy) {
   const std::lock_guard lock(mutex_);
-  for (Place& place : places_) {
-    place.weights += energy;
-    note(place);
+  for (Source& source : sources_) {
+    source.weights += energy;
+    note(source);
   }
 }
 
-void Sensitivities::Loss::note(const Place& place) const {
-  if (place.energy == 0.0) return;
-  note_(place.site, place.factor / place.energy * place.weights);
+void Sensitivities::Loss::note(const Source& source) const {
+  if (source.energy == 0.0) return;
+  note_(source.site, source.factor / source.energy * source.weights);
 }
 
 }  // namespace fewbit::session

@@ -27,7 +27,7 @@ class Sensitivities {
   /// Whether it is to hear of the ends of such calls.
   static bool follows(std::string_view operation);
 
-  /// An operation that runs coded a tensor at a place.
+  /// An operation that runs coded a tensor at a source.
   void add(const SiteKey& site, const at::Tensor& tensor, const SaveEvent& event,
            const SavePolicy& save_policy);
   void end_call(const RecordedCall& call);
@@ -51,18 +51,18 @@ class Sensitivities {
     void add_weights(double energy);
 
    private:
-    struct Place {
+    struct Source {
       SiteKey site;
       double factor;         ///< the squared error of the gradient, an element of the tensor
       double energy = 0.0;   ///< of that gradient; 0: not known yet
       double weights = 0.0;  ///< energies of weights' gradients
     };
 
-    void note(const Place& place) const;
+    void note(const Source& source) const;
 
     Note note_;
     std::mutex mutex_;
-    std::vector<Place> places_;
+    std::vector<Source> sources_;
   };
 
   void follow_loss(const RecordedCall& call, const Coded& coded);

@@ -8,7 +8,7 @@
 
 namespace fewbit::session {
 
-/// A place in a model: operation, argument, the how many-th of these in a forward.
+/// A site of a model: operation, argument, and how many of these came before in a forward.
 using SiteKey = std::tuple<std::string, int, int64_t>;
 
 inline SiteKey key_of(const Compressor::Site& site) {

@@ -59,7 +59,7 @@ class RecomputeTracker {
 
   explicit RecomputeTracker(RecomputeRules rules) : rules_(std::move(rules)) {}
 
-  /// What was coded at a place: dense elements of memory. keeps_signs: of what the operation makes
+  /// What was coded at a site: dense elements of memory. keeps_signs: of what the operation makes
   /// of them, which runs.
   void add(const at::Tensor& run, const RunPointer& codes, const SiteKey& site, bool keeps_signs);
   /// What an operation keeps as it is.

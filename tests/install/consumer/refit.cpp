@@ -1,8 +1,10 @@
 // The solver as a library: a table for a histogram that never was a file.
 #include <cstdio>
 
-#include <functions/registry.hpp>
-#include <proven/solve.hpp>
+#include <fewbit/solver/functions/registry.hpp>
+#include <fewbit/solver/proven/solve.hpp>
+#include <fewbit/solver/table/json.hpp>
+#include <fewbit/solver/verify/verify.hpp>
 
 int main() {
   namespace solver = fewbit::solver;
