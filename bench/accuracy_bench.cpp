@@ -2,6 +2,8 @@
 // generated code, the runtime's kernels, and libtorch's own operation and autograd. Prints
 // Markdown; ends with 1 where ours is beyond the bound or the code is worse than libtorch.
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/accuracy/measure.hpp"
+#include "bench/command.hpp"
 #include "bench/libtorch_functions.hpp"
 
 namespace fewbit::bench {
@@ -21,6 +24,12 @@ std::vector<std::string> all_names() {
   for (const auto& [name, function] : libtorch_functions()) names.push_back(name);
   return names;
 }
+
+struct Options {
+  std::vector<std::string> functions = all_names();
+  uint32_t stride = 1;
+  int64_t target = 0;
+};
 
 const char* text_of(Standing standing) {
   switch (standing) {
@@ -79,23 +88,23 @@ bool run_all(const std::vector<std::string>& functions, uint32_t stride) {
 
 }  // namespace
 
-}  // namespace fewbit::bench
-
-int main(int argc, char** argv) {
-  using namespace fewbit::bench;
-  CLI::App app{
+std::function<int()> command(CLI::App& app) {
+  app.description(
       "Errors of the generated code, the kernels and libtorch over all floats of the domain.\n"
-      "Example: scripts/bench accuracy --functions gelu silu --stride 101"};
-  std::vector<std::string> functions = all_names();
-  uint32_t stride = 1;
-  int64_t target = 0;
-  app.add_option("--functions", functions, "names, as fewbit-solve list shows them; all if none")
+      "Example: scripts/bench accuracy --functions gelu silu --stride 101");
+  const auto options = std::make_shared<Options>();
+  app.add_option("--functions", options->functions,
+                 "names, as fewbit-solve list shows them; all if none")
       ->check(CLI::IsMember(all_names()));
-  app.add_option("--stride", stride, "every so many floats")->check(CLI::Range(1, 1000000));
-  app.add_option("--target", target, "instruction set of the kernels, the widest if none")
+  app.add_option("--stride", options->stride, "every so many floats")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--target", options->target, "instruction set of the kernels, the widest if none")
       ->transform(CLI::CheckedTransformer(std::map<std::string, int64_t>{
           {"sse4", HWY_SSE4}, {"avx2", HWY_AVX2}, {"avx512", HWY_AVX3}}));
-  CLI11_PARSE(app, argc, argv);
-  if (target != 0) hwy::SetSupportedTargetsForTest(target);
-  return run_all(functions, stride) ? 0 : 1;
+  return [options] {
+    if (options->target != 0) hwy::SetSupportedTargetsForTest(options->target);
+    return run_all(options->functions, options->stride) ? 0 : 1;
+  };
 }
+
+}  // namespace fewbit::bench

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <memory>
 #include <thread>
 
 #include <ATen/ATen.h>
@@ -20,6 +21,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/version.h>
 
+#include "bench/command.hpp"
 #include "bench/libtorch_functions.hpp"
 #include "bench/measure.hpp"
 #include "bench/stream_copy.hpp"
@@ -45,6 +47,7 @@ struct Row {
 
 struct Options {
   std::vector<std::string> functions{"gelu", "silu", "tanh", "mish", "relu"};
+  bool all = false;
   std::vector<std::string> dtypes{"float", "bfloat16"};
   std::vector<int> bits{3};
   std::vector<int> exponents{16, 20, 24};
@@ -195,37 +198,35 @@ std::vector<std::string> all_names() {
 
 }  // namespace
 
-}  // namespace fewbit::bench
-
-int main(int argc, char** argv) {
-  using namespace fewbit::bench;
-  Options options;
-  CLI::App app{
+std::function<int()> command(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.description(
       "Few-bit activations against libtorch's own and against a copy of the same bytes.\n"
       "Example: scripts/bench activation --functions gelu silu --json rows.json\n"
-      "         scripts/bench activation --all --results bench/results/activation"};
-  bool all = false;
-  app.add_option("--functions", options.functions, "names, as fewbit-solve list shows them")
+      "         scripts/bench activation --all --results bench/results/activation");
+  app.add_option("--functions", options->functions, "names, as fewbit-solve list shows them")
       ->check(CLI::IsMember(all_names()));
-  app.add_flag("--all", all, "all functions");
-  app.add_option("--dtypes", options.dtypes, "float bfloat16 half double")
+  app.add_flag("--all", options->all, "all functions");
+  app.add_option("--dtypes", options->dtypes, "float bfloat16 half double")
       ->check(CLI::IsMember({"float", "bfloat16", "half", "double"}));
-  app.add_option("--bits", options.bits, "1 to 8")->check(CLI::Range(1, 8));
-  app.add_option("--exponents", options.exponents, "sizes are 2^E")->check(CLI::Range(4, 30));
-  app.add_option("--threads", options.threads, "numbers of threads");
-  app.add_option("--seconds", options.seconds, "of each measurement");
-  app.add_option("--json", options.json, "file for the rows");
-  app.add_option("--results", options.results, "folder for a table named for the processor")
+  app.add_option("--bits", options->bits, "1 to 8")->check(CLI::Range(1, 8));
+  app.add_option("--exponents", options->exponents, "sizes are 2^E")->check(CLI::Range(4, 30));
+  app.add_option("--threads", options->threads, "numbers of threads");
+  app.add_option("--seconds", options->seconds, "of each measurement");
+  app.add_option("--json", options->json, "file for the rows");
+  app.add_option("--results", options->results, "folder for a table named for the processor")
       ->check(CLI::ExistingDirectory);
-  CLI11_PARSE(app, argc, argv);
-  keep_memory();
-  if (all) options.functions = all_names();
-  std::sort(options.threads.begin(), options.threads.end());
-  options.threads.erase(std::unique(options.threads.begin(), options.threads.end()),
-                        options.threads.end());
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  const std::vector<Row> measured = run(options);
-  for (const auto& row : measured) rows.push_back(json_of(row));
-  if (!options.results.empty()) write_results(options.results, measured);
-  if (!options.json.empty()) std::ofstream(options.json) << rows.dump(1) << '\n';
+  return [options] {
+    keep_memory();
+    if (options->all) options->functions = all_names();
+    sort_once(options->threads);
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    const std::vector<Row> measured = run(*options);
+    for (const auto& row : measured) rows.push_back(json_of(row));
+    if (!options->results.empty()) write_results(options->results, measured);
+    if (!options->json.empty()) std::ofstream(options->json) << rows.dump(1) << '\n';
+    return 0;
+  };
 }
+
+}  // namespace fewbit::bench

@@ -14,6 +14,7 @@
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
 
+#include "bench/command.hpp"
 #include "bench/measure.hpp"
 #include "calibration/site_statistics.hpp"
 #include "fewbit/fewbit.hpp"
@@ -139,14 +140,15 @@ void run(int repeats) {
 
 }  // namespace
 
-}  // namespace fewbit::bench
-
-int main(int argc, char** argv) {
-  CLI::App app("Times a calibrator: its fits, and watching");
-  int repeats = 5;
-  app.add_option("--repeats", repeats, "Runs of each case")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  at::set_num_threads(1);
-  fewbit::bench::run(repeats);
-  return 0;
+std::function<int()> command(CLI::App& app) {
+  app.description("Times a calibrator: its fits, and watching");
+  const auto repeats = std::make_shared<int>(5);
+  app.add_option("--repeats", *repeats, "Runs of each case")->capture_default_str();
+  return [repeats] {
+    at::set_num_threads(1);
+    run(*repeats);
+    return 0;
+  };
 }
+
+}  // namespace fewbit::bench

@@ -1,11 +1,15 @@
 // What codecs of saved tensors err: on Gaussian runs beside the closed forms, beside an outlier,
 // and on what operations of trained models save. Errors, then biases, out of many draws. Prints
 // Markdown; --out writes codecs.html, .md and .json.
+#include <functional>
+#include <memory>
+
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
 
 #include "bench/codecs/show.hpp"
 #include "bench/codecs/studies.hpp"
+#include "bench/command.hpp"
 
 namespace fewbit::bench {
 
@@ -82,21 +86,23 @@ void run(const Options& options) {
 
 }  // namespace
 
-}  // namespace fewbit::bench
-
-int main(int argc, char** argv) {
-  using namespace fewbit::bench;
-  Options options;
-  CLI::App app{
+std::function<int()> command(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.description(
       "Errors of the codecs against theory, and on what trained models save.\n"
-      "Example: scripts/bench codec_errors --models cnn --draws 200"};
-  app.add_option("--models", options.models, "transformer; cnn; cnn, ReLU; encoder")
+      "Example: scripts/bench codec_errors --models cnn --draws 200");
+  app.add_option("--models", options->models, "transformer; cnn; cnn, ReLU; encoder")
       ->check(CLI::IsMember(models_of_runs()));
-  app.add_option("--groups", options.groups, "of Gaussian runs")->check(CLI::PositiveNumber);
-  app.add_option("--draws", options.draws, "of every saved tensor")->check(CLI::Range(10, 1000000));
-  app.add_option("--steps", options.steps, "of training before")->check(CLI::PositiveNumber);
-  app.add_option("--out", options.folder, "folder for the page");
-  CLI11_PARSE(app, argc, argv);
-  at::set_num_threads(1);
-  run(options);
+  app.add_option("--groups", options->groups, "of Gaussian runs")->check(CLI::PositiveNumber);
+  app.add_option("--draws", options->draws, "of every saved tensor")
+      ->check(CLI::Range(10, 1000000));
+  app.add_option("--steps", options->steps, "of training before")->check(CLI::PositiveNumber);
+  app.add_option("--out", options->folder, "folder for the page");
+  return [options] {
+    at::set_num_threads(1);
+    run(*options);
+    return 0;
+  };
 }
+
+}  // namespace fewbit::bench

@@ -14,6 +14,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/google_cases.hpp"
 #include "bench/measure.hpp"
 #include "bench/stream_copy.hpp"
 #include "kernels/half.hpp"
@@ -166,10 +167,6 @@ void add_all() {
 
 }  // namespace fewbit::kernels
 
-int main(int argc, char** argv) {
+void fewbit::bench::register_cases() {
   fewbit::kernels::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
 }

@@ -1,11 +1,15 @@
 // Noise and bias of gradients with coded tensors: predicted from the codec's variance, and measured
 // over many forward and backward passes of one batch of trained models. Prints Markdown; --out
 // writes gradients.html, .md and .json.
+#include <functional>
+#include <memory>
+
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
 
 #include "bench/codecs/gradient_study.hpp"
 #include "bench/codecs/show.hpp"
+#include "bench/command.hpp"
 
 namespace fewbit::bench {
 
@@ -53,21 +57,22 @@ void run(const Options& options) {
 
 }  // namespace
 
-}  // namespace fewbit::bench
-
-int main(int argc, char** argv) {
-  using namespace fewbit::bench;
-  Options options;
-  CLI::App app{
+std::function<int()> command(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.description(
       "Noise and bias of gradients with coded tensors, predicted and measured.\n"
-      "Example: scripts/bench gradient_errors --models cnn --draws 50"};
-  app.add_option("--models", options.models, "transformer cnn")
+      "Example: scripts/bench gradient_errors --models cnn --draws 50");
+  app.add_option("--models", options->models, "transformer cnn")
       ->check(CLI::IsMember({"transformer", "cnn"}));
-  app.add_option("--draws", options.draws, "forward and backward passes of each setting")
+  app.add_option("--draws", options->draws, "forward and backward passes of each setting")
       ->check(CLI::Range(10, 100000));
-  app.add_option("--steps", options.steps, "of training before")->check(CLI::PositiveNumber);
-  app.add_option("--out", options.folder, "folder for the page");
-  CLI11_PARSE(app, argc, argv);
-  at::set_num_threads(1);
-  run(options);
+  app.add_option("--steps", options->steps, "of training before")->check(CLI::PositiveNumber);
+  app.add_option("--out", options->folder, "folder for the page");
+  return [options] {
+    at::set_num_threads(1);
+    run(*options);
+    return 0;
+  };
 }
+
+}  // namespace fewbit::bench

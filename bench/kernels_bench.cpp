@@ -12,6 +12,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/google_cases.hpp"
 #include "bench/stream_copy.hpp"
 #include "generated/functions.hpp"
 #include "kernels/activation/activation.hpp"
@@ -209,9 +210,6 @@ void register_all() {
 
 }  // namespace fewbit::kernels
 
-int main(int argc, char** argv) {
+void fewbit::bench::register_cases() {
   fewbit::kernels::register_all();
-  benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
 }

@@ -35,6 +35,12 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
+/// Numbers of threads each once, the fewest first.
+inline void sort_once(std::vector<int>& threads) {
+  std::sort(threads.begin(), threads.end());
+  threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+}
+
 /// What /proc/cpuinfo says of the first processor: "AMD EPYC, family 26, model 2, 2 cores".
 inline std::string processor_name() {
   std::map<std::string, std::string> facts;

@@ -2,6 +2,7 @@
 // estimated, of one forward on the CPU. Prints Markdown; --out writes memory.html, .md and .json.
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include <ATen/Parallel.h>
@@ -11,6 +12,7 @@
 #include <torch/utils.h>
 
 #include "bench/codecs/show.hpp"
+#include "bench/command.hpp"
 #include "bench/compressor_setup.hpp"
 #include "examples/models/catalogue.hpp"
 #include "fewbit/saved_bytes.hpp"
@@ -179,19 +181,20 @@ void run(const Options& options) {
 
 }  // namespace
 
-}  // namespace fewbit::bench
-
-int main(int argc, char** argv) {
-  using namespace fewbit::bench;
-  Options options;
-  CLI::App app{
+std::function<int()> command(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.description(
       "What well-known networks keep for backward, exact and coded.\n"
-      "Example: scripts/bench memory --models resnet50 --errors"};
-  app.add_option("--models", options.models, "which")
+      "Example: scripts/bench memory --models resnet50 --errors");
+  app.add_option("--models", options->models, "which")
       ->check(CLI::IsMember(fewbit::examples::model_names()));
-  app.add_option("--batch", options.batch, "pictures or sequences")->check(CLI::PositiveNumber);
-  app.add_flag("--errors", options.measures_errors, "of gradients too, by backward passes");
-  app.add_option("--out", options.folder, "folder for the page");
-  CLI11_PARSE(app, argc, argv);
-  run(options);
+  app.add_option("--batch", options->batch, "pictures or sequences")->check(CLI::PositiveNumber);
+  app.add_flag("--errors", options->measures_errors, "of gradients too, by backward passes");
+  app.add_option("--out", options->folder, "folder for the page");
+  return [options] {
+    run(*options);
+    return 0;
+  };
 }
+
+}  // namespace fewbit::bench

@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/codecs/show.hpp"
+#include "bench/command.hpp"
 #include "bench/compressor_setup.hpp"
 #include "bench/measure.hpp"
 #include "examples/models/catalogue.hpp"
@@ -273,29 +274,28 @@ void run(const Options& options) {
 
 }  // namespace
 
-}  // namespace fewbit::bench
-
-int main(int argc, char** argv) {
-  using namespace fewbit::bench;
-  Options options;
+std::function<int()> command(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
   std::vector<std::string> models = fewbit::examples::model_names();
   for (const char* name : {"transformer", "cnn", "normed cnn", "encoder"}) models.push_back(name);
-  CLI::App app{
+  app.description(
       "The time of a step of networks whose saved tensors are coded.\n"
-      "Example: scripts/bench steps --models resnet18_cifar --threads 1"};
-  app.add_option("--models", options.models, "which")->check(CLI::IsMember(models));
-  app.add_option("--batch", options.batch, "pictures or sequences")->check(CLI::PositiveNumber);
-  app.add_option("--threads", options.threads, "numbers of threads")->check(CLI::PositiveNumber);
-  app.add_option("--planned", options.planned, "which to plan for fewer bytes")
+      "Example: scripts/bench steps --models resnet18_cifar --threads 1");
+  app.add_option("--models", options->models, "which")->check(CLI::IsMember(models));
+  app.add_option("--batch", options->batch, "pictures or sequences")->check(CLI::PositiveNumber);
+  app.add_option("--threads", options->threads, "numbers of threads")->check(CLI::PositiveNumber);
+  app.add_option("--planned", options->planned, "which to plan for fewer bytes")
       ->check(CLI::IsMember(models));
-  app.add_option("--budgets", options.budgets, "of plans, in per cent of exact bytes")
+  app.add_option("--budgets", options->budgets, "of plans, in per cent of exact bytes")
       ->check(CLI::PositiveNumber);
-  app.add_option("--rounds", options.rounds, "of each case")->check(CLI::PositiveNumber);
-  app.add_option("--out", options.folder, "folder for the page");
-  CLI11_PARSE(app, argc, argv);
-  keep_memory();
-  std::ranges::sort(options.threads);
-  const auto rest = std::ranges::unique(options.threads);
-  options.threads.erase(rest.begin(), rest.end());
-  run(options);
+  app.add_option("--rounds", options->rounds, "of each case")->check(CLI::PositiveNumber);
+  app.add_option("--out", options->folder, "folder for the page");
+  return [options] {
+    keep_memory();
+    sort_once(options->threads);
+    run(*options);
+    return 0;
+  };
 }
+
+}  // namespace fewbit::bench

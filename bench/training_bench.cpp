@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <thread>
 
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "bench/command.hpp"
 #include "bench/measure.hpp"
 #include "examples/support/subject.hpp"
 #include "fewbit/activation_scope.hpp"
@@ -193,28 +196,27 @@ nlohmann::ordered_json run(const Options& options) {
 
 }  // namespace
 
-}  // namespace fewbit::bench
-
-int main(int argc, char** argv) {
-  using namespace fewbit::bench;
-  Options options;
-  CLI::App app{
+std::function<int()> command(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.description(
       "A training step of the examples' models, exact against few-bit.\n"
-      "Example: scripts/bench training --models transformer --times 32 --json rows.json"};
-  app.add_option("--models", options.models, "mlp cnn transformer encoder")
+      "Example: scripts/bench training --models transformer --times 32 --json rows.json");
+  app.add_option("--models", options->models, "mlp cnn transformer encoder")
       ->check(CLI::IsMember({"mlp", "cnn", "transformer", "encoder"}));
-  app.add_option("--functions", options.functions, "gelu silu; the encoder has gelu alone")
+  app.add_option("--functions", options->functions, "gelu silu; the encoder has gelu alone")
       ->check(CLI::IsMember({"gelu", "silu"}));
-  app.add_option("--times", options.times, "size of the batch, in the example's")
+  app.add_option("--times", options->times, "size of the batch, in the example's")
       ->check(CLI::PositiveNumber);
-  app.add_option("--threads", options.threads, "numbers of threads")->check(CLI::PositiveNumber);
-  app.add_option("--seconds", options.seconds, "of each case");
-  app.add_option("--json", options.json, "file for the rows");
-  CLI11_PARSE(app, argc, argv);
-  keep_memory();
-  std::sort(options.threads.begin(), options.threads.end());
-  options.threads.erase(std::unique(options.threads.begin(), options.threads.end()),
-                        options.threads.end());
-  const auto rows = run(options);
-  if (!options.json.empty()) std::ofstream(options.json) << rows.dump(1) << '\n';
+  app.add_option("--threads", options->threads, "numbers of threads")->check(CLI::PositiveNumber);
+  app.add_option("--seconds", options->seconds, "of each case");
+  app.add_option("--json", options->json, "file for the rows");
+  return [options] {
+    keep_memory();
+    sort_once(options->threads);
+    const auto rows = run(*options);
+    if (!options->json.empty()) std::ofstream(options->json) << rows.dump(1) << '\n';
+    return 0;
+  };
 }
+
+}  // namespace fewbit::bench
