@@ -1,7 +1,6 @@
 #include "ops/activation.hpp"
 
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/randint.h>
 #include <c10/core/TensorOptions.h>
 #include <torch/library.h>
@@ -77,13 +76,9 @@ struct ActivationCpu {
 
 std::tuple<at::Tensor, at::Tensor> forward_shapes(const at::Tensor& x,
                                                   const ActivationArguments& arguments) {
-  constexpr const char* kName = "fewbit::activation_forward";
-  check_device(kName, "x", x, at::kMeta);
-  check_element_type(kName, x);
-  if (arguments.table.is_unbiased()) check_seed(kName, arguments.seed, x);
+  check_forward(at::kMeta, x, arguments);
   const int bits = bits_of(arguments.table.levels.size());
-  const c10::SymInt bytes = code_bytes(x.sym_numel(), bits);
-  return {like(x), at::empty_symint({bytes}, x.options().dtype(at::kByte))};
+  return {like(x), empty_codes(x.sym_numel(), bits, x.options())};
 }
 
 at::Tensor value_shapes(const at::Tensor& x, c10::string_view, Numbers) {
@@ -92,10 +87,7 @@ at::Tensor value_shapes(const at::Tensor& x, c10::string_view, Numbers) {
 }
 
 at::Tensor backward_shapes(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
-  constexpr const char* kName = "fewbit::activation_backward";
-  check_device(kName, "dy", dy, at::kMeta);
-  check_element_type(kName, dy);
-  check_codes(kName, codes, dy, bits_of(levels.size()));
+  check_backward(at::kMeta, dy, codes, levels);
   return like(dy);
 }
 
@@ -139,7 +131,7 @@ at::Tensor activation(const at::Tensor& x, const Table& table,
 std::tuple<at::Tensor, at::Tensor> activation_forward(const at::Tensor& x,
                                                       const ActivationArguments& arguments) {
   using Signature = ActivationSignature<std::tuple<at::Tensor, at::Tensor>>;
-  static const auto operation = find<Signature>("fewbit::activation_forward");
+  static const auto operation = find<Signature>(kActivationForward);
   return packed(operation, x, arguments);
 }
 
@@ -150,14 +142,14 @@ at::Tensor activation_value(const at::Tensor& x, c10::string_view function, Numb
 }
 
 at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
-  static const auto operation = find<at::Tensor(const at::Tensor&, const at::Tensor&, Numbers)>(
-      "fewbit::activation_backward");
+  static const auto operation =
+      find<at::Tensor(const at::Tensor&, const at::Tensor&, Numbers)>(kActivationBackward);
   return operation.call(dy, codes, levels);
 }
 
 bool runs_on(at::DeviceType device) {
   static const auto operation =
-      c10::Dispatcher::singleton().findSchemaOrThrow("fewbit::activation_forward", "");
+      c10::Dispatcher::singleton().findSchemaOrThrow(kActivationForward, "");
   return operation.hasKernelForDispatchKey(
       c10::computeDispatchKey(at::kFloat, at::kStrided, device));
 }

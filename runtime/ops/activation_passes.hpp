@@ -3,7 +3,6 @@
 #include <tuple>
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
 
 #include "ops/activation.hpp"
@@ -33,21 +32,18 @@ template <class Device>
 struct Operations {
   static std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x,
                                                     const ActivationArguments& arguments) {
-    constexpr const char* kName = "fewbit::activation_forward";
-    check_device(kName, "x", x, Device::kType);
+    constexpr const char* kName = kActivationForward;
+    const kernels::ElementType type = check_forward(Device::kType, x, arguments);
     const FunctionCall call = check_call(kName, arguments.function, arguments.parameters);
-    const kernels::ElementType type = check_element_type(kName, x);
     const StepArrays steps(kName, arguments.table, type);
     const kernels::StepView& view = steps.view();
     const c10::DeviceGuard guard(x.device());
     const at::Tensor in = dense(x);
     at::Tensor y = like(x);
-    at::Tensor codes =
-        at::empty({kernels::code_bytes(in.numel(), view.bits)}, in.options().dtype(at::kByte));
+    at::Tensor codes = empty_codes(in.numel(), view.bits, in.options());
     const Elements elements = elements_of(type, in, y);
     auto* stream = codes.mutable_data_ptr<uint8_t>();
     if (arguments.table.is_unbiased()) {
-      check_seed(kName, arguments.seed, x);
       Device::forward_unbiased(kName, call, view, arguments.seed->const_data_ptr<int64_t>(),
                                elements, stream);
     } else {
@@ -68,15 +64,12 @@ struct Operations {
   }
 
   static at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
-    constexpr const char* kName = "fewbit::activation_backward";
-    check_device(kName, "dy", dy, Device::kType);
-    const kernels::ElementType type = check_element_type(kName, dy);
-    const StepArrays steps(kName, levels, type);
-    check_codes(kName, codes, dy, steps.view().bits);
+    const kernels::ElementType type = check_backward(Device::kType, dy, codes, levels);
+    const StepArrays steps(kActivationBackward, levels, type);
     const c10::DeviceGuard guard(dy.device());
     const at::Tensor in = dense(dy);
     at::Tensor dx = like(dy);
-    Device::backward(kName, steps.view(), elements_of(type, in, dx),
+    Device::backward(kActivationBackward, steps.view(), elements_of(type, in, dx),
                      codes.const_data_ptr<uint8_t>());
     return dx;
   }

@@ -54,28 +54,19 @@ std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, int64_t bi
                                                  c10::string_view rounding,
                                                  const std::optional<at::Tensor>& seed,
                                                  int64_t offset) {
-  constexpr const char* kName = "fewbit::group_encode";
-  check_device(kName, "x", x, at::kMeta);
-  const kernels::ElementType type = check_element_type(kName, x);
   const kernels::GroupFormat format =
-      check_group(kName, kernels::encoding_draws, type, {bits, group, rounding, seed, offset}, x);
+      check_group_encoding(at::kMeta, x, {bits, group, rounding, seed, offset});
   const c10::SymInt count = x.sym_numel();
-  return {
-      at::empty_symint({code_bytes(count, format.bits)}, x.options().dtype(at::kByte)),
-      at::empty_symint({group_count(count, group), 2}, x.options().dtype(constants_type(type)))};
+  return {empty_codes(count, format.bits, x.options()),
+          empty_constants(group_count(count, group), format.type, x.options())};
 }
 
 at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants, c10::SymInt count,
                          int64_t bits, int64_t group, c10::string_view rounding,
                          at::ScalarType dtype, const std::optional<at::Tensor>& seed,
                          int64_t offset) {
-  constexpr const char* kName = "fewbit::group_decode";
-  check_device(kName, "codes", codes, at::kMeta);
-  const kernels::ElementType type = check_element_type(kName, dtype);
-  const kernels::GroupFormat format = check_group(kName, kernels::decoding_draws, type,
-                                                  {bits, group, rounding, seed, offset}, codes);
-  check_count(kName, count);
-  check_encoded(kName, format, codes, constants, count);
+  check_group_decoding(at::kMeta, codes, constants, count, {bits, group, rounding, seed, offset},
+                       dtype);
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
 
@@ -98,7 +89,7 @@ std::tuple<at::Tensor, at::Tensor> group_encode(const at::Tensor& x, int64_t bit
   using Signature =
       std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, int64_t, c10::string_view,
                                          const std::optional<at::Tensor>&, int64_t);
-  static const auto operation = find<Signature>("fewbit::group_encode");
+  static const auto operation = find<Signature>(kGroupEncode);
   return operation.call(x, bits, group, rounding, seed, offset);
 }
 
@@ -109,7 +100,7 @@ at::Tensor group_decode(const at::Tensor& codes, const at::Tensor& constants, c1
   using Signature =
       at::Tensor(const at::Tensor&, const at::Tensor&, c10::SymInt, int64_t, int64_t,
                  c10::string_view, at::ScalarType, const std::optional<at::Tensor>&, int64_t);
-  static const auto operation = find<Signature>("fewbit::group_decode");
+  static const auto operation = find<Signature>(kGroupDecode);
   return operation.call(codes, constants, std::move(count), bits, group, rounding, dtype, seed,
                         offset);
 }

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
 #include "ops/tensor_arguments.hpp"
@@ -62,10 +63,29 @@ void check_constants(const char* operation, const at::Tensor& codes, const at::T
               ", accepted: contiguous [", groups, ", 2] of ", type);
 }
 
-void check_encoded(const char* operation, const kernels::GroupFormat& format,
-                   const at::Tensor& codes, const at::Tensor& constants, const c10::SymInt& count) {
-  check_stream(operation, codes, count, format.bits);
-  check_constants(operation, codes, constants, group_count(count, format.group), format.type);
+kernels::GroupFormat check_group_encoding(at::DeviceType device, const at::Tensor& x,
+                                          const GroupArguments& arguments) {
+  check_device(kGroupEncode, "x", x, device);
+  const kernels::ElementType type = check_element_type(kGroupEncode, x);
+  return check_group(kGroupEncode, kernels::encoding_draws, type, arguments, x);
+}
+
+kernels::GroupFormat check_group_decoding(at::DeviceType device, const at::Tensor& codes,
+                                          const at::Tensor& constants, const c10::SymInt& count,
+                                          const GroupArguments& arguments, at::ScalarType dtype) {
+  check_device(kGroupDecode, "codes", codes, device);
+  const kernels::ElementType type = check_element_type(kGroupDecode, dtype);
+  const kernels::GroupFormat format =
+      check_group(kGroupDecode, kernels::decoding_draws, type, arguments, codes);
+  check_count(kGroupDecode, count);
+  check_stream(kGroupDecode, codes, count, format.bits);
+  check_constants(kGroupDecode, codes, constants, group_count(count, format.group), type);
+  return format;
+}
+
+at::Tensor empty_constants(const c10::SymInt& groups, kernels::ElementType type,
+                           const at::TensorOptions& options) {
+  return at::empty_symint({groups, 2}, options.dtype(constants_type(type)));
 }
 
 }  // namespace fewbit::ops

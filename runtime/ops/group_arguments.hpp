@@ -7,9 +7,13 @@
 
 #include "kernels/quantizer/group.hpp"
 
-/// Checks of the arguments of group_encode and group_decode, the same on every device. All throw
-/// c10::Error naming the operation, the argument, what was seen and what is accepted.
+/// Checks of the arguments of group_encode and group_decode, the same on every device and without
+/// one, and what these make. All throw c10::Error naming the operation, the argument, what was seen
+/// and what is accepted.
 namespace fewbit::ops {
+
+inline constexpr const char* kGroupEncode = "fewbit::group_encode";
+inline constexpr const char* kGroupDecode = "fewbit::group_decode";
 
 /// What both operations are told in numbers and words.
 struct GroupArguments {
@@ -28,6 +32,13 @@ using Draws = bool(kernels::Rounding);
 kernels::GroupFormat check_group(const char* operation, Draws* draws, kernels::ElementType type,
                                  const GroupArguments& arguments, const at::Tensor& beside);
 
+/// check_group of all arguments, `device` being the kernels' own.
+kernels::GroupFormat check_group_encoding(at::DeviceType device, const at::Tensor& x,
+                                          const GroupArguments& arguments);
+kernels::GroupFormat check_group_decoding(at::DeviceType device, const at::Tensor& codes,
+                                          const at::Tensor& constants, const c10::SymInt& count,
+                                          const GroupArguments& arguments, at::ScalarType dtype);
+
 /// What every codec in groups has in common.
 void check_bits_and_group(const char* operation, int64_t bits, int64_t group);
 
@@ -41,8 +52,8 @@ c10::SymInt group_count(const c10::SymInt& count, int64_t group);
 void check_constants(const char* operation, const at::Tensor& codes, const at::Tensor& constants,
                      const c10::SymInt& groups, kernels::ElementType type);
 
-/// Codes and constants of `count` elements, on one device.
-void check_encoded(const char* operation, const kernels::GroupFormat& format,
-                   const at::Tensor& codes, const at::Tensor& constants, const c10::SymInt& count);
+/// Empty ones, on the device of the options.
+at::Tensor empty_constants(const c10::SymInt& groups, kernels::ElementType type,
+                           const at::TensorOptions& options);
 
 }  // namespace fewbit::ops

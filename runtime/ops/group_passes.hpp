@@ -40,19 +40,14 @@ struct GroupOperations {
                                                    c10::string_view rounding,
                                                    const std::optional<at::Tensor>& seed,
                                                    int64_t offset) {
-    constexpr const char* kName = "fewbit::group_encode";
-    check_device(kName, "x", x, Device::kType);
-    const kernels::ElementType type = check_element_type(kName, x);
     const kernels::GroupFormat format =
-        check_group(kName, kernels::encoding_draws, type, {bits, group, rounding, seed, offset}, x);
+        check_group_encoding(Device::kType, x, {bits, group, rounding, seed, offset});
     const c10::DeviceGuard guard(x.device());
     const at::Tensor in = dense(x);
     const int64_t count = in.numel();
-    at::Tensor codes =
-        at::empty({kernels::code_bytes(count, format.bits)}, in.options().dtype(at::kByte));
-    at::Tensor constants = at::empty({kernels::group_count(count, group), 2},
-                                     in.options().dtype(constants_type(type)));
-    Device::encode(kName, format, seed_of(kernels::encoding_draws(format.rounding), seed),
+    at::Tensor codes = empty_codes(count, format.bits, in.options());
+    at::Tensor constants = empty_constants(group_count(count, group), format.type, in.options());
+    Device::encode(kGroupEncode, format, seed_of(kernels::encoding_draws(format.rounding), seed),
                    {in.const_data_ptr(), codes.mutable_data_ptr<uint8_t>(),
                     static_cast<uint8_t*>(constants.mutable_data_ptr()), count});
     return {codes, constants};
@@ -62,16 +57,11 @@ struct GroupOperations {
                            int64_t bits, int64_t group, c10::string_view rounding,
                            at::ScalarType dtype, const std::optional<at::Tensor>& seed,
                            int64_t offset) {
-    constexpr const char* kName = "fewbit::group_decode";
-    check_device(kName, "codes", codes, Device::kType);
-    const kernels::ElementType type = check_element_type(kName, dtype);
-    const kernels::GroupFormat format = check_group(kName, kernels::decoding_draws, type,
-                                                    {bits, group, rounding, seed, offset}, codes);
-    check_count(kName, count);
-    check_encoded(kName, format, codes, constants, count);
+    const kernels::GroupFormat format = check_group_decoding(
+        Device::kType, codes, constants, count, {bits, group, rounding, seed, offset}, dtype);
     const c10::DeviceGuard guard(codes.device());
     at::Tensor x = at::empty({count}, codes.options().dtype(dtype));
-    Device::decode(kName, format, seed_of(kernels::decoding_draws(format.rounding), seed),
+    Device::decode(kGroupDecode, format, seed_of(kernels::decoding_draws(format.rounding), seed),
                    {x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
                     static_cast<const uint8_t*>(constants.const_data_ptr()), count});
     return x;

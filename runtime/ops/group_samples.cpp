@@ -67,26 +67,18 @@ std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, const at::
                                                  c10::string_view rounding,
                                                  const std::optional<at::Tensor>& seed,
                                                  int64_t offset) {
-  constexpr const char* kName = "fewbit::group_encode_samples";
-  check_device(kName, "x", x, at::kMeta);
-  const kernels::ElementType type = check_element_type(kName, x);
-  check_sample_group(kName, kernels::encoding_draws, type, group, rounding, seed, offset, x);
-  const c10::SymInt count = check_samples(kName, x, bits);
+  const auto [format, count] =
+      check_sample_encoding(at::kMeta, x, bits, group, rounding, seed, offset);
   return {at::empty_symint({std::move(bytes)}, x.options().dtype(at::kByte)),
-          at::empty_symint({sample_group_count(bits, count, group), 2},
-                           x.options().dtype(constants_type(type)))};
+          empty_constants(sample_group_count(bits, count, group), format.type, x.options())};
 }
 
 at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants,
                          const at::Tensor& bits, c10::SymInt count, int64_t group,
                          c10::string_view rounding, at::ScalarType dtype,
                          const std::optional<at::Tensor>& seed, int64_t offset) {
-  constexpr const char* kName = "fewbit::group_decode_samples";
-  check_device(kName, "codes", codes, at::kMeta);
-  const kernels::ElementType type = check_element_type(kName, dtype);
-  const kernels::GroupFormat format = check_sample_group(kName, kernels::decoding_draws, type,
-                                                         group, rounding, seed, offset, codes);
-  check_encoded_samples(kName, format, codes, constants, bits, count);
+  check_sample_decoding(at::kMeta, codes, constants, bits, count, group, rounding, dtype, seed,
+                        offset);
   return at::empty_symint({bits.sym_numel(), std::move(count)}, codes.options().dtype(dtype));
 }
 
@@ -110,7 +102,7 @@ std::tuple<at::Tensor, at::Tensor> group_encode_samples(const at::Tensor& x, con
   using Signature = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&,
                                                        c10::SymInt, int64_t, c10::string_view,
                                                        const std::optional<at::Tensor>&, int64_t);
-  static const auto operation = find<Signature>("fewbit::group_encode_samples");
+  static const auto operation = find<Signature>(kSamplesEncode);
   return operation.call(x, bits, std::move(bytes), group, rounding, seed, offset);
 }
 
@@ -121,7 +113,7 @@ at::Tensor group_decode_samples(const at::Tensor& codes, const at::Tensor& const
   using Signature =
       at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, c10::SymInt, int64_t,
                  c10::string_view, at::ScalarType, const std::optional<at::Tensor>&, int64_t);
-  static const auto operation = find<Signature>("fewbit::group_decode_samples");
+  static const auto operation = find<Signature>(kSamplesDecode);
   return operation.call(codes, constants, bits, std::move(count), group, rounding, dtype, seed,
                         offset);
 }

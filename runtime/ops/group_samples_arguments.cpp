@@ -10,14 +10,11 @@
 
 namespace fewbit::ops {
 
-void check_sample_bits(const char* operation, const at::Tensor& bits, const at::Tensor& beside) {
-  TORCH_CHECK(bits.device() == beside.device(), operation, ": bits is on ", bits.device(),
-              ", but another argument on ", beside.device());
-  TORCH_CHECK(bits.scalar_type() == at::kByte && bits.dim() == 1 && bits.is_contiguous(), operation,
-              ": bits is a ", bits.dim(), "-d tensor of ", bits.scalar_type(),
-              ", accepted: contiguous 1-d uint8");
-}
+namespace {
 
+constexpr int64_t kAnyBits = 1;  // each sample has its own
+
+/// As many samples in x as there are bits; the elements of each.
 c10::SymInt check_samples(const char* operation, const at::Tensor& x, const at::Tensor& bits) {
   check_sample_bits(operation, bits, x);
   TORCH_CHECK(x.dim() > 0 && x.sym_size(0) == bits.sym_numel(), operation, ": x is ", x.sym_sizes(),
@@ -27,27 +24,44 @@ c10::SymInt check_samples(const char* operation, const at::Tensor& x, const at::
   return c10::multiply_integers(sizes);
 }
 
-kernels::GroupFormat check_sample_group(const char* operation, Draws* draws,
-                                        kernels::ElementType type, int64_t group,
-                                        c10::string_view rounding,
-                                        const std::optional<at::Tensor>& seed, int64_t offset,
-                                        const at::Tensor& beside) {
-  constexpr int64_t kAnyBits = 1;  // each sample has its own
-  return check_group(operation, draws, type, {kAnyBits, group, rounding, seed, offset}, beside);
+}  // namespace
+
+void check_sample_bits(const char* operation, const at::Tensor& bits, const at::Tensor& beside) {
+  TORCH_CHECK(bits.device() == beside.device(), operation, ": bits is on ", bits.device(),
+              ", but another argument on ", beside.device());
+  TORCH_CHECK(bits.scalar_type() == at::kByte && bits.dim() == 1 && bits.is_contiguous(), operation,
+              ": bits is a ", bits.dim(), "-d tensor of ", bits.scalar_type(),
+              ", accepted: contiguous 1-d uint8");
 }
 
 c10::SymInt sample_group_count(const at::Tensor& bits, const c10::SymInt& count, int64_t group) {
   return bits.sym_numel() * group_count(count, group);
 }
 
-void check_encoded_samples(const char* operation, const kernels::GroupFormat& format,
-                           const at::Tensor& codes, const at::Tensor& constants,
-                           const at::Tensor& bits, const c10::SymInt& count) {
-  check_sample_bits(operation, bits, codes);
-  check_count(operation, count);
-  check_stream_type(operation, codes);
-  check_constants(operation, codes, constants, sample_group_count(bits, count, format.group),
-                  format.type);
+SampleRun check_sample_encoding(at::DeviceType device, const at::Tensor& x, const at::Tensor& bits,
+                                int64_t group, c10::string_view rounding,
+                                const std::optional<at::Tensor>& seed, int64_t offset) {
+  check_device(kSamplesEncode, "x", x, device);
+  const kernels::ElementType type = check_element_type(kSamplesEncode, x);
+  const kernels::GroupFormat format = check_group(kSamplesEncode, kernels::encoding_draws, type,
+                                                  {kAnyBits, group, rounding, seed, offset}, x);
+  return {format, check_samples(kSamplesEncode, x, bits)};
+}
+
+kernels::GroupFormat check_sample_decoding(at::DeviceType device, const at::Tensor& codes,
+                                           const at::Tensor& constants, const at::Tensor& bits,
+                                           const c10::SymInt& count, int64_t group,
+                                           c10::string_view rounding, at::ScalarType dtype,
+                                           const std::optional<at::Tensor>& seed, int64_t offset) {
+  check_device(kSamplesDecode, "codes", codes, device);
+  const kernels::ElementType type = check_element_type(kSamplesDecode, dtype);
+  const kernels::GroupFormat format = check_group(kSamplesDecode, kernels::decoding_draws, type,
+                                                  {kAnyBits, group, rounding, seed, offset}, codes);
+  check_sample_bits(kSamplesDecode, bits, codes);
+  check_count(kSamplesDecode, count);
+  check_stream_type(kSamplesDecode, codes);
+  check_constants(kSamplesDecode, codes, constants, sample_group_count(bits, count, group), type);
+  return format;
 }
 
 std::vector<int64_t> sample_offsets(const char* operation, const at::Tensor& bits, int64_t count) {

@@ -25,20 +25,17 @@ struct SampleOperations {
                                                    c10::string_view rounding,
                                                    const std::optional<at::Tensor>& seed,
                                                    int64_t offset) {
-    constexpr const char* kName = "fewbit::group_encode_samples";
-    check_device(kName, "x", x, Device::kType);
-    const kernels::ElementType type = check_element_type(kName, x);
-    const kernels::GroupFormat format =
-        check_sample_group(kName, kernels::encoding_draws, type, group, rounding, seed, offset, x);
-    const int64_t count = check_samples(kName, x, bits).expect_int();
+    const auto [format, samples] =
+        check_sample_encoding(Device::kType, x, bits, group, rounding, seed, offset);
+    const int64_t count = samples.expect_int();
     const c10::DeviceGuard guard(x.device());
     const at::Tensor offsets =
-        Device::offsets(kName, c10::str("bytes is ", bytes), bytes, bits, count);
+        Device::offsets(kSamplesEncode, c10::str("bytes is ", bytes), bytes, bits, count);
     const at::Tensor in = in_order(x);
     at::Tensor codes = at::empty({bytes}, in.options().dtype(at::kByte));
-    at::Tensor constants = at::empty({bits.numel() * kernels::group_count(count, group), 2},
-                                     in.options().dtype(constants_type(type)));
-    Device::encode(kName, format, seed_of(kernels::encoding_draws(format.rounding), seed),
+    at::Tensor constants =
+        empty_constants(sample_group_count(bits, count, group), format.type, in.options());
+    Device::encode(kSamplesEncode, format, seed_of(kernels::encoding_draws(format.rounding), seed),
                    samples_of(bits, offsets, count),
                    {in.const_data_ptr(), codes.mutable_data_ptr<uint8_t>(),
                     static_cast<uint8_t*>(constants.mutable_data_ptr()), count});
@@ -49,17 +46,14 @@ struct SampleOperations {
                            const at::Tensor& bits, int64_t count, int64_t group,
                            c10::string_view rounding, at::ScalarType dtype,
                            const std::optional<at::Tensor>& seed, int64_t offset) {
-    constexpr const char* kName = "fewbit::group_decode_samples";
-    check_device(kName, "codes", codes, Device::kType);
-    const kernels::ElementType type = check_element_type(kName, dtype);
-    const kernels::GroupFormat format = check_sample_group(kName, kernels::decoding_draws, type,
-                                                           group, rounding, seed, offset, codes);
-    check_encoded_samples(kName, format, codes, constants, bits, count);
+    const kernels::GroupFormat format = check_sample_decoding(
+        Device::kType, codes, constants, bits, count, group, rounding, dtype, seed, offset);
     const c10::DeviceGuard guard(codes.device());
-    const at::Tensor offsets = Device::offsets(
-        kName, c10::str("codes has ", codes.numel(), " bytes"), codes.numel(), bits, count);
+    const at::Tensor offsets =
+        Device::offsets(kSamplesDecode, c10::str("codes has ", codes.numel(), " bytes"),
+                        codes.numel(), bits, count);
     at::Tensor x = at::empty({bits.numel(), count}, codes.options().dtype(dtype));
-    Device::decode(kName, format, seed_of(kernels::decoding_draws(format.rounding), seed),
+    Device::decode(kSamplesDecode, format, seed_of(kernels::decoding_draws(format.rounding), seed),
                    samples_of(bits, offsets, count),
                    {x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
                     static_cast<const uint8_t*>(constants.const_data_ptr()), count});

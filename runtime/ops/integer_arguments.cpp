@@ -33,9 +33,7 @@ IntegerLimits limits_of(kernels::IntegerType type) {
   }
 }
 
-}  // namespace
-
-kernels::IntegerType check_integer_type(const char* operation, at::ScalarType type) {
+kernels::IntegerType check_type(const char* operation, at::ScalarType type) {
   switch (type) {
     case at::kBool:
       return kernels::IntegerType::boolean;
@@ -50,8 +48,9 @@ kernels::IntegerType check_integer_type(const char* operation, at::ScalarType ty
   }
 }
 
-int check_integer_bits(const char* operation, kernels::IntegerType type, int64_t minimum,
-                       int64_t bits) {
+IntegerFormat check_format(const char* operation, at::ScalarType dtype, int64_t minimum,
+                           int64_t bits) {
+  const kernels::IntegerType type = check_type(operation, dtype);
   TORCH_CHECK(bits >= 0 && bits <= kernels::kMaxIntegerBits, operation, ": bits is ", bits,
               ", accepted: 0 to ", kernels::kMaxIntegerBits);
   const auto [lowest, highest] = limits_of(type);
@@ -60,7 +59,7 @@ int check_integer_bits(const char* operation, kernels::IntegerType type, int64_t
   const int needed = kernels::integer_bits(minimum, highest);
   TORCH_CHECK(bits <= needed, operation, ": bits is ", bits, " from a minimum of ", minimum,
               ", accepted: 0 to ", needed, ", which reach the type's largest");
-  return static_cast<int>(bits);
+  return {type, minimum, static_cast<int>(bits)};
 }
 
 std::optional<kernels::ElementType> check_mask_type(const char* operation, at::ScalarType type) {
@@ -69,6 +68,41 @@ std::optional<kernels::ElementType> check_mask_type(const char* operation, at::S
       type == at::kFloat || type == at::kBFloat16 || type == at::kHalf || type == at::kDouble,
       operation, ": a tensor of ", type, ", accepted: bool, float, bfloat16, half, double");
   return check_element_type(operation, type);
+}
+
+}  // namespace
+
+IntegerFormat check_integer_encoding(at::DeviceType device, const at::Tensor& x, int64_t minimum,
+                                     int64_t bits) {
+  check_device(kIntegerEncode, "x", x, device);
+  return check_format(kIntegerEncode, x.scalar_type(), minimum, bits);
+}
+
+IntegerFormat check_integer_decoding(at::DeviceType device, const at::Tensor& codes,
+                                     const c10::SymInt& count, int64_t minimum, int64_t bits,
+                                     at::ScalarType dtype) {
+  check_device(kIntegerDecode, "codes", codes, device);
+  const IntegerFormat format = check_format(kIntegerDecode, dtype, minimum, bits);
+  check_count(kIntegerDecode, count);
+  check_stream(kIntegerDecode, codes, count, format.bits);
+  return format;
+}
+
+std::optional<kernels::ElementType> check_sign_encoding(at::DeviceType device,
+                                                        const at::Tensor& x) {
+  check_device(kSignEncode, "x", x, device);
+  return check_mask_type(kSignEncode, x.scalar_type());
+}
+
+std::optional<kernels::ElementType> check_sign_decoding(at::DeviceType device,
+                                                        const at::Tensor& codes,
+                                                        const c10::SymInt& count,
+                                                        at::ScalarType dtype) {
+  check_device(kSignDecode, "codes", codes, device);
+  const auto type = check_mask_type(kSignDecode, dtype);
+  check_count(kSignDecode, count);
+  check_stream(kSignDecode, codes, count, 1);
+  return type;
 }
 
 }  // namespace fewbit::ops

@@ -68,40 +68,24 @@ struct IntegersCpu {
 
 // Shapes without data, sizes symbolic.
 
-at::Tensor codes_of(const at::Tensor& x, int bits) {
-  return at::empty_symint({code_bytes(x.sym_numel(), bits)}, x.options().dtype(at::kByte));
-}
-
 at::Tensor encode_shapes(const at::Tensor& x, int64_t minimum, int64_t bits) {
-  constexpr const char* kName = "fewbit::integer_encode";
-  check_device(kName, "x", x, at::kMeta);
-  const kernels::IntegerType type = check_integer_type(kName, x.scalar_type());
-  return codes_of(x, check_integer_bits(kName, type, minimum, bits));
+  const IntegerFormat format = check_integer_encoding(at::kMeta, x, minimum, bits);
+  return empty_codes(x.sym_numel(), format.bits, x.options());
 }
 
 at::Tensor decode_shapes(const at::Tensor& codes, c10::SymInt count, int64_t minimum, int64_t bits,
                          at::ScalarType dtype) {
-  constexpr const char* kName = "fewbit::integer_decode";
-  check_device(kName, "codes", codes, at::kMeta);
-  const kernels::IntegerType type = check_integer_type(kName, dtype);
-  check_count(kName, count);
-  check_stream(kName, codes, count, check_integer_bits(kName, type, minimum, bits));
+  check_integer_decoding(at::kMeta, codes, count, minimum, bits, dtype);
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
 
 at::Tensor encode_mask_shapes(const at::Tensor& x) {
-  constexpr const char* kName = "fewbit::sign_encode";
-  check_device(kName, "x", x, at::kMeta);
-  check_mask_type(kName, x.scalar_type());
-  return codes_of(x, 1);
+  check_sign_encoding(at::kMeta, x);
+  return empty_codes(x.sym_numel(), 1, x.options());
 }
 
 at::Tensor decode_mask_shapes(const at::Tensor& codes, c10::SymInt count, at::ScalarType dtype) {
-  constexpr const char* kName = "fewbit::sign_decode";
-  check_device(kName, "codes", codes, at::kMeta);
-  check_mask_type(kName, dtype);
-  check_count(kName, count);
-  check_stream(kName, codes, count, 1);
+  check_sign_decoding(at::kMeta, codes, count, dtype);
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
 
@@ -123,25 +107,25 @@ TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
 
 at::Tensor integer_encode(const at::Tensor& x, int64_t minimum, int64_t bits) {
   static const auto operation =
-      find<at::Tensor(const at::Tensor&, int64_t, int64_t)>("fewbit::integer_encode");
+      find<at::Tensor(const at::Tensor&, int64_t, int64_t)>(kIntegerEncode);
   return operation.call(x, minimum, bits);
 }
 
 at::Tensor integer_decode(const at::Tensor& codes, c10::SymInt count, int64_t minimum, int64_t bits,
                           at::ScalarType dtype) {
   using Signature = at::Tensor(const at::Tensor&, c10::SymInt, int64_t, int64_t, at::ScalarType);
-  static const auto operation = find<Signature>("fewbit::integer_decode");
+  static const auto operation = find<Signature>(kIntegerDecode);
   return operation.call(codes, std::move(count), minimum, bits, dtype);
 }
 
 at::Tensor sign_encode(const at::Tensor& x) {
-  static const auto operation = find<at::Tensor(const at::Tensor&)>("fewbit::sign_encode");
+  static const auto operation = find<at::Tensor(const at::Tensor&)>(kSignEncode);
   return operation.call(x);
 }
 
 at::Tensor sign_decode(const at::Tensor& codes, c10::SymInt count, at::ScalarType dtype) {
   static const auto operation =
-      find<at::Tensor(const at::Tensor&, c10::SymInt, at::ScalarType)>("fewbit::sign_decode");
+      find<at::Tensor(const at::Tensor&, c10::SymInt, at::ScalarType)>(kSignDecode);
   return operation.call(codes, std::move(count), dtype);
 }
 

@@ -1,7 +1,5 @@
 #include "ops/rotated_arguments.hpp"
 
-#include <ATen/ops/empty.h>
-
 #include "ops/group_arguments.hpp"
 #include "ops/tensor_arguments.hpp"
 
@@ -23,9 +21,8 @@ std::tuple<at::Tensor, at::Tensor> empty_rotated(const c10::SymInt& count, const
                                                  kernels::ElementType type,
                                                  const at::TensorOptions& options) {
   const c10::SymInt groups = group_count(count, form.group);
-  return {at::empty_symint({code_bytes(groups * form.group, static_cast<int>(form.bits))},
-                           options.dtype(at::kByte)),
-          at::empty_symint({groups, 2}, options.dtype(constants_type(type)))};
+  return {empty_codes(groups * form.group, static_cast<int>(form.bits), options),
+          empty_constants(groups, type, options)};
 }
 
 kernels::ElementType check_rotated_decoding(const at::Tensor& codes, const at::Tensor& constants,

@@ -6,6 +6,8 @@
 
 #include <c10/util/Exception.h>
 
+#include "ops/tensor_arguments.hpp"
+
 namespace fewbit::ops {
 
 namespace {
@@ -28,6 +30,11 @@ bool is_wide(const TableArguments& table, kernels::ElementType type) {
            std::all_of(table.levels.begin(), table.levels.end(), is_float));
 }
 
+void check_levels(const char* operation, Numbers levels) {
+  TORCH_CHECK(levels.size() >= 2 && levels.size() <= 256, operation, ": levels has ", levels.size(),
+              " elements, accepted: 2 to 256");
+}
+
 }  // namespace
 
 int bits_of(size_t levels) {
@@ -35,8 +42,7 @@ int bits_of(size_t levels) {
 }
 
 StepArrays::StepArrays(const char* operation, Numbers levels, kernels::ElementType type) {
-  TORCH_CHECK(levels.size() >= 2 && levels.size() <= 256, operation, ": levels has ", levels.size(),
-              " elements, accepted: 2 to 256");
+  check_levels(operation, levels);
   view_.bits = bits_of(levels.size());
   view_.level_count = static_cast<int>(levels.size());
   levels_ = floats_of(levels);
@@ -83,6 +89,24 @@ FunctionCall check_call(const char* operation, c10::string_view function, Number
               " takes ", count, " parameters, not ", parameters.size());
   if (!parameters.empty()) return {*found, parameters.vec()};
   return {*found, {found->default_parameters, found->default_parameters + count}};
+}
+
+kernels::ElementType check_forward(at::DeviceType device, const at::Tensor& x,
+                                   const ActivationArguments& arguments) {
+  check_device(kActivationForward, "x", x, device);
+  const kernels::ElementType type = check_element_type(kActivationForward, x);
+  check_levels(kActivationForward, arguments.table.levels);
+  if (arguments.table.is_unbiased()) check_seed(kActivationForward, arguments.seed, x);
+  return type;
+}
+
+kernels::ElementType check_backward(at::DeviceType device, const at::Tensor& dy,
+                                    const at::Tensor& codes, Numbers levels) {
+  check_device(kActivationBackward, "dy", dy, device);
+  const kernels::ElementType type = check_element_type(kActivationBackward, dy);
+  check_levels(kActivationBackward, levels);
+  check_codes(kActivationBackward, codes, dy, bits_of(levels.size()));
+  return type;
 }
 
 }  // namespace fewbit::ops

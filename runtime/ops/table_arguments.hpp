@@ -6,8 +6,9 @@
 #include "kernels/activation/activation.hpp"
 #include "ops/activation_arguments.hpp"
 
-/// Checks of arguments that are about tables and functions. All throw c10::Error naming the
-/// operation, the argument, what was seen and what is accepted.
+/// Checks of arguments that are about tables and functions, the same on every device and without
+/// one. All throw c10::Error naming the operation, the argument, what was seen and what is
+/// accepted.
 namespace fewbit::ops {
 
 /// A table in the types that the kernels read.
@@ -40,5 +41,15 @@ FunctionCall check_call(const char* operation, c10::string_view function, Number
 
 /// Bits of one code: the least that tells so many levels apart.
 int bits_of(size_t levels);
+
+inline constexpr const char* kActivationForward = "fewbit::activation_forward";
+inline constexpr const char* kActivationBackward = "fewbit::activation_backward";
+
+/// What is known without the function and the numbers of the table, `device` being the kernels'
+/// own; the type of the elements.
+kernels::ElementType check_forward(at::DeviceType device, const at::Tensor& x,
+                                   const ActivationArguments& arguments);
+kernels::ElementType check_backward(at::DeviceType device, const at::Tensor& dy,
+                                    const at::Tensor& codes, Numbers levels);
 
 }  // namespace fewbit::ops

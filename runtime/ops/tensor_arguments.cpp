@@ -1,5 +1,6 @@
 #include "ops/tensor_arguments.hpp"
 
+#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
 namespace fewbit::ops {
@@ -32,6 +33,10 @@ kernels::ElementType check_element_type(const char* operation, at::ScalarType ty
 
 c10::SymInt code_bytes(const c10::SymInt& count, int bits) {
   return ((count * bits + 7) / 8 + 15) / 16 * 16;
+}
+
+at::Tensor empty_codes(const c10::SymInt& count, int bits, const at::TensorOptions& options) {
+  return at::empty_symint({code_bytes(count, bits)}, options.dtype(at::kByte));
 }
 
 void check_count(const char* operation, const c10::SymInt& count) {

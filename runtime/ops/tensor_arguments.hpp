@@ -34,4 +34,7 @@ void check_seed(const char* operation, const std::optional<at::Tensor>& seed, co
 /// kernels::code_bytes of a count that may be symbolic.
 c10::SymInt code_bytes(const c10::SymInt& count, int bits);
 
+/// An empty stream for `count` codes, on the device of the options.
+at::Tensor empty_codes(const c10::SymInt& count, int bits, const at::TensorOptions& options);
+
 }  // namespace fewbit::ops
