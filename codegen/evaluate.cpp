@@ -4,6 +4,7 @@
 #include "codegen/comparison.hpp"
 #include "codegen/formula.hpp"
 #include "codegen/templates/math.hpp"
+#include "expression/scalar.hpp"
 
 namespace fewbit::codegen {
 
@@ -118,10 +119,7 @@ float evaluate(const Formula& formula, int index, float x) {
 }
 
 double call_value(Kind kind, double a) {
-  const auto sigmoid = [](double u) { return 1.0 / (1.0 + std::exp(-u)); };
-  const auto softplus = [](double u) {
-    return std::fmax(u, 0.0) + std::log1p(std::exp(-std::fabs(u)));
-  };
+  using solver::scalar::sigmoid, solver::scalar::softplus;
   switch (kind) {
     case Kind::abs:
       return std::fabs(a);

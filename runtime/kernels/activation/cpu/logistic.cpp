@@ -4,6 +4,7 @@
 #include <numbers>
 #include <vector>
 
+#include "generated/math.hpp"
 #include "kernels/activation/cpu/fit.hpp"
 
 namespace fewbit::kernels {
@@ -29,14 +30,7 @@ bool is_like(Function& f, double tolerance, const Expected& expected) {
   return true;
 }
 
-double softplus(double x) {
-  return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-}
-
-/// s(z), exactly 0 far out.
-double logistic(double z) {
-  return 1.0 / (1.0 + std::exp(-z));
-}
+using generated::math::wide::sigmoid, generated::math::wide::softplus;
 
 std::optional<Logistic> logistic_of(Function f) {
   // Torch's softplus is x from 20 on.
@@ -51,7 +45,7 @@ std::optional<Logistic> logistic_of(Function f) {
   const double a = std::log(is_gate ? -share : share);
   if (!(a > 1e-2 && a < 1e2)) return {};
   const auto expected = [&](double x) {
-    const double s = logistic(a * x);
+    const double s = sigmoid(a * x);
     return is_gate && s != 0.0 ? x * s : s;
   };
   if (!is_like(f, 1e-11, expected)) return {};
