@@ -5,6 +5,7 @@
 #include "generated/normal_quantizer.hpp"
 #include "generated/trellis_quantizer.hpp"
 #include "kernels/quantizer/cuda/rotated_arguments.hpp"
+#include "kernels/quantizer/cuda/rotated_launch.hpp"
 
 namespace fewbit::kernels::cuda {
 
@@ -12,6 +13,18 @@ namespace {
 
 bool is_aligned(const void* at) {
   return reinterpret_cast<uintptr_t>(at) % 16 == 0;
+}
+
+cudaError_t launch_rotated_encode(ElementType type, int64_t group,
+                                  const RotatedEncodeArguments& pass, cudaStream_t stream) {
+  return by_type(
+      type, [&](auto known) { return launch_rotated_encode_of<known.value>(group, pass, stream); });
+}
+
+cudaError_t launch_rotated_decode(ElementType type, int64_t group,
+                                  const RotatedDecodeArguments& pass, cudaStream_t stream) {
+  return by_type(
+      type, [&](auto known) { return launch_rotated_decode_of<known.value>(group, pass, stream); });
 }
 
 }  // namespace

@@ -61,10 +61,14 @@ MagnitudeTree magnitude_tree(int bits);
 TrellisTree trellis_tree(int bits, int states);
 CodeLevels code_levels(int bits, int states);
 
-cudaError_t launch_rotated_encode(ElementType type, int64_t group,
-                                  const RotatedEncodeArguments& pass, cudaStream_t stream);
-cudaError_t launch_rotated_decode(ElementType type, int64_t group,
-                                  const RotatedDecodeArguments& pass, cudaStream_t stream);
+/// Each type in a file of its own, rotated_encode_f32.cu and the like: kernels of all groups take
+/// long enough to compile.
+template <ElementType kType>
+cudaError_t launch_rotated_encode_of(int64_t group, const RotatedEncodeArguments& pass,
+                                     cudaStream_t stream);
+template <ElementType kType>
+cudaError_t launch_rotated_decode_of(int64_t group, const RotatedDecodeArguments& pass,
+                                     cudaStream_t stream);
 /// Of codes that a trellis picks.
 cudaError_t launch_trellis_encode(ElementType type, int64_t group,
                                   const RotatedEncodeArguments& pass, cudaStream_t stream);

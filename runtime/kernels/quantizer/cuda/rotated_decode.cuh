@@ -2,6 +2,7 @@
 
 #include "kernels/quantizer/cuda/rotated_arguments.hpp"
 #include "kernels/quantizer/cuda/rotated_elements.hpp"
+#include "kernels/quantizer/cuda/rotated_launch.hpp"
 #include "kernels/quantizer/cuda/rotated_signs.cuh"
 #include "kernels/quantizer/cuda/tile_words.cuh"
 
@@ -122,6 +123,14 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   put_levels(tile, pass, levels, words);
   __syncwarp();
   decode_levels<kType, kGroup>(tile, pass, block_signs, words);
+}
+
+template <ElementType kType>
+cudaError_t launch_rotated_decode_of(int64_t group, const RotatedDecodeArguments& pass,
+                                     cudaStream_t stream) {
+  const auto kernel = by_group(
+      group, [](auto known_group) { return rotated_decode_kernel<kType, known_group.value>; });
+  return launch(kernel, grid_of(pass.coded), stream, pass, code_levels(pass.bits, 0));
 }
 
 }  // namespace fewbit::kernels::cuda

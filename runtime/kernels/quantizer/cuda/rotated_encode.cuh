@@ -4,6 +4,7 @@
 
 #include "kernels/quantizer/cuda/rotated_arguments.hpp"
 #include "kernels/quantizer/cuda/rotated_elements.hpp"
+#include "kernels/quantizer/cuda/rotated_launch.hpp"
 #include "kernels/quantizer/cuda/rotated_signs.cuh"
 #include "kernels/quantizer/cuda/tile_words.cuh"
 
@@ -266,6 +267,14 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   const float root = root_of<kGroup>(of.energy);
   put_codes(at.anew(), tree, pass.bits, of.energy == 0.0f ? 0.0f : 1.0f / root, is_there, words, x);
   store_encoded<kType>(at, tile, pass, block_signs, of, root, words, x);
+}
+
+template <ElementType kType>
+cudaError_t launch_rotated_encode_of(int64_t group, const RotatedEncodeArguments& pass,
+                                     cudaStream_t stream) {
+  const auto kernel = by_group(
+      group, [](auto known_group) { return rotated_encode_kernel<kType, known_group.value>; });
+  return launch(kernel, grid_of(pass.coded), stream, pass, magnitude_tree(pass.bits));
 }
 
 }  // namespace fewbit::kernels::cuda

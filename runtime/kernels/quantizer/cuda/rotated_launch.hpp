@@ -6,33 +6,44 @@
 
 namespace fewbit::kernels::cuda {
 
-/// pick(type, group) of what a call has, as integral constants.
+/// pick(type) of what a call has, as an integral constant.
 template <class Pick>
-auto by_type_and_group(ElementType type, int64_t group, Pick pick) {
-  const auto by_group = [&](auto known) {
-    switch (group) {
-      case 64:
-        return pick(known, std::integral_constant<int, 64>());
-      case 128:
-        return pick(known, std::integral_constant<int, 128>());
-      case 256:
-        return pick(known, std::integral_constant<int, 256>());
-      case 512:
-        return pick(known, std::integral_constant<int, 512>());
-      default:
-        return pick(known, std::integral_constant<int, 1024>());
-    }
-  };
+auto by_type(ElementType type, Pick pick) {
   switch (type) {
     case ElementType::f32:
-      return by_group(std::integral_constant<ElementType, ElementType::f32>());
+      return pick(std::integral_constant<ElementType, ElementType::f32>());
     case ElementType::bf16:
-      return by_group(std::integral_constant<ElementType, ElementType::bf16>());
+      return pick(std::integral_constant<ElementType, ElementType::bf16>());
     case ElementType::f16:
-      return by_group(std::integral_constant<ElementType, ElementType::f16>());
+      return pick(std::integral_constant<ElementType, ElementType::f16>());
     default:
-      return by_group(std::integral_constant<ElementType, ElementType::f64>());
+      return pick(std::integral_constant<ElementType, ElementType::f64>());
   }
+}
+
+/// pick(group), likewise.
+template <class Pick>
+auto by_group(int64_t group, Pick pick) {
+  switch (group) {
+    case 64:
+      return pick(std::integral_constant<int, 64>());
+    case 128:
+      return pick(std::integral_constant<int, 128>());
+    case 256:
+      return pick(std::integral_constant<int, 256>());
+    case 512:
+      return pick(std::integral_constant<int, 512>());
+    default:
+      return pick(std::integral_constant<int, 1024>());
+  }
+}
+
+/// pick(type, group), likewise.
+template <class Pick>
+auto by_type_and_group(ElementType type, int64_t group, Pick pick) {
+  return by_type(type, [&](auto known_type) {
+    return by_group(group, [&](auto known_group) { return pick(known_type, known_group); });
+  });
 }
 
 }  // namespace fewbit::kernels::cuda

@@ -1,0 +1,9 @@
+#include "kernels/quantizer/cuda/rotated_encode.cuh"
+
+namespace fewbit::kernels::cuda {
+
+template cudaError_t launch_rotated_encode_of<ElementType::bf16>(int64_t,
+                                                                 const RotatedEncodeArguments&,
+                                                                 cudaStream_t);
+
+}  // namespace fewbit::kernels::cuda
