@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "expression/derivative.hpp"
 #include "functions/registry.hpp"
@@ -19,11 +20,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Outside of the active part f' stays this close to its end value, relative to its swing.
 constexpr double kQuiet = 0.004;
 
-Domain finite_domain(const Problem& problem) {
-  if (problem.weight.is_discrete()) return discrete_weight(problem.weight, problem.domain).domain;
+/// `weight`: the problem's, null where it is single values.
+Domain finite_domain(const Problem& problem, const Weight* weight) {
+  if (!weight) return discrete_weight(problem.weight, problem.domain).domain;
   Domain domain = problem.domain;
   if (std::isinf(domain.lo) || std::isinf(domain.hi)) {
-    const Domain support = make_weight(problem.weight)->support();
+    const Domain support = weight->support();
     domain.lo = std::max(domain.lo, std::isinf(support.lo) ? -10.0 : support.lo);
     domain.hi = std::min(domain.hi, std::isinf(support.hi) ? 10.0 : support.hi);
   }
@@ -132,11 +134,11 @@ std::vector<double> column_densities(const WeightSpec& weight, const Domain& vie
   return sums;
 }
 
-/// Relative to the largest; zero outside of the domain's weight.
-std::vector<Point> sample_density(const WeightSpec& weight, const Domain& view) {
-  const std::vector<double> sums = weight.is_discrete()
-                                       ? column_densities(weight, view)
-                                       : column_densities(*make_weight(weight), view);
+/// Relative to the largest; zero outside of the domain's weight. `weight`: as of finite_domain().
+std::vector<Point> sample_density(const Problem& problem, const Weight* weight,
+                                  const Domain& view) {
+  const std::vector<double> sums =
+      weight ? column_densities(*weight, view) : column_densities(problem.weight, view);
   const double most = *std::max_element(sums.begin(), sums.end());
   if (!(most > 0.0)) return {};
   const double width = (view.hi - view.lo) / kColumns;
@@ -171,8 +173,11 @@ std::vector<Step> steps_of(const Table& table) {
 }
 
 Curve sample_curve(const Table& table, size_t points) {
-  const Domain domain = finite_domain(table.problem);
-  const Derivative derivative(expression_of(table.problem.function), domain.lo, domain.hi);
+  const Problem& problem = table.problem;
+  const std::unique_ptr<Weight> weight =
+      problem.weight.is_discrete() ? nullptr : make_weight(problem.weight);
+  const Domain domain = finite_domain(problem, weight.get());
+  const Derivative derivative(expression_of(problem.function), domain.lo, domain.hi);
   std::vector<Step> steps = steps_of(table);
   const Domain view = framed(active_part(derivative, steps), domain);
   Curve curve{view.lo,
@@ -181,7 +186,7 @@ Curve sample_curve(const Table& table, size_t points) {
               -kInfinity,
               sample(derivative, view, points),
               {},
-              sample_density(table.problem.weight, view)};
+              sample_density(problem, weight.get(), view)};
   for (const auto& run : curve.pieces) {
     for (const auto& point : run) {
       curve.y_min = std::min(curve.y_min, point.y);
