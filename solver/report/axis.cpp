@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -21,7 +20,7 @@ double round_step(double raw) {
 
 }  // namespace
 
-Axis Axis::linear(double lo, double hi, double from, double to) {
+ChartAxis ChartAxis::linear(double lo, double hi, double from, double to) {
   if (!(lo < hi)) {
     lo -= 0.5;
     hi = lo + 1.0;
@@ -29,19 +28,19 @@ Axis Axis::linear(double lo, double hi, double from, double to) {
   return {false, lo, hi, from, to};
 }
 
-Axis Axis::logarithmic(double lo, double hi, double from, double to) {
+ChartAxis ChartAxis::logarithmic(double lo, double hi, double from, double to) {
   double first = std::floor(std::log10(lo));
   const double last = std::ceil(std::log10(hi));
   if (first == last) first -= 1.0;
   return {true, first, last, from, to};
 }
 
-double Axis::pixel(double value) const {
+double ChartAxis::pixel(double value) const {
   const double place = log_ ? std::log10(value) : value;
   return from_ + (place - lo_) / (hi_ - lo_) * (to_ - from_);
 }
 
-std::vector<double> Axis::ticks(int count) const {
+std::vector<double> ChartAxis::ticks(int count) const {
   double step = round_step((hi_ - lo_) / count);
   if (log_) step = std::max(1.0, std::round(step));
   std::vector<double> values;
@@ -58,5 +57,4 @@ std::string tick_label(double value) {
   return fmt::format("{:.6g}", value);
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -4,14 +4,13 @@
 #include <vector>
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// A linear or logarithmic axis that maps [lo, hi] to the pixels [from, to].
-class Axis {
+class ChartAxis {
  public:
-  static Axis linear(double lo, double hi, double from, double to);
+  static ChartAxis linear(double lo, double hi, double from, double to);
   /// Whole decades around [lo, hi]; both positive.
-  static Axis logarithmic(double lo, double hi, double from, double to);
+  static ChartAxis logarithmic(double lo, double hi, double from, double to);
 
   double pixel(double value) const;
 
@@ -19,7 +18,7 @@ class Axis {
   std::vector<double> ticks(int count) const;
 
  private:
-  Axis(bool log, double lo, double hi, double from, double to)
+  ChartAxis(bool log, double lo, double hi, double from, double to)
       : log_(log), lo_(lo), hi_(hi), from_(from), to_(to) {}
 
   bool log_;
@@ -32,5 +31,4 @@ class Axis {
 /// A tick as text: "0.5", "1e-09".
 std::string tick_label(double value);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -8,7 +8,6 @@
 #include "report/result_sections.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -44,7 +43,7 @@ std::string column_name(int levels) {
   return fmt::format("{} bit{}", bits, bits == 1 ? "" : "s");
 }
 
-Cell cell_of(const std::vector<const Result*>& results, int levels, const Measure& measure) {
+GridCell cell_of(const std::vector<const Result*>& results, int levels, const Measure& measure) {
   for (const Result* result : results) {
     if (result->problem.levels != levels) continue;
     const double value = *result->table.*measure.value;
@@ -58,7 +57,7 @@ Grid digest_grid(const ResultIndex& index, const Measure& measure) {
   for (const int levels : index.sizes) grid.columns.push_back({column_name(levels), true});
   for (const auto& [key, results] : index.cells) {
     if (index.exact(key.first)) continue;
-    std::vector<Cell> row{{index.functions[key.first]}, {index.variants[key.second]}};
+    std::vector<GridCell> row{{index.functions[key.first]}, {index.variants[key.second]}};
     for (const int levels : index.sizes) row.push_back(cell_of(results, levels, measure));
     grid.rows.push_back(std::move(row));
   }
@@ -122,5 +121,4 @@ Section bias_section(const ResultIndex& index) {
   return bits_section(index, kBias);
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -10,7 +10,6 @@
 #include "report/svg.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -29,7 +28,7 @@ std::string marker_class(const Series& series) {
   return fmt::format("m{}", series.style % kSeriesStyles);
 }
 
-void draw_line(Svg& svg, const Series& series, const Axis& x, const Axis& y) {
+void draw_line(Svg& svg, const Series& series, const ChartAxis& x, const ChartAxis& y) {
   std::vector<Point> points;
   for (size_t i = 0; i < series.x.size(); ++i) {
     if (series.y[i] > 0.0) points.push_back({x.pixel(series.x[i]), y.pixel(series.y[i])});
@@ -60,8 +59,8 @@ std::string bits_chart(const std::string& label, const std::vector<Series>& seri
     }
   }
   if (values.empty()) return svg.str(false);
-  const Axis x = Axis::linear(bits.lo - 0.3, bits.hi + 0.3, kLeft, kRight);
-  const Axis y = Axis::logarithmic(values.lo, values.hi, kBottom, kTop);
+  const ChartAxis x = ChartAxis::linear(bits.lo - 0.3, bits.hi + 0.3, kLeft, kRight);
+  const ChartAxis y = ChartAxis::logarithmic(values.lo, values.hi, kBottom, kTop);
   for (const double value : y.ticks(6)) {
     svg.line("grid", kLeft, y.pixel(value), kRight, y.pixel(value));
     svg.text("", kLeft - 8, y.pixel(value) + 4, "end", tick_label(value));
@@ -82,7 +81,7 @@ std::string dot_chart(const std::string& label, const std::vector<std::string>& 
   constexpr double kRow = 38;
   const double bottom = kTop + kRow * static_cast<double>(rows.size());
   Svg svg(360, bottom + 8, label);
-  const Axis x = Axis::logarithmic(scale.floor, scale.ceiling, kLeft, kRight);
+  const ChartAxis x = ChartAxis::logarithmic(scale.floor, scale.ceiling, kLeft, kRight);
   for (const double value : x.ticks(6)) {
     svg.line("grid", x.pixel(value), kTop, x.pixel(value), bottom);
     svg.text("", x.pixel(value), kTop - 8, "middle", tick_label(value));
@@ -103,5 +102,4 @@ std::string dot_chart(const std::string& label, const std::vector<std::string>& 
   return svg.str(false);
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

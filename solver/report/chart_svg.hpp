@@ -4,7 +4,6 @@
 #include <vector>
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// One line or group of dots; `style` chooses colour and marker (see kSeriesStyles, wrapping).
 struct Series {
@@ -31,5 +30,4 @@ struct DotScale {
 std::string dot_chart(const std::string& label, const std::vector<std::string>& rows,
                       const std::vector<Series>& series, const DotScale& scale);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

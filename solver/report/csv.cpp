@@ -3,7 +3,6 @@
 #include "report/document.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -50,5 +49,4 @@ std::string to_csv(const Document& document) {
   return text;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -11,7 +11,6 @@
 #include "weights/weight.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -205,5 +204,4 @@ Curve sample_curve(const Table& table, size_t points) {
   return curve;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

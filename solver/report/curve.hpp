@@ -5,7 +5,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 struct Point {
   double x;
@@ -39,5 +38,4 @@ struct Curve {
 /// Samples f' at about `points` places. Throws what Derivative throws.
 Curve sample_curve(const Table& table, size_t points);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

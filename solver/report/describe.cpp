@@ -14,7 +14,6 @@
 #include "report/terminal_plot.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -180,5 +179,4 @@ std::string compare(const std::vector<Table>& tables) {
   return text;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

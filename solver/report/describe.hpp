@@ -8,7 +8,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// The table as a person reads it: problem, intervals with codes and levels, error with its proof,
 /// smoothed bias, and a small plot, no wider than `width` columns (at least 40). Many intervals are
@@ -22,5 +21,4 @@ std::string compare(const std::vector<Table>& tables);
 /// sqrt(error / mass of the weight in the domain): the typical size of q - f'.
 double rms_error(const Table& table);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

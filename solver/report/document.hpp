@@ -5,10 +5,9 @@
 #include <vector>
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// One entry of a grid: as people read it, and exactly (for CSV; empty: the same).
-struct Cell {
+struct GridCell {
   std::string text;
   std::string exact = {};
 };
@@ -22,7 +21,7 @@ struct Column {
 
 struct Grid {
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<GridCell>> rows;
 };
 
 /// Inline SVG (written for svg_style) with its words, and figures that are unfolded on demand.
@@ -67,5 +66,4 @@ std::string to_csv(const Document& document);
 /// One self-contained page: no scripts, no requests.
 std::string to_html(const Document& document);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -3,7 +3,6 @@
 #include "report/result_sections.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 std::vector<Section> error_sections(const std::vector<Result>& results) {
   const Labels labels = labels_of(results);
@@ -12,5 +11,4 @@ std::vector<Section> error_sections(const std::vector<Result>& results) {
           table_section(results, labels), function_section(results, labels)};
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

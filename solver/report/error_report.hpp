@@ -6,12 +6,10 @@
 #include "report/study.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// Squared error and smoothed bias by bits (digests, each with a chart for every function that is
 /// not exact), gaps, every table with its picture, levels and thresholds, and the functions. The
 /// order is that of the results.
 std::vector<Section> error_sections(const std::vector<Result>& results);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

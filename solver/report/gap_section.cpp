@@ -8,7 +8,6 @@
 #include "report/result_sections.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -103,5 +102,4 @@ Section gap_section(const ResultIndex& index) {
   return section;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -4,7 +4,6 @@
 #include "report/svg.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -61,7 +60,7 @@ main>section>.scroll tr>:first-child{white-space:normal;overflow-wrap:break-word
 main>section>.scroll :is(th,td){padding:5px 9px}}
 )";
 
-std::string cells_of(const Grid& grid, const std::vector<Cell>& row) {
+std::string cells_of(const Grid& grid, const std::vector<GridCell>& row) {
   std::string text;
   for (size_t i = 0; i < row.size(); ++i) {
     if (grid.columns[i].only_csv) continue;
@@ -151,5 +150,4 @@ std::string to_html(const Document& document) {
   return text + "</main>\n<footer></footer>\n</body>\n</html>\n";
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -10,7 +10,6 @@
 #include "report/names.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -79,5 +78,4 @@ Labels labels_of(const std::vector<Result>& results) {
   return labels;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -6,7 +6,6 @@
 #include "report/study.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// Names for the results of one report, index by index: as short as they can be while different
 /// things have different names.
@@ -18,5 +17,4 @@ struct Labels {
 
 Labels labels_of(const std::vector<Result>& results);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

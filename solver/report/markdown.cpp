@@ -6,7 +6,6 @@
 #include "report/svg.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -88,5 +87,4 @@ std::string to_markdown(const Document& document) {
   return text;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -7,7 +7,6 @@
 #include "base/text.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 std::string function_name(const FunctionSpec& function) {
   if (function.parameters.empty()) return function.name;
@@ -59,5 +58,4 @@ std::string gap_name(const Table& table) {
   return fmt::format("within {:.1e} of the optimum", table.relative_gap);
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -5,7 +5,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// "elu(alpha=0.5)"; a function without parameters is its name.
 std::string function_name(const FunctionSpec& function);
@@ -28,5 +27,4 @@ std::string short_number(double value, int digits = 4);
 /// "within 2.0e-10 of the optimum", "exact".
 std::string gap_name(const Table& table);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -4,7 +4,6 @@
 #include <utility>
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -85,5 +84,4 @@ std::vector<Result> exact_once(const std::vector<Result>& results) {
   return kept;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -5,7 +5,6 @@
 #include "report/study.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// The order of functions in a report: by the largest error, bias or gap of their tables, largest
 /// first, by name, or as they were given. Tables of one function stay together, in their order.
@@ -20,5 +19,4 @@ std::vector<Result> sorted(std::vector<Result> results, Order order);
 /// weight and number of bits. Of each the first remains.
 std::vector<Result> exact_once(const std::vector<Result>& results);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

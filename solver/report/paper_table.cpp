@@ -12,7 +12,6 @@
 #include "report/study.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -38,8 +37,8 @@ const Table& solved(const Result& result) {
   return *result.table;
 }
 
-std::vector<Cell> row_of(const char* function, int bits, double paper, const Table& intervals,
-                         const Table& levels) {
+std::vector<GridCell> row_of(const char* function, int bits, double paper, const Table& intervals,
+                             const Table& levels) {
   const double less = intervals.error > 0.0 ? 1.0 - levels.error / intervals.error : 0.0;
   return {{function},
           {std::to_string(bits)},
@@ -92,5 +91,4 @@ Section paper_section(const ProgressCall& progress) {
   return section;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

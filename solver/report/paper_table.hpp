@@ -4,11 +4,9 @@
 #include "report/parallel.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// Table 1 of the Few-Bit Backward paper (Novikov et al., arXiv:2202.00441) solved again: its
 /// figures beside ours in the paper's form (intervals) and in the default form (levels).
 Section paper_section(const ProgressCall& progress = {});
 
-}  // namespace reporting
 }  // namespace fewbit::solver

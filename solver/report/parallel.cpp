@@ -8,7 +8,6 @@
 #include <vector>
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 void parallel_for(size_t count, const std::function<void(size_t)>& work,
                   const ProgressCall& progress) {
@@ -41,5 +40,4 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work,
   }
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

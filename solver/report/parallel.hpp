@@ -4,7 +4,6 @@
 #include <functional>
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// Called after each finished piece of work, one call at a time: how many of how many are done.
 using ProgressCall = std::function<void(size_t done, size_t total)>;
@@ -14,5 +13,4 @@ using ProgressCall = std::function<void(size_t done, size_t total)>;
 void parallel_for(size_t count, const std::function<void(size_t)>& work,
                   const ProgressCall& progress = {});
 
-}  // namespace reporting
 }  // namespace fewbit::solver

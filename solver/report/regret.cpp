@@ -4,7 +4,6 @@
 #include "report/study.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -56,5 +55,4 @@ std::vector<Regret> regrets(const RegretStudy& study, const ProgressCall& progre
   return flat;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

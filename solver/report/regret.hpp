@@ -7,7 +7,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// How much a table for inputs of unknown scale loses against the table that knows it.
 struct RegretStudy {
@@ -35,5 +34,4 @@ std::vector<Regret> regrets(const RegretStudy& study, const ProgressCall& progre
 /// Worst case of each range (the smallest is marked), by sigma and by function.
 std::vector<Section> regret_sections(const RegretStudy& study, const std::vector<Regret>& regrets);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

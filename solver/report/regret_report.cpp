@@ -8,7 +8,6 @@
 #include "report/regret.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -16,7 +15,7 @@ std::string range_name(const Domain& range) {
   return shortest(range.lo) + " to " + shortest(range.hi);
 }
 
-Cell percent(double value) {
+GridCell percent(double value) {
   return {fmt::format("{:.1f} %", 100.0 * value), shortest(value)};
 }
 
@@ -30,8 +29,8 @@ const Regret* worst(const std::vector<Regret>& regrets, const Wanted& wanted) {
   return found;
 }
 
-Cell worst_cell(const Regret* regret) {
-  return regret ? percent(regret->value) : Cell{"-"};
+GridCell worst_cell(const Regret* regret) {
+  return regret ? percent(regret->value) : GridCell{"-"};
 }
 
 /// Which of 0 ... count - 1 have regrets (by the member `of`), those with a small worst one first.
@@ -64,7 +63,7 @@ Section by_sigma(const RegretStudy& study, const std::vector<Regret>& regrets) {
   }
   for (const size_t i : ranges) {
     const Regret* all = worst(regrets, [&](const Regret& r) { return r.range == i; });
-    std::vector<Cell> row{
+    std::vector<GridCell> row{
         {range_name(study.ranges[i]) + (i == ranges.front() ? " (smallest)" : ""),
          range_name(study.ranges[i])},
         percent(all->value),
@@ -92,7 +91,7 @@ Section by_function(const RegretStudy& study, const std::vector<Regret>& regrets
     section.grid.columns.push_back({range_name(study.ranges[i]), true});
   }
   for (const size_t f : functions) {
-    std::vector<Cell> row{{function_name(study.functions[f])}};
+    std::vector<GridCell> row{{function_name(study.functions[f])}};
     for (const size_t i : ranges) {
       row.push_back(worst_cell(
           worst(regrets, [&](const Regret& r) { return r.range == i && r.function == f; })));
@@ -108,5 +107,4 @@ std::vector<Section> regret_sections(const RegretStudy& study, const std::vector
   return {by_sigma(study, regrets), by_function(study, regrets)};
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -5,7 +5,6 @@
 #include "report/names.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -53,5 +52,4 @@ std::string ResultIndex::exact_list() const {
   return list;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -11,7 +11,6 @@
 #include "report/study.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// Results that have tables by function (row or card), variant (colour) and asked levels. Points
 /// into the results.
@@ -32,5 +31,4 @@ struct ResultIndex {
   std::string exact_list() const;
 };
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -8,7 +8,6 @@
 #include "report/study.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 // The parts of error_sections.
 
@@ -23,5 +22,4 @@ Section table_section(const std::vector<Result>& results, const Labels& labels);
 /// f(x) of every function.
 Section function_section(const std::vector<Result>& results, const Labels& labels);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

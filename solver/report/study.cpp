@@ -6,7 +6,6 @@
 #include "proven/solve.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 Domain default_domain(const WeightSpec& weight) {
   if (weight.is_discrete() && weight.values.size() > 1) {
@@ -64,5 +63,4 @@ std::vector<Result> solve_all(const std::vector<Problem>& problems, const Progre
   return results;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -8,7 +8,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// What to compare: every combination of the lists.
 struct Study {
@@ -41,5 +40,4 @@ std::vector<Problem> problems_of(const Study& study);
 std::vector<Result> solve_all(const std::vector<Problem>& problems,
                               const ProgressCall& progress = {});
 
-}  // namespace reporting
 }  // namespace fewbit::solver

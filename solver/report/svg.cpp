@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -156,5 +155,4 @@ std::string svg_style(std::string_view scope) {
          std::string(kClasses) + series_classes();
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -7,7 +7,6 @@
 #include "report/curve.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// Classes m0, m1, ... (markers) and l0, l1, ... (lines) that svg_style knows.
 constexpr size_t kSeriesStyles = 8;
@@ -52,5 +51,4 @@ class Svg {
 /// the selector that carries the colours: "svg" in a picture of its own, ":root" in a page.
 std::string svg_style(std::string_view scope);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -10,7 +10,6 @@
 #include "report/table_svg.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -57,14 +56,14 @@ std::vector<Column> columns_of(const std::vector<Result>& results) {
       {"level values", false, true}};
 }
 
-std::vector<Cell> row_of(const Result& result, const std::string& function,
-                         const std::string& weight) {
+std::vector<GridCell> row_of(const Result& result, const std::string& function,
+                             const std::string& weight) {
   const Table& table = *result.table;
   const Problem& problem = table.problem;
   const auto number = [](double value, int digits) {
-    return Cell{short_number(value, digits), shortest(value)};
+    return GridCell{short_number(value, digits), shortest(value)};
   };
-  const auto count = [](size_t value) { return Cell{std::to_string(value)}; };
+  const auto count = [](size_t value) { return GridCell{std::to_string(value)}; };
   return {{function},
           {form_name(problem.objective, problem.form)},
           {weight},
@@ -171,5 +170,4 @@ Section function_section(const std::vector<Result>& results, const Labels& label
   return section;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -12,7 +12,6 @@
 #include "report/svg.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -106,17 +105,17 @@ class Picture {
   }
 
  private:
-  static Axis vertical(const Curve& curve, const Frame& frame) {
+  static ChartAxis vertical(const Curve& curve, const Frame& frame) {
     const double room = 0.06 * (curve.y_max - curve.y_min);
-    return Axis::linear(curve.y_min - room, curve.y_max + room, frame.bottom, frame.top);
+    return ChartAxis::linear(curve.y_min - room, curve.y_max + room, frame.bottom, frame.top);
   }
 
   /// Beside the labels of the other axis, however long they are.
-  Axis horizontal() {
+  ChartAxis horizontal() {
     for (const double value : y_ticks_) {
       frame_.left = std::max(frame_.left, text_width("", tick_label(value)) + kBetweenTicks);
     }
-    return Axis::linear(curve_.lo, curve_.hi, frame_.left, frame_.right);
+    return ChartAxis::linear(curve_.lo, curve_.hi, frame_.left, frame_.right);
   }
 
   bool crowded() const {
@@ -158,9 +157,9 @@ class Picture {
   const Table& table_;
   Frame frame_;
   Curve curve_;
-  Axis y_;
+  ChartAxis y_;
   std::vector<double> y_ticks_;
-  Axis x_;
+  ChartAxis x_;
   std::vector<double> x_ticks_;
 };
 
@@ -226,5 +225,4 @@ std::string table_thumbnail(const Table& table) {
   return svg.str(false);
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -5,7 +5,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 /// The picture of one table as a document of its own (760 x 460): title, error and proof, legend,
 /// axes, the density of the inputs, f', the step function with its codes, thresholds.
@@ -14,5 +13,4 @@ std::string table_picture(const Table& table);
 /// The same without title and legend (360 x 230), for a page that carries svg_style.
 std::string table_thumbnail(const Table& table);
 
-}  // namespace reporting
 }  // namespace fewbit::solver

@@ -11,7 +11,6 @@
 #include "report/names.hpp"
 
 namespace fewbit::solver {
-inline namespace reporting {
 
 namespace {
 
@@ -148,5 +147,4 @@ std::string terminal_plot(const Curve& curve, bool colour, int width) {
   return text;
 }
 
-}  // namespace reporting
 }  // namespace fewbit::solver

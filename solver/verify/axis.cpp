@@ -9,20 +9,19 @@
 #include "verify/gauss.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 constexpr size_t kMostPanels = 1 << 18;
 }  // namespace
 
-Moments& Moments::operator+=(const Moments& other) {
+AxisMoments& AxisMoments::operator+=(const AxisMoments& other) {
   mass += other.mass;
   first += other.first;
   second += other.second;
   return *this;
 }
 
-Moments Moments::operator-(const Moments& other) const {
+AxisMoments AxisMoments::operator-(const AxisMoments& other) const {
   return {mass - other.mass, first - other.first, second - other.second};
 }
 
@@ -37,7 +36,7 @@ Domain finite_domain(const Problem& problem, const Weight& weight) {
   return domain;
 }
 
-Axis::Axis(const Problem& problem, bool folded)
+InputAxis::InputAxis(const Problem& problem, bool folded)
     : weight_(make_weight(problem.weight)),
       function_(Expression::parse(problem.function.expression, problem.function.parameters)),
       domain_(finite_domain(problem, *weight_)),
@@ -49,17 +48,17 @@ Axis::Axis(const Problem& problem, bool folded)
   lay_panels();
 }
 
-bool Axis::has_even_derivative() const {
+bool InputAxis::has_even_derivative() const {
   return is_even(function_, std::max(std::fabs(domain_.lo), std::fabs(domain_.hi)));
 }
 
-double Axis::density(double x) const {
+double InputAxis::density(double x) const {
   double density = x >= domain_.lo && x <= domain_.hi ? weight_->density(x) : 0.0;
   if (folded_ && -x >= domain_.lo && -x <= domain_.hi) density += weight_->density(-x);
   return density;
 }
 
-double Axis::density_between(double a, double b) const {
+double InputAxis::density_between(double a, double b) const {
   const auto one_side = [this](double lo, double hi) {
     const bool outside = hi <= domain_.lo || lo >= domain_.hi;
     return outside ? 0.0 : weight_->density_between(lo, hi);
@@ -67,10 +66,10 @@ double Axis::density_between(double a, double b) const {
   return one_side(a, b) + (folded_ ? one_side(-b, -a) : 0.0);
 }
 
-Moments Axis::panel_integral(double a, double b, size_t piece, double center) const {
-  const GaussRule& rule = gauss_rule();
-  std::array<double, GaussRule::kNodes> x;
-  std::array<double, GaussRule::kNodes> value;
+AxisMoments InputAxis::panel_integral(double a, double b, size_t piece, double center) const {
+  const GaussNodes& rule = gauss_rule();
+  std::array<double, GaussNodes::kNodes> x;
+  std::array<double, GaussNodes::kNodes> value;
   const double middle = a + (b - a) / 2;
   const double half = (b - a) / 2;
   for (size_t i = 0; i < x.size(); ++i) x[i] = middle + half * rule.nodes[i];
@@ -78,7 +77,7 @@ Moments Axis::panel_integral(double a, double b, size_t piece, double center) co
   // Of a bin that holds few doubles the nodes may be the neighbours' as well as its own.
   const bool plain = weight_->is_piecewise_constant();
   const double constant = plain ? density_between(a, b) : 0.0;
-  Moments sum;
+  AxisMoments sum;
   for (size_t i = 0; i < x.size(); ++i) {
     const double mass = half * rule.weights[i] * (plain ? constant : density(x[i]));
     const double v = value[i] - center;
@@ -90,12 +89,13 @@ Moments Axis::panel_integral(double a, double b, size_t piece, double center) co
 }
 
 /// What a computed f' may be off by, and a computed x move it by.
-double Axis::rounding_at(double x, size_t piece) const {
+double InputAxis::rounding_at(double x, size_t piece) const {
   const Interval value = derivative_->bounds(x, x, piece);
   return value.upper() - value.lower() + 4e-16 * std::fabs(x * derivative_->slope(x, piece));
 }
 
-bool Axis::agree(const Panel& panel, const Moments& whole, const Moments& halves) const {
+bool InputAxis::agree(const Panel& panel, const AxisMoments& whole,
+                      const AxisMoments& halves) const {
   double tolerance = 1e-16 * scale_ + 4e-15 * whole.mass;
   double reach = span_;
   double noise = 4e-16 * size_;
@@ -114,17 +114,17 @@ bool Axis::agree(const Panel& panel, const Moments& whole, const Moments& halves
          std::fabs(halves.second - whole.second) <= (tolerance * reach + rounding) * reach;
 }
 
-double Axis::hidden(double share) const {
+double InputAxis::hidden(double share) const {
   if (!far_) return (share + displacement_) * largest();
   return 32.0 * share * total_.second;
 }
 
-void Axis::halve(const Panel& panel, const Moments& whole, int depth) {
+void InputAxis::halve(const Panel& panel, const AxisMoments& whole, int depth) {
   const auto [a, b, piece, unused] = panel;
   const double middle = a + (b - a) / 2;
-  const Moments left = panel_integral(a, middle, piece, center_);
-  const Moments right = panel_integral(middle, b, piece, center_);
-  Moments halves = left;
+  const AxisMoments left = panel_integral(a, middle, piece, center_);
+  const AxisMoments right = panel_integral(middle, b, piece, center_);
+  AxisMoments halves = left;
   halves += right;
   if (agree(panel, whole, halves) || depth > 14 || panels_.size() > kMostPanels ||
       !(a < middle && middle < b)) {
@@ -136,12 +136,12 @@ void Axis::halve(const Panel& panel, const Moments& whole, int depth) {
   halve({middle, b, piece, {}}, right, depth + 1);
 }
 
-bool Axis::weight_touches(double a, double b) const {
+bool InputAxis::weight_touches(double a, double b) const {
   const Domain support = weight_->support();
   return (a < support.hi && b > support.lo) || (folded_ && -b < support.hi && -a > support.lo);
 }
 
-std::vector<double> Axis::cuts() const {
+std::vector<double> InputAxis::cuts() const {
   const Domain support = weight_->support();
   std::vector<double> cuts = weight_->breaks();
   for (const double end : {support.lo, support.hi, domain_.lo, domain_.hi}) cuts.push_back(end);
@@ -161,7 +161,7 @@ std::vector<double> Axis::cuts() const {
 // However small a feature is, there are nodes within it then: comparing a panel with its halves
 // sees only what one of them has a node near. A bin around a single number is left whole: the nodes
 // of its parts could not be told from each other.
-void Axis::add_stretches(std::vector<double>& cuts) const {
+void InputAxis::add_stretches(std::vector<double>& cuts) const {
   constexpr double kClose = 1e-12;
   const size_t count = cuts.size();
   for (const Stretch& stretch : derivative_->stretches()) {
@@ -174,7 +174,7 @@ void Axis::add_stretches(std::vector<double>& cuts) const {
 }
 
 // A density changes over its scale in the middle, and over its distance from there in long tails.
-double Axis::longest_panel(double a, double b) const {
+double InputAxis::longest_panel(double a, double b) const {
   const Domain support = weight_->support();
   const double middle = support.lo + (support.hi - support.lo) / 2;
   if (weight_->is_piecewise_constant() || !std::isfinite(middle)) return HUGE_VAL;
@@ -183,7 +183,7 @@ double Axis::longest_panel(double a, double b) const {
   return std::max(2.0 * weight_->scale(), away / 2);
 }
 
-void Axis::lay_coarsely(double a, double b, size_t piece, std::vector<Panel>& coarse) {
+void InputAxis::lay_coarsely(double a, double b, size_t piece, std::vector<Panel>& coarse) {
   const double middle = a + (b - a) / 2;
   const bool fine = b - a <= longest_panel(a, b) || !weight_touches(a, b);
   if (fine || !(a < middle && middle < b) || coarse.size() > kMostPanels) {
@@ -194,7 +194,7 @@ void Axis::lay_coarsely(double a, double b, size_t piece, std::vector<Panel>& co
   lay_coarsely(middle, b, piece, coarse);
 }
 
-void Axis::lay_panels() {
+void InputAxis::lay_panels() {
   span_ = derivative_->max_value() - derivative_->min_value();
   size_ = std::max(std::fabs(derivative_->max_value()), std::fabs(derivative_->min_value()));
   center_ = (derivative_->max_value() + derivative_->min_value()) / 2;
@@ -210,8 +210,8 @@ void Axis::lay_panels() {
   center_moments();
 }
 
-void Axis::center_coarsely(std::vector<Panel>& coarse) {
-  Moments total;
+void InputAxis::center_coarsely(std::vector<Panel>& coarse) {
+  AxisMoments total;
   for (const Panel& panel : coarse) total += panel.before;
   if (!may_be_far_ || !(total.mass > 0.0)) return;
   const double mean = center_ + total.first / total.mass;
@@ -230,7 +230,7 @@ void Axis::center_coarsely(std::vector<Panel>& coarse) {
 }
 
 // Once more about the mean, where differences of prefix sums cancel least.
-void Axis::center_moments() {
+void InputAxis::center_moments() {
   for (const Panel& panel : panels_) total_ += panel.before;
   if (total_.mass > 0.0) center_ += total_.first / total_.mass;
   total_ = {};
@@ -239,7 +239,7 @@ void Axis::center_moments() {
   for (Panel& panel : panels_) {
     panel.before = total_;
     moved += mass_moved(panel);
-    const Moments here = panel_integral(panel.lo, panel.hi, panel.piece, center_);
+    const AxisMoments here = panel_integral(panel.lo, panel.hi, panel.piece, center_);
     total_ += here;
     const double middle = panel.lo + (panel.hi - panel.lo) / 2;
     const double width = rounding_at(middle, panel.piece) + (folded_ ? kEvenness * size_ : 0.0);
@@ -250,25 +250,25 @@ void Axis::center_moments() {
 }
 
 // Nodes stand in for places half an ulp away at most; so do the ends of a panel.
-double Axis::mass_moved(const Panel& panel) const {
+double InputAxis::mass_moved(const Panel& panel) const {
   const double width = panel.hi - panel.lo;
   const double change = density(panel.hi - 0.01 * width) - density(panel.lo + 0.01 * width);
   return 4e-16 * std::max(std::fabs(panel.lo), std::fabs(panel.hi)) * std::fabs(change);
 }
 
-Moments Axis::upto(double x) const {
+AxisMoments InputAxis::upto(double x) const {
   if (x <= lo()) return {};
   if (x >= hi()) return total_;
   const auto after = std::upper_bound(panels_.begin(), panels_.end(), x,
                                       [](double at, const Panel& panel) { return at < panel.lo; });
   const Panel& panel = *std::prev(after);
-  Moments sum = panel.before;
+  AxisMoments sum = panel.before;
   if (x > panel.lo) sum += panel_integral(panel.lo, x, panel.piece, center_);
   return sum;
 }
 
-double Axis::integrate_between(double a, double b, double left, double right) const {
-  const GaussRule& rule = gauss_rule();
+double InputAxis::integrate_between(double a, double b, double left, double right) const {
+  const GaussNodes& rule = gauss_rule();
   double sum = 0.0;
   auto panel = std::upper_bound(panels_.begin(), panels_.end(), a,
                                 [](double at, const Panel& p) { return at < p.hi; });
@@ -278,7 +278,7 @@ double Axis::integrate_between(double a, double b, double left, double right) co
     const double half = (to - from) / 2;
     const bool plain = weight_->is_piecewise_constant() && half > 0.0;
     const double constant = plain ? density_between(from, to) : 0.0;
-    for (size_t i = 0; half > 0.0 && i < GaussRule::kNodes; ++i) {
+    for (size_t i = 0; half > 0.0 && i < GaussNodes::kNodes; ++i) {
       const double x = from + half * (1.0 + rule.nodes[i]);
       const double v = derivative_->value(x, panel->piece);
       const double mass = half * rule.weights[i] * (plain ? constant : density(x));
@@ -288,8 +288,8 @@ double Axis::integrate_between(double a, double b, double left, double right) co
   return sum;
 }
 
-Moments Axis::integrate(double a, double b, double center) const {
-  Moments sum;
+AxisMoments InputAxis::integrate(double a, double b, double center) const {
+  AxisMoments sum;
   auto panel = std::upper_bound(panels_.begin(), panels_.end(), a,
                                 [](double at, const Panel& p) { return at < p.hi; });
   for (; panel != panels_.end() && panel->lo < b; ++panel) {
@@ -300,7 +300,7 @@ Moments Axis::integrate(double a, double b, double center) const {
   return sum;
 }
 
-std::pair<double, double> Axis::range(double a, double b) const {
+std::pair<double, double> InputAxis::range(double a, double b) const {
   const auto& branches = derivative_->branches();
   auto branch = std::upper_bound(branches.begin(), branches.end(), a,
                                  [](double at, const Branch& other) { return at < other.hi; });
@@ -316,5 +316,4 @@ std::pair<double, double> Axis::range(double a, double b) const {
   return {smallest, largest};
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

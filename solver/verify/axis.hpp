@@ -9,24 +9,23 @@
 #include "weights/weight.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// Integrals of w, w (f' - c) and w (f' - c)^2 for some centre c.
-struct Moments {
+struct AxisMoments {
   double mass = 0.0;
   double first = 0.0;
   double second = 0.0;
 
-  Moments& operator+=(const Moments& other);
-  Moments operator-(const Moments& other) const;
+  AxisMoments& operator+=(const AxisMoments& other);
+  AxisMoments operator-(const AxisMoments& other) const;
 };
 
 /// The line on which a problem lives: x over its domain, or |x| when `folded`, with f', the density
 /// of the inputs on it, and integrals of both by Gauss-Legendre panels that are halved until they
 /// are exact to rounding.
-class Axis {
+class InputAxis {
  public:
-  Axis(const Problem& problem, bool folded);
+  InputAxis(const Problem& problem, bool folded);
 
   double lo() const { return derivative_->lo(); }
   double hi() const { return derivative_->hi(); }
@@ -42,7 +41,7 @@ class Axis {
   bool has_even_derivative() const;
 
   /// Moments of all values about center().
-  const Moments& total() const { return total_; }
+  const AxisMoments& total() const { return total_; }
   double center() const { return center_; }
 
   /// What rounding of x may change w by, as a share of it.
@@ -60,10 +59,10 @@ class Axis {
   double noise() const { return noise_; }
 
   /// Moments about center() over [lo(), x]; the error is a few ulp of total().
-  Moments upto(double x) const;
+  AxisMoments upto(double x) const;
 
   /// Moments about `center` over [a, b] by quadrature of that stretch alone: no cancellation.
-  Moments integrate(double a, double b, double center) const;
+  AxisMoments integrate(double a, double b, double center) const;
 
   /// Integral of w (f' - left)(right - f') over [a, b], where f' lies between the two: no
   /// cancellation.
@@ -83,7 +82,7 @@ class Axis {
     double lo;
     double hi;
     size_t piece;
-    Moments before;  ///< of all panels to the left
+    AxisMoments before;  ///< of all panels to the left
   };
 
   std::vector<double> cuts() const;
@@ -93,12 +92,12 @@ class Axis {
   void lay_coarsely(double a, double b, size_t piece, std::vector<Panel>& coarse);
   void lay_panels();
   void center_coarsely(std::vector<Panel>& coarse);
-  void halve(const Panel& panel, const Moments& whole, int depth);
-  bool agree(const Panel& panel, const Moments& whole, const Moments& halves) const;
+  void halve(const Panel& panel, const AxisMoments& whole, int depth);
+  bool agree(const Panel& panel, const AxisMoments& whole, const AxisMoments& halves) const;
   double rounding_at(double x, size_t piece) const;
   void center_moments();
   double mass_moved(const Panel& panel) const;
-  Moments panel_integral(double a, double b, size_t piece, double center) const;
+  AxisMoments panel_integral(double a, double b, size_t piece, double center) const;
 
   std::shared_ptr<const Weight> weight_;
   Expression function_;
@@ -115,11 +114,10 @@ class Axis {
   double span_ = 0.0;       ///< swing of f', for the panels' tolerance
   double size_ = 0.0;       ///< largest |f'|
   std::vector<Panel> panels_;
-  Moments total_;
+  AxisMoments total_;
 };
 
 /// The domain with infinite ends replaced by those of the weight's support.
 Domain finite_domain(const Problem& problem, const Weight& weight);
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -8,11 +8,10 @@
 #include "verify/gauss.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
-using Values = std::array<double, GaussRule::kNodes>;
+using Values = std::array<double, GaussNodes::kNodes>;
 
 Values points(double lo, double hi) {
   Values x;
@@ -156,5 +155,4 @@ double recompute_bias(const Table& table) {
   return bias_seen_by_units(table).rms;
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -7,7 +7,6 @@
 #include "verify/units.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// For each unit the mean of q - f' over its inputs, b = integral of (q - f')(x) N(x; mean,
 /// spread^2), by direct quadrature; `f` must reach as far as the inputs do.
@@ -26,5 +25,4 @@ struct SeenBias {
 SeenBias bias_seen_by_units(const Table& table);
 double recompute_bias(const Table& table);
 
-}  // namespace verification
 }  // namespace fewbit::solver

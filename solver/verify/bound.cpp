@@ -28,7 +28,6 @@
 #include "verify/program.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -154,5 +153,4 @@ double lower_bound_of(const Line& line, const BoundRequest& request) {
   return Program(line, request).run();
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -3,7 +3,6 @@
 #include "verify/part_cost.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 struct BoundRequest {
   PartCost cost = PartCost::spread;
@@ -18,5 +17,4 @@ struct BoundRequest {
 /// true and the work limit allows it.
 double lower_bound_of(const Line& line, const BoundRequest& request);
 
-}  // namespace verification
 }  // namespace fewbit::solver

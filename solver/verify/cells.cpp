@@ -8,7 +8,6 @@
 #include "verify/program.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 constexpr int kSplitDepth = 8;
@@ -21,8 +20,8 @@ constexpr double kNegligible = 1e-9;  // of the mass: means of less are too inex
 void Program::lay_first_cells() {
   points_ = line_.fixed_points();
   const auto weight_of = [&](size_t left, size_t right) {
-    const Point& a = points_[left];
-    const Point& b = points_[right];
+    const LinePoint& a = points_[left];
+    const LinePoint& b = points_[right];
     const double middle = a.at + (b.at - a.at) / 2;
     if (!(a.at < middle && middle < b.at)) return 0.0;
     return line_.swing(a, b) * (b.before.mass - a.before.mass);
@@ -40,7 +39,7 @@ void Program::lay_first_cells() {
     heaviest.emplace(weight_of(left, points_.size() - 1), left, points_.size() - 1);
     heaviest.emplace(weight_of(points_.size() - 1, right), points_.size() - 1, right);
   }
-  std::stable_sort(points_.begin(), points_.end(), [](const Point& a, const Point& b) {
+  std::stable_sort(points_.begin(), points_.end(), [](const LinePoint& a, const LinePoint& b) {
     return a.at < b.at || (a.at == b.at && a.before.mass < b.before.mass);
   });
   alive_.resize(points_.size() - 1);
@@ -59,8 +58,8 @@ void Program::measure_cells() {
   size_t left = 0;
   size_t right = 0;
   for (const Index i : alive_) {
-    const Point& a = points_[i];
-    const Point& b = points_[i + 1];
+    const LinePoint& a = points_[i];
+    const LinePoint& b = points_[i + 1];
     while (left + 1 < i && cost_(points_[left + 1], a) > limit) ++left;
     right = std::max<size_t>(right, i + 1);
     while (right + 1 < points_.size() && cost_(b, points_[right]) <= limit) ++right;
@@ -78,19 +77,19 @@ void Program::set_points(Layer& layer) const {
   }
 }
 
-double Program::level_gap(const Point& before, Index cell, const Point& after) const {
+double Program::level_gap(const LinePoint& before, Index cell, const LinePoint& after) const {
   if (before.stretch_right != after.stretch_left) return line_.swing(before, after);
   // f' is monotone from before to after: means grow with both ends of their part, or fall.
-  const Moments left = points_[cell].before - before.before;
-  const Moments right = after.before - points_[cell + 1].before;
+  const AxisMoments left = points_[cell].before - before.before;
+  const AxisMoments right = after.before - points_[cell + 1].before;
   const double least = kNegligible * points_.back().before.mass;
   if (!(left.mass > least && right.mass > least)) return line_.swing(before, after);
   return std::fabs(right.first / right.mass - left.first / left.mass);
 }
 
 double Program::correction(Index cell, Index before, Index after) const {
-  const Point& left = points_[std::max(before, cells_[cell].before)];
-  const Point& right = points_[std::min(after, cells_[cell].after)];
+  const LinePoint& left = points_[std::max(before, cells_[cell].before)];
+  const LinePoint& right = points_[std::min(after, cells_[cell].after)];
   const double swing = cells_[cell].swing;
   const double factor = request_.cost == PartCost::spread
                             ? std::max(level_gap(left, cell, right), swing / 2) / 2
@@ -106,7 +105,7 @@ bool Program::split_cells() {
     }
   }
   const double harmless = (best_ - request_.claim) / (2.0 * static_cast<double>(cuts_));
-  std::vector<Point> points = {points_.front()};
+  std::vector<LinePoint> points = {points_.front()};
   std::vector<Index> first(points_.size());
   std::vector<Index> count(points_.size(), 0);
   size_t last = 0;  // old index of the last point taken over
@@ -139,16 +138,15 @@ bool Program::split_cells() {
   return split;
 }
 
-void Program::add_inner_points(const Point& a, const Point& b, double goal, int depth,
-                               std::vector<Point>& points) const {
+void Program::add_inner_points(const LinePoint& a, const LinePoint& b, double goal, int depth,
+                               std::vector<LinePoint>& points) const {
   const double middle = a.at + (b.at - a.at) / 2;
   if (depth == 0 || !(a.at < middle && middle < b.at)) return;
   if (depth < kSplitDepth && line_.swing(a, b) * (b.before.mass - a.before.mass) <= goal) return;
-  const Point inner = line_.point(middle);
+  const LinePoint inner = line_.point(middle);
   add_inner_points(a, inner, goal, depth - 1, points);
   points.push_back(inner);
   add_inner_points(inner, b, goal, depth - 1, points);
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -8,7 +8,6 @@
 #include "table/rounding.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
@@ -20,7 +19,7 @@ double next_value(double s, DataType dtype) {
 
 class IntervalCheck {
  public:
-  IntervalCheck(const Table& table, const Axis& axis, Findings& findings)
+  IntervalCheck(const Table& table, const InputAxis& axis, Findings& findings)
       : table_(table), axis_(axis), findings_(findings) {
     const auto& f = axis.derivative();
     span_ = f.max_value() - f.min_value();
@@ -43,7 +42,7 @@ class IntervalCheck {
       rounding_[code] += moved_mass(i, level) + moved_mass(i + 1, level);
     }
     double error = 0.0;
-    for (const Moments& set : sets_) error += set.second;
+    for (const AxisMoments& set : sets_) error += set.second;
     return error;
   }
 
@@ -62,7 +61,7 @@ class IntervalCheck {
 
   void levels() {
     for (size_t j = 0; j < sets_.size(); ++j) {
-      const Moments& set = sets_[j];
+      const AxisMoments& set = sets_[j];
       const double total = axis_.total().mass;
       if (!(set.mass > 1e-18 * total)) continue;
       const double shift = set.first / set.mass;
@@ -195,13 +194,13 @@ class IntervalCheck {
   }
 
   const Table& table_;
-  const Axis& axis_;
+  const InputAxis& axis_;
   Findings& findings_;
   double span_ = 0.0;   ///< of f'
   double size_ = 0.0;   ///< largest |f'|
   double slack_ = 0.0;  ///< what the printed residual owns up to
   std::vector<double> cuts_;
-  std::vector<Moments> sets_;
+  std::vector<AxisMoments> sets_;
   std::vector<double> rounding_;
   double residual_ = 0.0;
   double residual_rounding_ = 0.0;
@@ -209,7 +208,8 @@ class IntervalCheck {
 
 }  // namespace
 
-Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Findings& findings) {
+Measured check_intervals(const Table& table, const InputAxis& axis, bool optimal,
+                         Findings& findings) {
   IntervalCheck check(table, axis, findings);
   Measured measured;
   check.places(optimal);
@@ -223,5 +223,4 @@ Measured check_intervals(const Table& table, const Axis& axis, bool optimal, Fin
   return measured;
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -19,7 +19,6 @@
 #include "weights/discrete.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
@@ -269,5 +268,4 @@ double check_discrete(const Table& table, Findings& findings) {
   return DiscreteCheck(table, findings).run();
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 namespace fewbit::solver {
-inline namespace verification {
 
 void Findings::compare(const std::string& claim, double printed, double seen, double tolerance) {
   const bool holds = std::fabs(seen - printed) <= tolerance;  // false for NaN
@@ -22,5 +21,4 @@ void Findings::summarise(const std::string& claim, const std::string& detail) {
   if (std::none_of(list_.begin(), list_.end(), failed)) add(claim, true, detail);
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -8,7 +8,6 @@
 #include "verify/verify.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// Collects findings; a claim about many items gets one finding per item that fails, or a single
 /// one when all hold.
@@ -33,5 +32,4 @@ class Findings {
   std::vector<Finding> list_;
 };
 
-}  // namespace verification
 }  // namespace fewbit::solver

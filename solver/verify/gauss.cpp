@@ -4,14 +4,13 @@
 #include <numbers>
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
-GaussRule make_rule() {
-  constexpr double n = GaussRule::kNodes;
-  GaussRule rule{};
-  for (size_t i = 0; i < GaussRule::kNodes; ++i) {
+GaussNodes make_rule() {
+  constexpr double n = GaussNodes::kNodes;
+  GaussNodes rule{};
+  for (size_t i = 0; i < GaussNodes::kNodes; ++i) {
     // Newton on the Legendre polynomial, started at Tricomi's estimate of its root.
     double x = -std::cos(std::numbers::pi * (static_cast<double>(i) + 0.75) / (n + 0.5));
     double slope = 1.0;
@@ -34,10 +33,9 @@ GaussRule make_rule() {
 
 }  // namespace
 
-const GaussRule& gauss_rule() {
-  static const GaussRule rule = make_rule();
+const GaussNodes& gauss_rule() {
+  static const GaussNodes rule = make_rule();
   return rule;
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

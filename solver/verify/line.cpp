@@ -1,9 +1,8 @@
 #include "verify/line.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
-XLine::XLine(const Axis& axis) : axis_(axis) {
+XLine::XLine(const InputAxis& axis) : axis_(axis) {
   int direction = 0;
   double end = 0.0;
   const auto step = [&](double from, double to, double at) {
@@ -19,34 +18,33 @@ XLine::XLine(const Axis& axis) : axis_(axis) {
   }
 }
 
-Point XLine::point(double at) const {
+LinePoint XLine::point(double at) const {
   const auto first = std::lower_bound(turns_.begin(), turns_.end(), at);
   const auto last = std::upper_bound(first, turns_.end(), at);
   return {at, axis_.upto(at), static_cast<int>(first - turns_.begin()),
           static_cast<int>(last - turns_.begin())};
 }
 
-std::vector<Point> XLine::fixed_points() const {
-  std::vector<Point> points;
+std::vector<LinePoint> XLine::fixed_points() const {
+  std::vector<LinePoint> points;
   for (const Branch& branch : axis_.derivative().branches()) points.push_back(point(branch.lo));
   points.push_back(point(axis_.hi()));
   return points;
 }
 
-std::vector<Point> ValueLine::fixed_points() const {
+std::vector<LinePoint> ValueLine::fixed_points() const {
   std::vector<double> places = values_.atoms();
   places.push_back(values_.lowest());
   places.push_back(values_.highest());
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());
-  std::vector<Point> points;
+  std::vector<LinePoint> points;
   for (const double place : places) {
     points.push_back({place, values_.below(place, false), 0, 0});
-    const Point after = {place, values_.below(place, true), 0, 0};
+    const LinePoint after = {place, values_.below(place, true), 0, 0};
     if (after.before.mass > points.back().before.mass) points.push_back(after);
   }
   return points;
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

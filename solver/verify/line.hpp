@@ -6,12 +6,11 @@
 #include "verify/value_measure.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// A place where a cut may be made, with the moments of everything before it.
-struct Point {
+struct LinePoint {
   double at;
-  Moments before;
+  AxisMoments before;
   int stretch_left = 0;   ///< stretches on which f' is monotone are numbered along the line:
   int stretch_right = 0;  ///< the one that ends here or goes on, and the one that starts here
 };
@@ -24,9 +23,9 @@ class Line {
 
   /// First and last point and those that a cell must not contain, in order: kinks and turning
   /// points of f'. Two points may lie at one place, with an atom between them.
-  virtual std::vector<Point> fixed_points() const = 0;
+  virtual std::vector<LinePoint> fixed_points() const = 0;
 
-  virtual Point point(double at) const = 0;
+  virtual LinePoint point(double at) const = 0;
 
   /// The value about which the points' moments are taken.
   virtual double center() const = 0;
@@ -35,38 +34,37 @@ class Line {
   virtual bool monotone() const = 0;
 
   /// How far f' swings between two points.
-  virtual double swing(const Point& a, const Point& b) const = 0;
+  virtual double swing(const LinePoint& a, const LinePoint& b) const = 0;
 };
 
 class XLine : public Line {
  public:
-  explicit XLine(const Axis& axis);
-  std::vector<Point> fixed_points() const override;
-  Point point(double at) const override;
+  explicit XLine(const InputAxis& axis);
+  std::vector<LinePoint> fixed_points() const override;
+  LinePoint point(double at) const override;
   double center() const override { return axis_.center(); }
   bool monotone() const override { return turns_.empty(); }
-  double swing(const Point& a, const Point& b) const override {
+  double swing(const LinePoint& a, const LinePoint& b) const override {
     const auto [smallest, largest] = axis_.range(a.at, b.at);
     return std::max(0.0, largest - smallest);
   }
 
  private:
-  const Axis& axis_;
+  const InputAxis& axis_;
   std::vector<double> turns_;  ///< where f' changes its direction
 };
 
 class ValueLine : public Line {
  public:
   explicit ValueLine(const ValueMeasure& values) : values_(values) {}
-  std::vector<Point> fixed_points() const override;
-  Point point(double at) const override { return {at, values_.below(at, true), 0, 0}; }
+  std::vector<LinePoint> fixed_points() const override;
+  LinePoint point(double at) const override { return {at, values_.below(at, true), 0, 0}; }
   double center() const override { return values_.center(); }
   bool monotone() const override { return true; }
-  double swing(const Point& a, const Point& b) const override { return b.at - a.at; }
+  double swing(const LinePoint& a, const LinePoint& b) const override { return b.at - a.at; }
 
  private:
   const ValueMeasure& values_;
 };
 
-}  // namespace verification
 }  // namespace fewbit::solver

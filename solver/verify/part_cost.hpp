@@ -3,7 +3,6 @@
 #include "verify/line.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 enum class PartCost {
   spread,  ///< min over y of the integral of (v - y)^2: one level per part
@@ -15,8 +14,8 @@ struct PartCosts {
   PartCost kind;
   double center;  ///< of the points' moments
 
-  double operator()(const Point& a, const Point& b) const {
-    const Moments part = b.before - a.before;
+  double operator()(const LinePoint& a, const LinePoint& b) const {
+    const AxisMoments part = b.before - a.before;
     if (kind == PartCost::spread) {
       if (!(part.mass > 0.0)) return 0.0;
       return std::max(0.0, part.second - part.first * part.first / part.mass);
@@ -27,5 +26,4 @@ struct PartCosts {
   }
 };
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -4,7 +4,6 @@
 #include "verify/sweep.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// A stretch between two neighbouring points.
 struct Cell {
@@ -36,8 +35,8 @@ class Program {
 
   void lay_first_cells();
   void set_discounts();
-  void add_inner_points(const Point& a, const Point& b, double goal, int depth,
-                        std::vector<Point>& points) const;
+  void add_inner_points(const LinePoint& a, const LinePoint& b, double goal, int depth,
+                        std::vector<LinePoint>& points) const;
   void measure_cells();
   void forward();
   void backward();
@@ -46,7 +45,7 @@ class Program {
   bool drop_cells();
   bool split_cells();
   double correction(Index cell, Index before, Index after) const;
-  double level_gap(const Point& before, Index cell, const Point& after) const;
+  double level_gap(const LinePoint& before, Index cell, const LinePoint& after) const;
   void set_points(Layer& layer) const;
 
   const Line& line_;
@@ -54,7 +53,7 @@ class Program {
   PartCosts cost_;
   double best_;  ///< smallest total of a cut seen
   size_t cuts_;
-  std::vector<Point> points_;
+  std::vector<LinePoint> points_;
   std::vector<Cell> cells_;    ///< by left point; only survivors' entries are kept up to date
   std::vector<Index> alive_;   ///< cells that some layer holds
   std::vector<Layer> layers_;  ///< 0: the first point; 1 to cuts_; the last point
@@ -62,5 +61,4 @@ class Program {
   double work_ = 0.0;
 };
 
-}  // namespace verification
 }  // namespace fewbit::solver

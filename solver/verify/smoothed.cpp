@@ -14,7 +14,6 @@
 #include "verify/smoothed_expansion.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
@@ -27,7 +26,7 @@ constexpr double kUnsettled = 1e-10;  // what the search may leave
 
 class SmoothedCheck {
  public:
-  SmoothedCheck(const Table& table, const Axis& axis, Findings& findings)
+  SmoothedCheck(const Table& table, const InputAxis& axis, Findings& findings)
       : table_(table),
         findings_(findings),
         objective_(table.problem, axis),
@@ -173,9 +172,8 @@ class SmoothedCheck {
 
 }  // namespace
 
-void check_smoothed(const Table& table, const Axis& axis, Findings& findings) {
+void check_smoothed(const Table& table, const InputAxis& axis, Findings& findings) {
   SmoothedCheck(table, axis, findings).run();
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

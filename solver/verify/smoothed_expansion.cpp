@@ -10,7 +10,6 @@
 #include "verify/bias.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
@@ -44,7 +43,7 @@ Scatter scatter_at(const UnitSpec& unit, double x, bool folded) {
   return here;
 }
 
-std::vector<double> corners_of(const Axis& axis, const Problem& problem) {
+std::vector<double> corners_of(const InputAxis& axis, const Problem& problem) {
   std::vector<double> corners = axis.derivative().borders();
   const auto weight = make_weight(problem.weight);
   std::vector<double> breaks = weight->breaks();
@@ -83,7 +82,7 @@ struct SmoothedObjectiveCheck::Around {
   double value(int code) const { return table.levels[static_cast<size_t>(code)]; }
 };
 
-SmoothedObjectiveCheck::SmoothedObjectiveCheck(const Problem& problem, const Axis& axis)
+SmoothedObjectiveCheck::SmoothedObjectiveCheck(const Problem& problem, const InputAxis& axis)
     : axis_(axis),
       lambda_(problem.objective.lambda),
       step_(smooth_length(problem.weight)),
@@ -161,7 +160,7 @@ void SmoothedObjectiveCheck::add_squares(const Around& around, SmoothedExpansion
     const Index level = around.level(i);
     const bool last = i == table.thresholds.size();
     const double to = last ? f.hi() : std::clamp(table.thresholds[i], f.lo(), f.hi());
-    const Moments set = axis_.integrate(from, to, around.left(i));
+    const AxisMoments set = axis_.integrate(from, to, around.left(i));
     sum.gradient(level) -= 2.0 * lambda_ * set.first;
     sum.hessian(level, level) += 2.0 * lambda_ * set.mass;
     from = to;
@@ -188,5 +187,4 @@ void SmoothedObjectiveCheck::add_squares(const Around& around, SmoothedExpansion
   }
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

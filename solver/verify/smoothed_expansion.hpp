@@ -6,7 +6,6 @@
 #include "verify/units.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// F = sum over units of mass b^2 + lambda times the integral of w (f' - q)^2, to second order in
 /// the thresholds (first) and levels (last) of a table: of an even one in those of |x|.
@@ -22,7 +21,7 @@ struct SmoothedExpansion {
 class SmoothedObjectiveCheck {
  public:
   /// Throws Error where f' does not reach as far as the inputs do. `axis` must outlive this.
-  SmoothedObjectiveCheck(const Problem& problem, const Axis& axis);
+  SmoothedObjectiveCheck(const Problem& problem, const InputAxis& axis);
 
   SmoothedExpansion expand(const Table& table) const;
 
@@ -35,7 +34,7 @@ class SmoothedObjectiveCheck {
   void add_squares(const Around& around, SmoothedExpansion& sum) const;
   double square_slope(const Around& around, size_t cut, double x) const;
 
-  const Axis& axis_;
+  const InputAxis& axis_;
   double lambda_;
   double step_;  ///< over which w may be taken as linear; 0 where it is piecewise constant
   Units units_;
@@ -43,5 +42,4 @@ class SmoothedObjectiveCheck {
   std::vector<double> corners_;
 };
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -7,7 +7,6 @@
 #include <limits>
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -57,5 +56,4 @@ void Sweep::run_monge(size_t first, size_t last, size_t low, size_t high) {
   run_monge(middle + 1, last, best, high);
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -6,14 +6,13 @@
 #include "verify/part_cost.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 using Index = std::uint32_t;
 
 /// One step of the dynamic program: for every target t the least total[s] + cost(s, t) over the
 /// sources s that do not lie behind it.
 struct Sweep {
-  const std::vector<Point>& points;
+  const std::vector<LinePoint>& points;
   PartCosts cost;
   bool backward;  ///< sources lie after their targets, both lists descend
   bool monge;     ///< best sources move with their targets: divide and conquer
@@ -32,8 +31,8 @@ struct Sweep {
  private:
   double total(size_t s, size_t t) {
     ++work;
-    const Point& source = points[sources[s]];
-    const Point& target = points[targets[t]];
+    const LinePoint& source = points[sources[s]];
+    const LinePoint& target = points[targets[t]];
     return totals[s] + (backward ? cost(target, source) : cost(source, target));
   }
   bool reaches(size_t s, size_t t) const {
@@ -44,5 +43,4 @@ struct Sweep {
   void run_monge(size_t first, size_t last, size_t low, size_t high);
 };
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -7,7 +7,6 @@
 #include "verify/value_measure.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
@@ -27,7 +26,7 @@ struct Gap {
 
 class UnbiasedCheck {
  public:
-  UnbiasedCheck(const Table& table, const Axis& axis)
+  UnbiasedCheck(const Table& table, const InputAxis& axis)
       : levels_(table.levels),
         axis_(axis),
         values_(axis),
@@ -76,16 +75,16 @@ class UnbiasedCheck {
   /// How far level j is from its best place between its neighbours.
   double distance(size_t j) const {
     if (std::fabs(imbalance(j)) <= rounding(j, unresolved())) return 0.0;
-    const Moments below = values_.below(levels_[j - 1], true);
-    const Moments above = values_.below(levels_[j + 1], false);
+    const AxisMoments below = values_.below(levels_[j - 1], true);
+    const AxisMoments above = values_.below(levels_[j + 1], false);
     const double lower = levels_[j - 1] - values_.center();
     const double upper = levels_[j + 1] - values_.center();
     double lo = levels_[j - 1];
     double hi = levels_[j + 1];
     for (double y = lo + (hi - lo) / 2; lo < y && y < hi; y = lo + (hi - lo) / 2) {
-      const Moments here = values_.below(y, true);
-      const Moments left = here - below;
-      const Moments right = above - here;
+      const AxisMoments here = values_.below(y, true);
+      const AxisMoments left = here - below;
+      const AxisMoments right = above - here;
       const double balance = (left.first - lower * left.mass) - (upper * right.mass - right.first);
       (balance < 0.0 ? lo : hi) = y;
     }
@@ -134,7 +133,7 @@ class UnbiasedCheck {
     const auto right = std::upper_bound(levels_.begin() + 1, levels_.end() - 1, value);
     Gap& gap = gaps_[static_cast<size_t>(right - levels_.begin()) - 1];
     const double width = *right - *(right - 1);
-    const Moments here = axis_.integrate(a, b, *(right - 1));
+    const AxisMoments here = axis_.integrate(a, b, *(right - 1));
     gap.mass += here.mass;
     gap.from_left += here.first;
     gap.from_right += width * here.mass - here.first;
@@ -142,7 +141,7 @@ class UnbiasedCheck {
   }
 
   const std::vector<double>& levels_;
-  const Axis& axis_;
+  const InputAxis& axis_;
   const ValueMeasure values_;
   std::vector<Gap> gaps_;
   std::vector<double> atoms_;  ///< mass on the levels themselves
@@ -152,7 +151,7 @@ class UnbiasedCheck {
 
 }  // namespace
 
-Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings) {
+Measured check_unbiased(const Table& table, const InputAxis& axis, Findings& findings) {
   const auto& levels = table.levels;
   const auto& f = axis.derivative();
   const UnbiasedCheck check(table, axis);
@@ -180,5 +179,4 @@ Measured check_unbiased(const Table& table, const Axis& axis, Findings& findings
   return measured;
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

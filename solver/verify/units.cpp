@@ -11,7 +11,6 @@
 #include "verify/gauss.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
@@ -43,10 +42,10 @@ void add_normal(Units& units, double mean, double sigma, double tau, double mass
 /// b^2 is analytic in log sigma as far as 0.6 from the real line: panels of 2/3 leave 4^-24.
 Units units_of_mixture(double smallest, double largest, double tau) {
   const int panels = std::max(1, static_cast<int>(std::ceil(1.5 * std::log(largest / smallest))));
-  const GaussRule& rule = gauss_rule();
+  const GaussNodes& rule = gauss_rule();
   Units units;
   for (int panel = 0; panel < panels; ++panel) {
-    for (size_t i = 0; i < GaussRule::kNodes; ++i) {
+    for (size_t i = 0; i < GaussNodes::kNodes; ++i) {
       const double share = (panel + (1.0 + rule.nodes[i]) / 2) / panels;
       const double sigma = smallest * std::pow(largest / smallest, share);
       add_normal(units, 0.0, sigma, tau, rule.weights[i] / 2 / panels);
@@ -75,10 +74,10 @@ Units units_of_gamma(const GammaLaw& law, double mean, double scale, double tau)
   const double hi = law.mode() + std::min(curved, 1.0 + std::log1p(40.0 / law.shape));
   const double width = std::min(0.5, 1.0 / std::sqrt(law.shape));
   const double panels = std::ceil((hi - lo) / width);
-  const GaussRule& rule = gauss_rule();
+  const GaussNodes& rule = gauss_rule();
   Units units;
   for (double panel = 0.0; panel < panels; ++panel) {
-    for (size_t i = 0; i < GaussRule::kNodes; ++i) {
+    for (size_t i = 0; i < GaussNodes::kNodes; ++i) {
       const double y = lo + (hi - lo) / panels * (panel + (1.0 + rule.nodes[i]) / 2);
       const double mass = rule.weights[i] * std::exp(law.at(y) - law.at(law.mode()));
       if (mass > 1e-17) add_normal(units, mean, scale * std::exp(law.power * y), tau, mass);
@@ -99,10 +98,10 @@ void add_even_means(Units& units, double lo, double hi, double mass, double spre
     units.push_back({middle + off, spread, mass * 5 / 18});
     return;
   }
-  const GaussRule& rule = gauss_rule();
+  const GaussNodes& rule = gauss_rule();
   const double parts = std::ceil(width / spread);
   for (double part = 0.0; part < parts; ++part) {
-    for (size_t i = 0; i < GaussRule::kNodes; ++i) {
+    for (size_t i = 0; i < GaussNodes::kNodes; ++i) {
       const double x = lo + width / parts * (part + (1.0 + rule.nodes[i]) / 2);
       units.push_back({x, spread, mass / parts * rule.weights[i] / 2});
     }
@@ -203,5 +202,4 @@ Units::const_iterator end_of_spread(Units::const_iterator first, Units::const_it
                       [&](const UnitSpec& next) { return next.spread != first->spread; });
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

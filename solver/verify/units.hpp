@@ -5,7 +5,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// Spreads after which a normal density counts no more: it is below 1e-17 of its peak.
 constexpr double kReach = 8.8;
@@ -22,5 +21,4 @@ Domain reach_of(Units::const_iterator first, Units::const_iterator last);
 /// The end of the units that begin at `first` and have its spread.
 Units::const_iterator end_of_spread(Units::const_iterator first, Units::const_iterator last);
 
-}  // namespace verification
 }  // namespace fewbit::solver

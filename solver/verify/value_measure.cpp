@@ -3,9 +3,8 @@
 #include <algorithm>
 
 namespace fewbit::solver {
-inline namespace verification {
 
-ValueMeasure::ValueMeasure(const Axis& axis)
+ValueMeasure::ValueMeasure(const InputAxis& axis)
     : axis_(axis), lowest_(axis.derivative().min_value()), highest_(axis.derivative().max_value()) {
   for (const Branch& branch : axis.derivative().branches()) {
     parts_.push_back({branch, axis.upto(branch.lo), axis.upto(branch.hi)});
@@ -18,8 +17,8 @@ ValueMeasure::ValueMeasure(const Axis& axis)
   atoms_.erase(std::unique(atoms_.begin(), atoms_.end()), atoms_.end());
 }
 
-Moments ValueMeasure::below(double value, bool inclusive) const {
-  Moments sum;
+AxisMoments ValueMeasure::below(double value, bool inclusive) const {
+  AxisMoments sum;
   for (const Part& part : parts_) {
     const Branch& branch = part.branch;
     const auto [small, large] = std::minmax(branch.value_lo, branch.value_hi);
@@ -29,12 +28,11 @@ Moments ValueMeasure::below(double value, bool inclusive) const {
     } else if (value >= large) {
       sum += part.after - part.before;
     } else if (value > small) {
-      const Moments here = axis_.upto(axis_.derivative().solve(branch, value));
+      const AxisMoments here = axis_.upto(axis_.derivative().solve(branch, value));
       sum += branch.direction > 0 ? here - part.before : part.after - here;
     }
   }
   return sum;
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -5,12 +5,11 @@
 #include "verify/axis.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// The distribution of the values f'(x) under the density of `axis`.
 class ValueMeasure {
  public:
-  explicit ValueMeasure(const Axis& axis);
+  explicit ValueMeasure(const InputAxis& axis);
 
   double lowest() const { return lowest_; }
   double highest() const { return highest_; }
@@ -22,21 +21,20 @@ class ValueMeasure {
 
   /// Moments about center() of the values below `value`, those equal to it included or not
   /// (only an atom makes a difference).
-  Moments below(double value, bool inclusive) const;
+  AxisMoments below(double value, bool inclusive) const;
 
  private:
   struct Part {
     Branch branch;
-    Moments before;  ///< axis.upto(branch.lo)
-    Moments after;   ///< axis.upto(branch.hi)
+    AxisMoments before;  ///< axis.upto(branch.lo)
+    AxisMoments after;   ///< axis.upto(branch.hi)
   };
 
-  const Axis& axis_;
+  const InputAxis& axis_;
   std::vector<Part> parts_;
   std::vector<double> atoms_;
   double lowest_;
   double highest_;
 };
 
-}  // namespace verification
 }  // namespace fewbit::solver

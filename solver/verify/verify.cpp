@@ -15,7 +15,6 @@
 #include "verify/discrete.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 namespace {
 
@@ -142,13 +141,13 @@ class Verifier {
     const Domain domain = finite_domain(table_.problem, *weight);
     if (axis_.folded() && weight->is_even() && domain.lo == -domain.hi) return HUGE_VAL;
     if (!axis_.folded() && domain.lo >= 0.0) return HUGE_VAL;
-    const Axis other(table_.problem, !axis_.folded());
+    const InputAxis other(table_.problem, !axis_.folded());
     return confirm(XLine(other), HUGE_VAL);
   }
 
   const Table& table_;
   Findings& findings_;
-  const Axis axis_;
+  const InputAxis axis_;
   bool squared_;
 };
 
@@ -201,5 +200,4 @@ std::vector<Finding> verify_file(const std::string& path, bool canonical) {
   return findings;
 }
 
-}  // namespace verification
 }  // namespace fewbit::solver

@@ -6,7 +6,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace verification {
 
 /// One statement that was checked, with both figures where they differ.
 struct Finding {
@@ -24,5 +23,4 @@ std::vector<Finding> verify_table(const Table& table);
 /// an unreadable file.
 std::vector<Finding> verify_file(const std::string& path, bool canonical = false);
 
-}  // namespace verification
 }  // namespace fewbit::solver

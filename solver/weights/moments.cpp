@@ -6,7 +6,6 @@
 #include <utility>
 
 namespace fewbit::solver {
-inline namespace sampling {
 
 namespace {
 
@@ -102,5 +101,4 @@ bool UnitMoments::looks_transposed() const {
   return beyond_chance > 0.02 && beyond_chance > 2.0 * (of_columns / whole - 1.0 / rows);
 }
 
-}  // namespace sampling
 }  // namespace fewbit::solver

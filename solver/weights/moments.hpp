@@ -7,7 +7,6 @@
 #include "weights/samples.hpp"
 
 namespace fewbit::solver {
-inline namespace sampling {
 
 /// More than a few hundred units of equal masses are sorted by mean and joined in runs: means
 /// averaged, spreads by root mean square.
@@ -51,5 +50,4 @@ class UnitMoments {
   std::vector<double> row_sums_;  ///< empty where there are too many rows to look transposed
 };
 
-}  // namespace sampling
 }  // namespace fewbit::solver

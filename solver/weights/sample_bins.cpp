@@ -6,7 +6,6 @@
 #include "weights/samples.hpp"
 
 namespace fewbit::solver {
-inline namespace sampling {
 
 namespace {
 
@@ -50,12 +49,12 @@ double end_of(const SampleCell& group) {
 SampleBins hug(const std::vector<SampleCell>& groups) {
   SampleBins bins;
   const double least = groups.front().least;
-  bins.edges.push_back(std::max(before(least), -kLargestInput));
+  bins.edges.push_back(std::max(just_before(least), -kLargestInput));
   for (size_t i = 0; i < groups.size(); ++i) {
     bins.counts.push_back(groups[i].count);
     if (i + 1 == groups.size()) break;
     const double end = end_of(groups[i]);
-    const double begin = before(groups[i + 1].least);
+    const double begin = just_before(groups[i + 1].least);
     if (begin <= end) {
       bins.edges.push_back(below_mark(mark_of(groups[i + 1].least)));
     } else if (share_gap(groups[i], groups[i + 1])) {
@@ -79,5 +78,4 @@ SampleBins bins_of(const std::vector<SampleCell>& cells, size_t total) {
   }
 }
 
-}  // namespace sampling
 }  // namespace fewbit::solver

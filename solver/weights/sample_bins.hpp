@@ -5,7 +5,6 @@
 #include "weights/sample_cells.hpp"
 
 namespace fewbit::solver {
-inline namespace sampling {
 
 struct SampleBins {
   std::vector<double> edges;
@@ -19,5 +18,4 @@ struct SampleBins {
 /// are farther out.
 SampleBins bins_of(const std::vector<SampleCell>& cells, size_t total);
 
-}  // namespace sampling
 }  // namespace fewbit::solver

@@ -8,7 +8,6 @@
 #include "weights/samples.hpp"
 
 namespace fewbit::solver {
-inline namespace sampling {
 
 namespace {
 
@@ -51,7 +50,7 @@ double below_mark(double mark) {
   return mark == 0.0 ? -0.5 * kLeastSample : value_of(key_of(mark) - kMarkStep / 2);
 }
 
-double before(double sample) {
+double just_before(double sample) {
   return mark_of(sample) == 0.0 ? -kLeastSample : value_of(key_of(sample) - kMarkStep);
 }
 
@@ -200,5 +199,4 @@ bool SampleCells::needs_another_pass() {
   return true;
 }
 
-}  // namespace sampling
 }  // namespace fewbit::solver

@@ -8,7 +8,6 @@
 #include "table/table.hpp"
 
 namespace fewbit::solver {
-inline namespace sampling {
 
 /// Samples closer to zero than this count as zero: bins have to be wider than 1e-100.
 inline constexpr double kLeastSample = 1e-80;
@@ -23,7 +22,7 @@ double mark_of(double sample);
 /// Halfway to the mark below a mark.
 double below_mark(double mark);
 /// A mark's distance below a sample: a bin for it alone lies between both.
-double before(double sample);
+double just_before(double sample);
 
 /// The samples of one stretch of the axis: how many, and the ends of them.
 struct SampleCell {
@@ -101,5 +100,4 @@ class SampleCells {
   size_t seen_ = 0;
 };
 
-}  // namespace sampling
 }  // namespace fewbit::solver

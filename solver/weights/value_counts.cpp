@@ -7,7 +7,6 @@
 #include "weights/sample_cells.hpp"
 
 namespace fewbit::solver {
-inline namespace sampling {
 
 namespace {
 
@@ -63,5 +62,4 @@ std::vector<ValueMass> ValueCounts::shares(const Domain& ends) const {
   return result;
 }
 
-}  // namespace sampling
 }  // namespace fewbit::solver

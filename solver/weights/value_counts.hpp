@@ -9,7 +9,6 @@
 #include "weights/discrete.hpp"
 
 namespace fewbit::solver {
-inline namespace sampling {
 
 /// Counts how often each value comes, as long as there are at most kMostValues different ones.
 /// Magnitudes below kLeastSample count as zero.
@@ -37,5 +36,4 @@ class ValueCounts {
   size_t total_ = 0;
 };
 
-}  // namespace sampling
 }  // namespace fewbit::solver

@@ -8,7 +8,7 @@
 
 namespace fewbit::solver::bound_test {
 /// Least total over all cuts at `points`: the plain cubic program.
-double brute_force(const std::vector<Point>& points, const PartCosts& cost, int parts) {
+double brute_force(const std::vector<LinePoint>& points, const PartCosts& cost, int parts) {
   std::vector<double> total(points.size(), HUGE_VAL);
   total[0] = 0.0;
   for (int part = 0; part < parts; ++part) {
@@ -23,8 +23,8 @@ double brute_force(const std::vector<Point>& points, const PartCosts& cost, int 
   return total.back();
 }
 
-std::vector<Point> grid(const Line& line, double lo, double hi, int cells) {
-  std::vector<Point> points = {line.fixed_points().front()};
+std::vector<LinePoint> grid(const Line& line, double lo, double hi, int cells) {
+  std::vector<LinePoint> points = {line.fixed_points().front()};
   for (int i = 1; i < cells; ++i) points.push_back(line.point(lo + (hi - lo) * i / cells));
   points.push_back(line.fixed_points().back());
   return points;
@@ -51,7 +51,7 @@ void expect_tight(const Line& line, double lo, double hi, PartCost cost, int par
 
 TEST(Bound, IsTightForIntervals) {
   for (const char* f : {"x*normcdf(x)", "tanh(x)", "where(x > 0, x, expm1(x))"}) {
-    const Axis axis(make_problem(f, Form::intervals, 2, {}, {-5, 5}), false);
+    const InputAxis axis(make_problem(f, Form::intervals, 2, {}, {-5, 5}), false);
     for (const int parts : {1, 2, 3, 5}) {
       expect_tight(XLine(axis), -5, 5, PartCost::spread, parts);
     }
@@ -60,7 +60,7 @@ TEST(Bound, IsTightForIntervals) {
 
 TEST(Bound, IsTightForLevelsAndUnbiased) {
   for (const char* f : {"x*normcdf(x)", "tanh(x)", "x*sigmoid(x)"}) {
-    const Axis axis(make_problem(f, Form::levels, 2, normal_weight(0.2, 1.5), {-5, 5}), false);
+    const InputAxis axis(make_problem(f, Form::levels, 2, normal_weight(0.2, 1.5), {-5, 5}), false);
     const ValueMeasure values(axis);
     for (const int parts : {1, 2, 3, 5}) {
       expect_tight(ValueLine(values), values.lowest(), values.highest(), PartCost::spread, parts);
@@ -70,7 +70,7 @@ TEST(Bound, IsTightForLevelsAndUnbiased) {
 }
 
 TEST(Bound, ReachesClosedFormsToRounding) {
-  const Axis axis(make_problem("x^2/2", Form::intervals, 2, {}, {0, 1}), false);
+  const InputAxis axis(make_problem("x^2/2", Form::intervals, 2, {}, {0, 1}), false);
   const ValueMeasure values(axis);
   for (const int k : {2, 3, 7, 16}) {
     auto ask = request(PartCost::spread, k);
@@ -84,7 +84,7 @@ TEST(Bound, ReachesClosedFormsToRounding) {
 }
 
 TEST(Bound, StopsAtTheClaim) {
-  const Axis axis(make_problem("tanh(x)", Form::intervals, 2), true);
+  const InputAxis axis(make_problem("tanh(x)", Form::intervals, 2), true);
   auto ask = request(PartCost::spread, 8);
   const double best = lower_bound_of(XLine(axis), ask);
   ask.claim = best * 0.9;
@@ -95,14 +95,14 @@ TEST(Bound, StopsAtTheClaim) {
 
 TEST(Bound, FindsNothingToCutInASmallerSpread) {
   // Atoms only: as many parts as values cost nothing.
-  const Axis axis(make_problem("clamp(x, -1, 1)", Form::levels, 2), false);
+  const InputAxis axis(make_problem("clamp(x, -1, 1)", Form::levels, 2), false);
   const ValueMeasure values(axis);
   EXPECT_EQ(lower_bound_of(ValueLine(values), request(PartCost::spread, 2)), 0.0);
   EXPECT_EQ(values.atoms(), (std::vector<double>{0.0, 1.0}));
 }
 
 TEST(ValueMeasure, CountsMassBelowAValue) {
-  const Axis axis(make_problem("x^3/3", Form::levels, 2, {}, {-2, 1}), false);  // f' = x^2
+  const InputAxis axis(make_problem("x^3/3", Form::levels, 2, {}, {-2, 1}), false);  // f' = x^2
   const ValueMeasure values(axis);
   EXPECT_NEAR(values.below(0.25, true).mass, 1.0, 1e-14);
   EXPECT_NEAR(values.below(2.25, true).mass, 2.5, 1e-14);

@@ -20,7 +20,7 @@ bool accepted(const Table& table) {
 /// Error, gap and bias as they are after a change of thresholds or levels.
 void evaluate_again(Table& table) {
   Findings ignored;
-  table.error = check_intervals(table, Axis(table.problem, false), false, ignored).error;
+  table.error = check_intervals(table, InputAxis(table.problem, false), false, ignored).error;
   table.relative_gap = (table.error - table.lower_bound) / table.error;
   table.smoothed_bias = recompute_bias(table);
 }

@@ -36,7 +36,7 @@ std::vector<double*> numbers_of(Table& table) {
 }
 
 /// Only what is said of thresholds, codes and levels.
-bool conditions_hold(const Table& table, const Axis& axis) {
+bool conditions_hold(const Table& table, const InputAxis& axis) {
   Findings findings;
   const bool smoothed = table.problem.objective.smoothed;
   if (table.problem.form == Form::unbiased) {
@@ -64,7 +64,7 @@ TEST(ShippedTables, AllVerify) {
 TEST(ShippedTables, RejectAChangeOfOneBillionthInAnyThresholdOrLevel) {
   for (const std::string& path : shipped_tables()) {
     Table table = read_table(path);
-    const Axis axis(table.problem, table.symmetry == Symmetry::even);
+    const InputAxis axis(table.problem, table.symmetry == Symmetry::even);
     for (double* number : numbers_of(table)) {
       const double kept = *number;
       for (const double change : {-kChange, kChange}) {

@@ -27,7 +27,7 @@ WeightSpec normal_weight(double mean, double sigma) {
 namespace {
 
 /// Thresholds and codes that take every x to its nearest level.
-void cut_at_midpoints(Table& table, const Axis& axis) {
+void cut_at_midpoints(Table& table, const InputAxis& axis) {
   struct Crossing {
     double x;
     int code;
@@ -66,8 +66,8 @@ void cut_at_midpoints(Table& table, const Axis& axis) {
   }
 }
 
-double move_to_means(Table& table, const Axis& axis) {
-  std::vector<Moments> sets(table.levels.size());
+double move_to_means(Table& table, const InputAxis& axis) {
+  std::vector<AxisMoments> sets(table.levels.size());
   for (size_t i = 0; i < table.codes.size(); ++i) {
     const auto code = static_cast<size_t>(table.codes[i]);
     const double from = i > 0 ? table.thresholds[i - 1] : axis.lo();
@@ -84,7 +84,7 @@ double move_to_means(Table& table, const Axis& axis) {
 }
 
 /// Integral of (v - a)+ over values below b, by the x axis.
-double pull(const Axis& axis, double a, double b, bool from_right) {
+double pull(const InputAxis& axis, double a, double b, bool from_right) {
   double sum = 0.0;
   for (const Branch& branch : axis.derivative().branches()) {
     const auto [small, large] = std::minmax(branch.value_lo, branch.value_hi);
@@ -95,14 +95,14 @@ double pull(const Axis& axis, double a, double b, bool from_right) {
     double& at_large = branch.direction >= 0 ? x1 : x0;
     if (small < a) at_small = axis.derivative().solve(branch, a);
     if (large > b) at_large = axis.derivative().solve(branch, b);
-    const Moments here = axis.integrate(x0, x1, from_right ? b : a);
+    const AxisMoments here = axis.integrate(x0, x1, from_right ? b : a);
     sum += from_right ? -here.first : here.first;
   }
   return sum;
 }
 
 /// Puts each inner level where it balances its neighbours; returns the largest move.
-double balance(std::vector<double>& levels, const Axis& axis) {
+double balance(std::vector<double>& levels, const InputAxis& axis) {
   double moved = 0.0;
   for (size_t j = 1; j + 1 < levels.size(); ++j) {
     double lo = levels[j - 1];
@@ -128,7 +128,7 @@ Table slow_table(const Problem& problem, std::vector<double> start, Symmetry sym
   table.symmetry = symmetry;
   table.levels = std::move(start);
   table.solver = "slow";
-  const Axis axis(problem, symmetry == Symmetry::even);
+  const InputAxis axis(problem, symmetry == Symmetry::even);
   const bool unbiased = problem.form == Form::unbiased;
   if (unbiased) {
     table.levels.front() = axis.derivative().min_value();

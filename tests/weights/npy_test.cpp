@@ -84,7 +84,7 @@ TEST(Npy, ReadsEveryHalf) {
                                     {0x7bff, 65504.0}}) {
     const auto text = npy_text(npy_dictionary("<f2", "(2,)"), words({bits, 0x5000}));
     const auto spec = read_npy(text);
-    EXPECT_EQ(sampling::before(std::min(value, 32.0)), spec.edges.front());
+    EXPECT_EQ(just_before(std::min(value, 32.0)), spec.edges.front());
     EXPECT_EQ(std::max(value, 32.0), spec.edges.back());
   }
   EXPECT_EQ(refusal(npy_text(npy_dictionary("<f2", "(2,)"), words({0x3c00, 0xfc00}))),

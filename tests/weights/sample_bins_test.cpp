@@ -130,7 +130,7 @@ TEST(Marks, AreFiveHundredDoublesApart) {
     EXPECT_LT(mark_of(below_mark(mark_of(mark))), mark_of(mark)) << "belongs to the mark below";
   }
   EXPECT_EQ(mark_of(double{-0.1F}), double{-0.1F});
-  EXPECT_EQ(before(1.0), 1.0 - 512 * 0x1p-53);
+  EXPECT_EQ(just_before(1.0), 1.0 - 512 * 0x1p-53);
   EXPECT_EQ(below_mark(-1.0), -1.0 - 256 * 0x1p-52);
   EXPECT_EQ(below_mark(1.0), 1.0 - 256 * 0x1p-53);
 }

@@ -45,7 +45,7 @@ TEST(Samples, MassesEqualANaiveCount) {
     const double high = *std::max_element(samples.begin(), samples.end());
     RC_PRE(low < high);
     const auto spec = histogram_of(samples);
-    RC_ASSERT(spec.edges.front() == sampling::before(low));
+    RC_ASSERT(spec.edges.front() == just_before(low));
     RC_ASSERT(spec.edges.back() == high);
     for (size_t i = 0; i < spec.masses.size(); ++i) {
       const auto count = std::count_if(samples.begin(), samples.end(), [&](double x) {
@@ -163,7 +163,7 @@ TEST(Samples, BeyondAQuantileCountAsIt) {
   // Ten of them on either side: -1e9 and 0 to 2.25 without 0.75; 1e9 and 247.75 up.
   EXPECT_EQ(fitted.summary.least, 2.5);
   EXPECT_EQ(fitted.summary.greatest, 247.5);
-  EXPECT_EQ(fitted.weight.edges.front(), sampling::before(2.5));
+  EXPECT_EQ(fitted.weight.edges.front(), just_before(2.5));
   EXPECT_EQ(fitted.weight.edges.back(), 247.5);
   EXPECT_NEAR(fitted.weight.masses.front(), 0.011, 1e-15);
   EXPECT_EQ(fit_text(kNpy, text, 1.0).weight.edges.back(), 1e9);
