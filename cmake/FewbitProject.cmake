@@ -33,6 +33,7 @@ option(FEWBIT_UNITY_TESTS "Compile several files of a test together" ON)
 option(FEWBIT_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 set(FEWBIT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 set(FEWBIT_TEST_PREFIX "" CACHE STRING "Put before the name of every test")
+set(FEWBIT_SANITIZED_CASES "" CACHE STRING "Cases that sanitizers see, as for --gtest_filter")
 
 # Private interface of every target of ours; never exported.
 add_library(fewbit_build INTERFACE)
@@ -167,7 +168,8 @@ function(fewbit_test name)
   foreach(shard RANGE 1 ${shards})
     math(EXPR index "${shard} - 1")
     set(test ${FEWBIT_TEST_PREFIX}${name}.${shard}_of_${shards})
-    add_test(NAME ${test} COMMAND ${name}_test --gtest_filter=-${unsanitized})
+    add_test(NAME ${test}
+      COMMAND ${name}_test --gtest_filter=${FEWBIT_SANITIZED_CASES}-${unsanitized})
     set_tests_properties(${test} PROPERTIES
       TIMEOUT 1200 COST 50  # before the many short ones, the longest are among them
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};FEWBIT_FUZZ_SECONDS=60")

@@ -229,7 +229,7 @@ TEST(CheckpointScope, ARuleForAnActivationInsideIsNotForWhatFollows) {
     at::mul(y, y);
   }
   for (const Compressor::Site& site : compressor.sites()) {
-    EXPECT_NE(site.stored.text(), "cast, bf16") << compressor.report();
+    EXPECT_NE(site.stored.codec, "cast, bf16") << compressor.report();
   }
 }
 

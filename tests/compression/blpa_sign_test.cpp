@@ -1,5 +1,4 @@
 // Signs that relu needs of what a norm gives, read from the codes of the norm's input.
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -8,9 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/compression_model.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::blpa_sign_test {
 
+using test::IsCoded;
+using test::IsRecomputed;
 using torch::autograd::grad;
 
 constexpr int64_t kChannels = 24;
@@ -38,12 +40,12 @@ struct Norm {
   }
 };
 
-std::vector<std::string> codecs_of_activations(const Compressor& compressor) {
-  std::vector<std::string> codecs;
+std::vector<StoredAs> activations_of(const Compressor& compressor) {
+  std::vector<StoredAs> activations;
   for (const Compressor::Site& site : compressor.sites()) {
-    if (site.operation == "fewbit::activation") codecs.push_back(site.stored.text());
+    if (site.operation == "fewbit::activation") activations.push_back(site.stored);
   }
-  return codecs;
+  return activations;
 }
 
 /// Of each element whether the relu behind y passes its gradient on.
@@ -66,7 +68,7 @@ TEST(BlpaSign, IsThatOfTheNormsOutput) {
           y = norm.output();
           z = at::relu(y);
         }
-        ASSERT_EQ(codecs_of_activations(compressor).at(0), "recomputed: sign of norm")
+        ASSERT_THAT(activations_of(compressor).at(0), IsRecomputed("sign of norm"))
             << compressor.report();
         const at::Tensor deviation = norm.x.detach().to(at::kDouble).std({0, 2, 3}, false, true);
         const at::Tensor largest = norm.x.detach().to(at::kDouble).abs().amax({0, 2, 3}, true);
@@ -97,9 +99,10 @@ TEST(BlpaSign, IsKeptWhereAnotherNormsCodesServe) {
     second = at::batch_norm(x, norm.weight, other, {}, {}, true, 0.1, 1e-5, false);
     z = at::relu(second) + at::relu(first);
   }
-  std::vector<std::string> codecs = codecs_of_activations(compressor);
-  std::sort(codecs.begin(), codecs.end());  // compilers call the terms of a sum in either order
-  EXPECT_EQ(codecs, (std::vector<std::string>{"few-bit table, 1 bit", "recomputed: sign of norm"}));
+  // Compilers call the terms of a sum in either order.
+  EXPECT_THAT(
+      activations_of(compressor),
+      testing::UnorderedElementsAre(IsCoded("few-bit table", 1), IsRecomputed("sign of norm")));
   EXPECT_TRUE(at::equal(passes(second, z), second.gt(0.0)));
 }
 
@@ -117,7 +120,7 @@ TEST(BlpaSign, IsKeptWhereCodesAreNoNorms) {
     y = at::batch_norm(x, norm.weight, norm.bias, {}, {}, true, 0.1, 1e-5, false);
     z = z + at::relu(y);
   }
-  EXPECT_EQ(codecs_of_activations(compressor), std::vector<std::string>{"few-bit table, 1 bit"});
+  EXPECT_THAT(activations_of(compressor), testing::ElementsAre(IsCoded("few-bit table", 1)));
   EXPECT_TRUE(at::equal(passes(y, z), y.gt(0.0)));
 }
 

@@ -6,6 +6,7 @@
 #include "fewbit/fewbit.hpp"
 #include "tests/support/compression_model.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::blpa_test {
 
@@ -64,11 +65,11 @@ TEST(Blpa, OneTensorServesNormReluAndConvolution) {
     ASSERT_GE(sites.size(), 6U) << compressor.report();
     const int64_t elements = 16 * 16 * 12 * 12;
     for (const size_t i : {0U, 3U}) {
-      EXPECT_EQ(sites[i].stored.text(), "fixed point, " + std::to_string(bits) + " bits");
+      EXPECT_THAT(sites[i].stored, IsCoded("fixed point", bits));
       EXPECT_EQ(sites[i].bytes_after, elements * bits / 8 + 4 * 16 * 4);
-      EXPECT_EQ(sites[i + 1].stored.text(), "recomputed: sign of norm");
+      EXPECT_THAT(sites[i + 1].stored, IsRecomputed("sign of norm"));
       EXPECT_EQ(sites[i + 1].bytes_after, 2 * 16 * 4);  // the norm's parameters, for both
-      EXPECT_EQ(sites[i + 2].stored.text(), "recomputed: relu of norm");
+      EXPECT_THAT(sites[i + 2].stored, IsRecomputed("relu of norm"));
       EXPECT_EQ(sites[i + 2].bytes_after, 0);
     }
   }
@@ -152,17 +153,17 @@ TEST(Blpa, TakesNormsOfBatchesLayersAndGroups) {
   torch::nn::GroupNorm group(torch::nn::GroupNormOptions(2, 8));
   for (const auto& sites : {sites_of(batch, {16, 8, 6, 5}), sites_of(plain, {16, 8, 6, 5}),
                             sites_of(layer, {16, 8, 6, 5}), sites_of(group, {16, 8, 6, 5})}) {
-    EXPECT_EQ(sites.at(0).stored.text(), "fixed point, 8 bits");
+    EXPECT_THAT(sites.at(0).stored, IsCoded("fixed point", 8));
   }
   torch::nn::BatchNorm1d rows(64);
-  EXPECT_EQ(sites_of(rows, {100, 64}).at(0).stored.text(), "fixed point, 8 bits");
+  EXPECT_THAT(sites_of(rows, {100, 64}).at(0).stored, IsCoded("fixed point", 8));
 }
 
 // By its running statistics a norm makes anything of its input.
 TEST(Blpa, LeavesNormsInEvaluationToGroups) {
   torch::nn::BatchNorm2d norm(8);
   norm->eval();
-  EXPECT_EQ(sites_of(norm, {16, 8, 6, 5}).at(0).stored.text(), "group, 8 bits");
+  EXPECT_THAT(sites_of(norm, {16, 8, 6, 5}).at(0).stored, IsCoded("group", 8));
   Compressor compressor(with_bits(4));
   const at::Tensor x = at::randn({16, 8, 6, 5}).requires_grad_();
   for (const bool is_training : {true, false, true}) {
@@ -170,13 +171,13 @@ TEST(Blpa, LeavesNormsInEvaluationToGroups) {
     const CompressionScope scope(compressor);
     norm(x * 1.0);
   }
-  EXPECT_EQ(compressor.sites().at(0).stored.text(), "fixed point, 4 bits");
+  EXPECT_THAT(compressor.sites().at(0).stored, IsCoded("fixed point", 4));
 }
 
 TEST(Blpa, TakesNormsWhoseWeightsAreZero) {
   torch::nn::BatchNorm2d norm(8);
   torch::nn::init::zeros_(norm->weight);
-  EXPECT_EQ(sites_of(norm, {16, 8, 6, 5}).at(0).stored.text(), "fixed point, 8 bits");
+  EXPECT_THAT(sites_of(norm, {16, 8, 6, 5}).at(0).stored, IsCoded("fixed point", 8));
 }
 
 TEST(Blpa, GroupsWhatIsNoNormsInput) {
@@ -185,8 +186,8 @@ TEST(Blpa, GroupsWhatIsNoNormsInput) {
   for (int step = 0; step < 2; ++step) gradients(model, input(), &compressor);
   const std::vector<Compressor::Site> sites = coded_sites(compressor);
   ASSERT_EQ(sites.size(), 2U);
-  EXPECT_EQ(sites[0].stored.text(), "fixed point, 4 bits");
-  EXPECT_EQ(sites[1].stored.text(), "group, 4 bits");
+  EXPECT_THAT(sites[0].stored, IsCoded("fixed point", 4));
+  EXPECT_THAT(sites[1].stored, IsCoded("group", 4));
 }
 
 TEST(Blpa, GoesOnFromAFileBitForBit) {

@@ -88,7 +88,7 @@ TEST(CheckpointInput, IsExactWhereALogarithmFollows) {
   };
   for (const auto& [name, operation, forward] : cases) {
     const Outcome outcome = run(forward, operation, 2);
-    EXPECT_THAT(outcome.codecs, testing::Each(kDivided)) << name << '\n' << outcome.report;
+    EXPECT_THAT(outcome.stored, testing::Each(kDivided)) << name << '\n' << outcome.report;
     EXPECT_LT(outcome.error, 1e-4) << name << '\n' << outcome.report;
   }
 }
@@ -199,7 +199,7 @@ TEST(CheckpointInput, IsExactWhereTheFunctionChooses) {
       return checkpoint(function, h).pow(2.0).mean();
     };
     const Outcome outcome = run(forward, kCheckpoint, 2);
-    EXPECT_THAT(outcome.codecs, testing::Each(kDivided)) << name << '\n' << outcome.report;
+    EXPECT_THAT(outcome.stored, testing::Each(kDivided)) << name << '\n' << outcome.report;
     EXPECT_LT(outcome.error, 0.2) << name << '\n' << outcome.report;
   }
 }

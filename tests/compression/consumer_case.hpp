@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "tests/compression/recompute_network.hpp"
+#include "tests/support/stored_as.hpp"
 
 // One loss of an input [64, 256], and what becomes of what an operation keeps for it.
 namespace fewbit::test {
 
 using Forward = std::function<at::Tensor(const at::Tensor&)>;
 
-inline constexpr const char* kDivided = "exact, divided by";
+inline const auto kDivided = IsExact(ExactReason::divided);
 
 /// How the places of an operation are kept, and the gradient's relative error.
 struct Outcome {
-  std::vector<std::string> codecs;
+  std::vector<StoredAs> stored;
   double error;
   std::string report;
 };
@@ -35,7 +36,7 @@ inline Outcome run(const Forward& forward, const std::string& operation, int ste
     outcome.error = distance(torch::autograd::grad({y}, {x})[0], exact);
   }
   for (const Compressor::Site& site : compressor.sites()) {
-    if (site.operation == operation) outcome.codecs.push_back(site.stored.text());
+    if (site.operation == operation) outcome.stored.push_back(site.stored);
   }
   outcome.report = compressor.report();
   return outcome;

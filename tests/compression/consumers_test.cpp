@@ -9,10 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fewbit/checkpoint.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "tests/compression/consumer_case.hpp"
 #include "tests/support/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::consumers_test {
 
@@ -78,10 +80,9 @@ TEST(Consumers, WhatSumsAndLayersTakeIsCoded) {
   };
   for (const auto& [name, operation, forward] : cases) {
     const Outcome outcome = run(forward, operation, 2);
-    EXPECT_FALSE(outcome.codecs.empty()) << name << '\n' << outcome.report;
-    EXPECT_THAT(outcome.codecs, testing::Not(testing::Contains(HasSubstr("exact"))))
-        << name << '\n'
-        << outcome.report;
+    EXPECT_FALSE(outcome.stored.empty()) << name << '\n' << outcome.report;
+    EXPECT_THAT(outcome.stored, testing::Not(testing::Contains(IsExact()))) << name << '\n'
+                                                                            << outcome.report;
   }
 }
 
@@ -91,8 +92,7 @@ TEST(Consumers, AnEluIsCodedInALayerAndExactInALogarithm) {
   const auto hidden =
       run([&](const at::Tensor& h) { return at::linear(at::elu(at::linear(h, w)), w).sum(); },
           "fewbit::activation");
-  EXPECT_THAT(hidden.codecs, testing::ElementsAre(testing::StartsWith("few-bit table")))
-      << hidden.report;
+  EXPECT_THAT(hidden.stored, testing::ElementsAre(IsCoded("few-bit table"))) << hidden.report;
   for (const bool is_celu : {false, true}) {
     const auto loss = run(
         [&](const at::Tensor& h) {
@@ -100,7 +100,7 @@ TEST(Consumers, AnEluIsCodedInALayerAndExactInALogarithm) {
           return (1.0 / d + at::log(d)).mean();
         },
         "fewbit::activation");
-    EXPECT_THAT(loss.codecs, testing::ElementsAre(kDivided)) << loss.report;
+    EXPECT_THAT(loss.stored, testing::ElementsAre(kDivided)) << loss.report;
     EXPECT_LT(loss.error, 1e-5) << loss.report;
   }
 }
@@ -123,13 +123,13 @@ TEST(Consumers, AnActivationIsExactWhereAQuotientFollows) {
           return (1.0 / d + at::log(d)).mean();
         },
         "fewbit::activation");
-    EXPECT_THAT(loss.codecs, testing::ElementsAre(kDivided)) << name << loss.report;
+    EXPECT_THAT(loss.stored, testing::ElementsAre(kDivided)) << name << loss.report;
     EXPECT_LT(loss.error, 1e-4) << name << loss.report;
     const auto hidden =
         run([&, &activation = activation](
                 const at::Tensor& h) { return at::linear(activation(at::linear(h, w)), w).sum(); },
             "fewbit::activation");
-    EXPECT_THAT(hidden.codecs, testing::ElementsAre(testing::StartsWith("few-bit table")))
+    EXPECT_THAT(hidden.stored, testing::ElementsAre(IsCoded("few-bit table")))
         << name << hidden.report;
   }
 }
@@ -165,12 +165,12 @@ TEST(Consumers, AnActivationInPlaceIsExactWhereAQuotientFollows) {
           return (1.0 / d + at::log(d)).mean();
         },
         "fewbit::activation");
-    EXPECT_THAT(loss.codecs, testing::ElementsAre(kDivided)) << name << loss.report;
+    EXPECT_THAT(loss.stored, testing::ElementsAre(kDivided)) << name << loss.report;
     EXPECT_LT(loss.error, 1e-4) << name << loss.report;
     const auto hidden =
         run([&](const at::Tensor& x) { return at::linear(activation(at::linear(x, w)), w).sum(); },
             "fewbit::activation");
-    EXPECT_THAT(hidden.codecs, testing::ElementsAre(testing::StartsWith("few-bit table")))
+    EXPECT_THAT(hidden.stored, testing::ElementsAre(IsCoded("few-bit table")))
         << name << hidden.report;
   }
 }
@@ -428,7 +428,7 @@ TEST(Consumers, WhatNobodyTookIsExactAsLongAsItsResultLives) {
       y = forward(x * 1.0);
     }
     EXPECT_EQ(compressor.sites().at(0).operation, operation);
-    EXPECT_EQ(compressor.sites().at(0).stored.text(), "exact, result in use")
+    EXPECT_THAT(compressor.sites().at(0).stored, IsExact(ExactReason::result_in_use))
         << compressor.report();
     EXPECT_LT(distance(grad({loss(y)}, {x})[0], exact), 1e-3) << name;
   }

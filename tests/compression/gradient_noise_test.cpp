@@ -5,6 +5,7 @@
 
 #include "ops/rotated.hpp"
 #include "tests/support/compression_model.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::gradient_noise_test {
 
@@ -74,7 +75,7 @@ TEST(GradientNoise, OfALinearLayerIsPredictedByTheCodecsError) {
       Compressor compressor({.bits = static_cast<double>(bits), .trellis = states});
       const Measured measured = measure(layer, compressor);
       ASSERT_EQ(compressor.sites().size(), 1U);
-      ASSERT_TRUE(compressor.sites()[0].stored.text().starts_with("rotated"));
+      ASSERT_THAT(compressor.sites()[0].stored, test::IsCoded("rotated", bits));
       // Rotation spreads a group's error evenly over its elements, whatever rows they are of.
       const double predicted = ops::rotated_error({bits, kGroup, states}) *
                                (layer.influence() * layer.energy()).sum().item<double>();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/compression/recompute_network.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::known_classes_test {
 
@@ -18,11 +19,11 @@ Network network(const std::function<at::Tensor(const at::Tensor&)>& activated) {
   return {x, {weight, x}, [=](const at::Tensor& h) { return at::linear(activated(h), weight); }};
 }
 
-std::string layers_codec(const Compressor& compressor) {
+StoredAs layers_input(const Compressor& compressor) {
   for (const Compressor::Site& site : compressor.sites()) {
-    if (site.operation == "aten::addmm" || site.operation == "aten::mm") return site.stored.text();
+    if (site.operation == "aten::addmm" || site.operation == "aten::mm") return site.stored;
   }
-  return "none";
+  return {};
 }
 
 /// The mean relative error of the gradients over some steps.
@@ -57,7 +58,7 @@ TEST(KnownClasses, ALayersInputIsCodedBesideTheCodesOfItsActivation) {
     const Network of_layer{one.x, {one.parameters[0]}, one.forward};
     Compressor compressor({.bits = 2, .activation_bits = 3});
     const double error = error_of(of_layer, compressor);
-    EXPECT_EQ(layers_codec(compressor), "rotated by class, 2 bits") << name;
+    EXPECT_THAT(layers_input(compressor), IsCoded("rotated by class", 2)) << name;
     // Rotated alone errs by D of what is no mean.
     const at::Tensor y = activation(one.x.detach());
     const double centred = ((y - y.mean()).square().mean() / y.square().mean()).item<double>();
@@ -76,7 +77,7 @@ TEST(KnownClasses, WhatIsDroppedIsKnownToBeZero) {
     });
     Compressor compressor({.bits = 2});
     EXPECT_LT(error_of(one, compressor), 0.15) << name;
-    EXPECT_EQ(layers_codec(compressor), "rotated by class, 2 bits") << name;
+    EXPECT_THAT(layers_input(compressor), IsCoded("rotated by class", 2)) << name;
   }
 }
 
@@ -95,11 +96,8 @@ TEST(KnownClasses, WhatIsGreatestOfAWindowIsOfItsClass) {
       // Hardly any of what is greatest is zero, so that relu's signs tell little of it.
       const double share = error_of(one, compressor) / error_of(one, other);
       EXPECT_LT(share, is_relu ? 0.6 : 0.45) << function;
-      bool is_by_class = false;
-      for (const std::string& codec : test::codecs(compressor)) {
-        is_by_class |= codec == "rotated by class, 2 bits";
-      }
-      EXPECT_TRUE(is_by_class) << compressor.report();
+      EXPECT_THAT(stored(compressor), testing::Contains(IsCoded("rotated by class", 2)))
+          << compressor.report();
     }
   }
 }
@@ -118,7 +116,7 @@ TEST(KnownClasses, NothingIsKnownOfWhatChanged) {
   for (const Network& one : {changed, behind, part}) {
     Compressor compressor({.bits = 8, .activation_bits = 8});
     EXPECT_LT(error_of(one, compressor), 0.02);
-    EXPECT_EQ(layers_codec(compressor), "rotated, 8 bits") << compressor.report();
+    EXPECT_THAT(layers_input(compressor), IsCoded("rotated", 8)) << compressor.report();
   }
 }
 
@@ -175,7 +173,7 @@ TEST(KnownClasses, OtherSchemesKeepTheirCodecs) {
   const Network one = network([](const at::Tensor& x) { return at::gelu(x); });
   Compressor compressor({.bits = 2, .scheme = Scheme::group});
   one.gradients(&compressor);
-  EXPECT_EQ(layers_codec(compressor), "group, 2 bits");
+  EXPECT_THAT(layers_input(compressor), IsCoded("group", 2));
 }
 
 // The codes are the activation's own: what is counted is what the layer's input adds.
@@ -185,7 +183,7 @@ TEST(KnownClasses, AddNoBytes) {
   Compressor compressor({.bits = 2});
   one.gradients(&compressor);
   for (const Compressor::Site& site : compressor.sites()) {
-    if (site.stored.text() != "rotated by class, 2 bits") continue;
+    if (!testing::Value(site.stored, IsCoded("rotated by class", 2))) continue;
     EXPECT_EQ(site.bytes_after, 256 * 64 / 4 + 64 * 4 + 8 + 8 * 8);
   }
 }

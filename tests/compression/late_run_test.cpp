@@ -8,6 +8,7 @@
 
 #include "fewbit/saved_bytes.hpp"
 #include "tests/compression/recompute_network.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::late_run_test {
 
@@ -69,7 +70,7 @@ TEST(LateRun, ANormsInputIsCodedBesideTheCodesOfTheActivationBehindIt) {
     Compressor compressor({.bits = 2});
     const double error = error_of(network(followed), compressor);
     const Compressor::Site site = norm_of(compressor);
-    EXPECT_EQ(site.stored.text(), "rotated by class, 2 bits") << name;
+    EXPECT_THAT(site.stored, IsCoded("rotated by class", 2)) << name;
     EXPECT_LT(site.error, most) << name;
     EXPECT_LT(error, 0.5) << name;
   }
@@ -94,7 +95,7 @@ TEST(LateRun, WhereNoCodesTellItIsRotated) {
   for (const auto& [name, followed, most] : cases) {
     Compressor compressor({.bits = 8});
     EXPECT_LT(error_of(network(followed), compressor), 0.01) << name;
-    EXPECT_EQ(norm_of(compressor).stored.text(), "rotated, 8 bits") << name;
+    EXPECT_THAT(norm_of(compressor).stored, IsCoded("rotated", 8)) << name;
   }
 }
 

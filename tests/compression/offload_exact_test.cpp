@@ -3,6 +3,7 @@
 
 #include "fewbit/fewbit.hpp"
 #include "tests/support/compression_model.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::offload_exact_test {
 
@@ -50,7 +51,7 @@ TEST(OffloadExact, GradientsAreExact) {
   int64_t away = 0;
   for (const Compressor::Site& site : compressor.sites()) {
     if (site.bytes_offloaded == 0) continue;
-    EXPECT_EQ(site.stored.text(), "identity") << compressor.report();
+    EXPECT_THAT(site.stored, IsCoded("identity", 0)) << compressor.report();
     EXPECT_EQ(site.bytes_offloaded, site.bytes_before);
     EXPECT_EQ(site.error, 0.0);
     away += site.bytes_offloaded;
@@ -94,7 +95,7 @@ TEST(OffloadExact, HoldsForWhatARuleNames) {
   model.gradient(&compressor);
   for (const Compressor::Site& site : compressor.sites()) {
     EXPECT_EQ(site.bytes_offloaded, 0) << compressor.report();
-    EXPECT_EQ(site.stored.text() == "rotated, 4 bits", site.module == "layer2")
+    EXPECT_EQ(testing::Value(site.stored, IsCoded("rotated", 4)), site.module == "layer2")
         << compressor.report();
   }
 }

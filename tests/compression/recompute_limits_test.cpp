@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/compression/recompute_network.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::recompute_limits_test {
 
@@ -28,7 +29,12 @@ TEST(RecomputeLimits, FrozenLayersAreKnownByName) {
     names.insert("frozen", frozen);
     if (is_named) compressor.name(names);
     EXPECT_LT(derived_distance(network, compressor), 0.02);
-    EXPECT_EQ(codecs(compressor).at(1), is_named ? "recomputed: linear" : "rotated, 8 bits");
+    const StoredAs product = stored(compressor).at(1);
+    if (is_named) {
+      EXPECT_THAT(product, IsRecomputed("linear"));
+    } else {
+      EXPECT_THAT(product, IsCoded("rotated", 8));
+    }
   }
 }
 
@@ -48,7 +54,7 @@ TEST(RecomputeLimits, HoldsNoTensorsThatAreNotTheModels) {
   for (const Network& network : {noise, added}) {
     Compressor compressor({.bits = 8});
     EXPECT_LT(derived_distance(network, compressor), 0.02);
-    for (const std::string& codec : codecs(compressor)) EXPECT_EQ(codec, "rotated, 8 bits");
+    EXPECT_THAT(stored(compressor), testing::Each(IsCoded("rotated", 8)));
   }
 }
 
@@ -63,7 +69,7 @@ TEST(RecomputeLimits, GivesBackTypesPartsAndBiasesAsTheyWere) {
                       }};
   Compressor first({.bits = 8});
   EXPECT_LT(derived_distance(parts, first), 0.02);
-  EXPECT_EQ(codecs(first).at(1), "recomputed: copy");
+  EXPECT_THAT(stored(first).at(1), IsRecomputed("copy"));
 
   const at::Tensor low = at::randn({96, 48}).to(at::kBFloat16).requires_grad_();
   const at::Tensor factor = at::randn({48, 32}).to(at::kBFloat16).requires_grad_();
@@ -76,7 +82,7 @@ TEST(RecomputeLimits, GivesBackTypesPartsAndBiasesAsTheyWere) {
                       }};
   Compressor second({.bits = 8});
   EXPECT_LT(derived_distance(mixed, second), 0.02);
-  EXPECT_EQ(codecs(second).at(1), "recomputed: copy");
+  EXPECT_THAT(stored(second).at(1), IsRecomputed("copy"));
 
   Compressor third({.bits = 8});
   derive_all(third, Recompute::always);
@@ -110,8 +116,8 @@ TEST(RecomputeLimits, ChainsEnd) {
                         }};
   Compressor compressor({.bits = 8, .activation_bits = 8});
   EXPECT_LT(derived_distance(network, compressor), 0.05);
-  const std::vector<std::string> kept = codecs(compressor);
-  const auto is_coded = [](const std::string& codec) { return codec.starts_with("rotated"); };
+  const std::vector<StoredAs> kept = stored(compressor);
+  const auto is_coded = [](const StoredAs& one) { return one.codec.starts_with("rotated"); };
   EXPECT_EQ(std::ranges::count_if(kept, is_coded), 4) << compressor.report();
 }
 
@@ -127,10 +133,10 @@ TEST(RecomputeLimits, RulesCountForWhateverIsRecomputedAlready) {
   Compressor compressor({.bits = 2});
   compressor.rule("aten::mul", Bits{8});
   derived_distance(network, compressor);
-  std::map<std::string, std::string> kept;
-  for (const Compressor::Site& site : compressor.sites()) kept[site.operation] = site.stored.text();
-  EXPECT_EQ(kept["aten::mm"], "recomputed: norm") << compressor.report();
-  EXPECT_EQ(kept["aten::mul"], "rotated, 8 bits") << compressor.report();
+  std::map<std::string, StoredAs> kept;
+  for (const Compressor::Site& site : compressor.sites()) kept[site.operation] = site.stored;
+  EXPECT_THAT(kept["aten::mm"], IsRecomputed("norm")) << compressor.report();
+  EXPECT_THAT(kept["aten::mul"], IsCoded("rotated", 8)) << compressor.report();
 }
 
 // Statistics in bfloat16 are off whatever the bits of the input.

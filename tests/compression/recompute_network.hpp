@@ -16,11 +16,11 @@ inline void derive_all(Compressor& compressor, Recompute when) {
   for (const std::string& name : kNames) compressor.recompute(name, when);
 }
 
-/// How every place is kept, in their order.
-inline std::vector<std::string> codecs(const Compressor& compressor) {
-  std::vector<std::string> names;
-  for (const Compressor::Site& site : compressor.sites()) names.push_back(site.stored.text());
-  return names;
+/// How every place is stored, in their order.
+inline std::vector<StoredAs> stored(const Compressor& compressor) {
+  std::vector<StoredAs> all;
+  for (const Compressor::Site& site : compressor.sites()) all.push_back(site.stored);
+  return all;
 }
 
 /// What follows makes of h, and the tensors whose gradients are looked at.

@@ -9,6 +9,7 @@
 #include "fewbit/saved_bytes.hpp"
 #include "tests/compression/recompute_network.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::compression_recompute_test {
 
@@ -35,9 +36,9 @@ void expect_derived(const std::string& how, at::Tensor x,
   Compressor compressor({.bits = 8, .activation_bits = 8});
   derive_all(compressor, Recompute::always);
   EXPECT_LT(distance(network.gradients(&compressor), exact), 0.02);
-  const std::vector<std::string> kept = codecs(compressor);
+  const std::vector<StoredAs> kept = stored(compressor);
   ASSERT_FALSE(kept.empty());
-  EXPECT_EQ(kept.back(), "recomputed: " + how) << compressor.report();
+  EXPECT_THAT(kept.back(), IsRecomputed(how)) << compressor.report();
 }
 
 TEST(CompressionDerivation, TakesWhatEveryNormMakes) {
@@ -125,7 +126,7 @@ TEST(CompressionDerivation, DropsTheSameAgain) {
     y = y + (dropped * weight).sum();
   }
   const at::Tensor again = grad({y}, {weight})[0];
-  EXPECT_EQ(codecs(compressor).back(), "recomputed: dropout") << compressor.report();
+  EXPECT_THAT(stored(compressor).back(), IsRecomputed("dropout")) << compressor.report();
   EXPECT_TRUE(at::equal(again.eq(0.0), dropped.eq(0.0)));
 }
 
@@ -159,7 +160,8 @@ TEST(CompressionDerivation, ASumGivesItsBitsToTheLaterCodes) {
   derive_all(compressor, Recompute::always);
   compressor.recompute("linear", Recompute::never);
   EXPECT_LT(distance(network.gradients(&compressor), exact), 0.02);
-  EXPECT_EQ(codecs(compressor).back(), "recomputed: relu of sum of norm") << compressor.report();
+  EXPECT_THAT(stored(compressor).back(), IsRecomputed("relu of sum of norm"))
+      << compressor.report();
 }
 
 TEST(CompressionDerivation, ASumWithWhatDoesNotComeBackIsCoded) {
@@ -219,8 +221,10 @@ TEST(CompressionDerivation, TakesProbabilitiesOfScores) {
   Compressor compressor({.bits = 8});
   derive_all(compressor, Recompute::always);
   EXPECT_LT(distance(network.gradients(&compressor), exact), 0.02);
-  EXPECT_EQ(codecs(compressor),
-            (std::vector<std::string>{"rotated, 8 bits", "recomputed: softmax of linear"}));
+  const std::vector<StoredAs> kept = stored(compressor);
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0].text(), "rotated, 8 bits");
+  EXPECT_EQ(kept[1].text(), "recomputed: softmax of linear");
 }
 
 /// A block as transformers have it.
@@ -256,10 +260,10 @@ TEST(CompressionDerivation, AttentionComesOfTheNormsInputOnceThatIsMeasured) {
   };
   const double with = mean_error(compressor), without = mean_error(plain);
   EXPECT_LT(with, 0.6 * without) << compressor.report();
-  const std::vector<std::string> kept = codecs(compressor);
+  const std::vector<StoredAs> kept = stored(compressor);
   ASSERT_EQ(kept.size(), 6U) << compressor.report();
-  EXPECT_EQ(kept[1], "recomputed: norm");
-  for (const size_t i : {2U, 3U, 4U}) EXPECT_EQ(kept[i], "recomputed: linear of norm") << i;
+  EXPECT_THAT(kept[1], IsRecomputed("norm"));
+  for (const size_t i : {2U, 3U, 4U}) EXPECT_THAT(kept[i], IsRecomputed("linear of norm")) << i;
   // In the same bytes: 12 bits of every element of six.
   const auto bytes = [](const Compressor& one) {
     int64_t sum = 0;
@@ -285,9 +289,8 @@ TEST(CompressionDerivation, IsLeftOutWhereItErrsMore) {
                         }};
   Compressor compressor({.bits = 2});
   for (int step = 0; step < 3; ++step) network.gradients(&compressor);
-  for (const std::string& codec : codecs(compressor)) {
-    EXPECT_EQ(codec.find("recomputed"), std::string::npos) << compressor.report();
-  }
+  EXPECT_THAT(stored(compressor), testing::Not(testing::Contains(IsRecomputed())))
+      << compressor.report();
 }
 
 TEST(CompressionDerivation, NeverMeansNever) {
@@ -297,14 +300,13 @@ TEST(CompressionDerivation, NeverMeansNever) {
   derive_all(compressor, Recompute::always);
   compressor.recompute("norm", Recompute::never);
   network.gradients(&compressor);
-  std::vector<std::string> kept = codecs(compressor);
-  EXPECT_EQ(kept.at(1).find("recomputed"), std::string::npos) << compressor.report();
-  EXPECT_EQ(kept.at(2), "recomputed: linear");
+  const std::vector<StoredAs> kept = stored(compressor);
+  EXPECT_THAT(kept.at(1), testing::Not(IsRecomputed())) << compressor.report();
+  EXPECT_THAT(kept.at(2), IsRecomputed("linear"));
   Compressor none({.bits = 2});
   derive_all(none, Recompute::never);
   for (int step = 0; step < 3; ++step) network.gradients(&none);
-  for (const std::string& codec : codecs(none))
-    EXPECT_EQ(codec.find("recomputed"), std::string::npos);
+  EXPECT_THAT(stored(none), testing::Not(testing::Contains(IsRecomputed())));
 }
 
 TEST(CompressionDerivation, ARuleSaysHowItIsCoded) {
@@ -316,7 +318,7 @@ TEST(CompressionDerivation, ARuleSaysHowItIsCoded) {
   network.gradients(&compressor);
   for (const Compressor::Site& site : compressor.sites()) {
     if (site.operation != "fewbit::attention") continue;
-    EXPECT_EQ(site.stored.text(), "rotated, 5 bits");
+    EXPECT_THAT(site.stored, IsCoded("rotated", 5));
   }
 }
 
@@ -342,7 +344,8 @@ TEST(CompressionDerivation, SharedByAllThatKeepIt) {
   for (int step = 0; step < 3; ++step) {
     EXPECT_LT(distance(network.gradients(&compressor), exact), 0.02);
   }
-  EXPECT_EQ(codecs(compressor), (std::vector<std::string>{"rotated, 8 bits", "recomputed: norm"}));
+  EXPECT_THAT(stored(compressor),
+              testing::ElementsAre(IsCoded("rotated", 8), IsRecomputed("norm")));
 }
 
 // What is computed again would not be what it was. Of a norm's parameters there are copies.
@@ -423,8 +426,9 @@ TEST(CompressionDerivation, AConvolutionalNetworkKeepsOneTensorOfTwo) {
   }
   EXPECT_LT(with, 0.7 * without) << compressor.report() << plain.report();
   int recomputed = 0;
-  for (const std::string& codec : codecs(compressor))
-    recomputed += codec == "recomputed: relu of norm";
+  for (const StoredAs& one : stored(compressor)) {
+    recomputed += testing::Value(one, IsRecomputed("relu of norm"));
+  }
   EXPECT_EQ(recomputed, 2) << compressor.report();
 }
 

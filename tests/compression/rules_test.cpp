@@ -12,6 +12,7 @@
 #include "ops/layout.hpp"
 #include "tests/support/compression_model.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::compression_rules_test {
 
@@ -61,7 +62,7 @@ TEST(CompressionRules, LeavesAloneWhatItShould) {
   }
   // But for a copy of the few, which would hold all of h.
   ASSERT_EQ(compressor.sites().size(), 1U) << compressor.report();
-  EXPECT_EQ(compressor.sites()[0].stored.text(), "copy");
+  EXPECT_THAT(compressor.sites()[0].stored, IsCoded("copy", 0));
 }
 
 TEST(CompressionRules, CopiesOfParametersAreExact) {
@@ -127,7 +128,7 @@ TEST(CompressionRules, RulesAreForOperations) {
   auto model = mlp();
   gradients(model, input(), &compressor);
   ASSERT_EQ(coded_sites(compressor).size(), 1U) << compressor.report();
-  EXPECT_EQ(coded_sites(compressor)[0].stored.text(), "rotated by class, 4 bits");
+  EXPECT_THAT(coded_sites(compressor)[0].stored, IsCoded("rotated by class", 4));
 }
 
 TEST(CompressionRules, RulesAreForNamedParameters) {
@@ -141,9 +142,9 @@ TEST(CompressionRules, RulesAreForNamedParameters) {
   const auto sites = compressor.sites();
   ASSERT_EQ(sites.size(), 2U) << compressor.report();
   EXPECT_EQ(sites[0].module, "0");
-  EXPECT_EQ(sites[0].stored.text(), "rotated, 5 bits");
+  EXPECT_THAT(sites[0].stored, IsCoded("rotated", 5));
   EXPECT_EQ(sites[1].module, "1");
-  EXPECT_EQ(sites[1].stored.text(), "rotated, 7 bits");
+  EXPECT_THAT(sites[1].stored, IsCoded("rotated", 7));
 }
 
 TEST(CompressionRules, RulesMayComeLater) {
@@ -153,12 +154,12 @@ TEST(CompressionRules, RulesMayComeLater) {
   compressor.rule("aten::addmm", Bits{6});
   for (int step = 0; step < 2; ++step) {
     gradients(model, input(), &compressor);
-    EXPECT_EQ(coded_sites(compressor).at(1).stored.text(), "rotated by class, 6 bits");
+    EXPECT_THAT(coded_sites(compressor).at(1).stored, IsCoded("rotated by class", 6));
   }
   compressor.rule("aten::addmm", Bits{4});
   for (int step = 0; step < 2; ++step) {
     gradients(model, input(), &compressor);
-    EXPECT_EQ(coded_sites(compressor).at(1).stored.text(), "rotated by class, 4 bits");
+    EXPECT_THAT(coded_sites(compressor).at(1).stored, IsCoded("rotated by class", 4));
   }
 }
 
@@ -177,17 +178,17 @@ TEST(CompressionRules, RulesMayCast) {
     for (int step = 0; step < 2; ++step) {
       gradients(model, input(), &compressor);
       const Compressor::Site site = coded_sites(compressor).at(1);
-      EXPECT_EQ(site.stored.text(), codec);
+      EXPECT_THAT(site.stored, IsCoded(codec, 0));
       EXPECT_EQ(site.bytes_after, site.elements * (type == at::kBFloat16 ? 2 : 1));
       EXPECT_GT(site.error, 0.1 * error);
       EXPECT_LT(site.error, error);
-      EXPECT_EQ(coded_sites(compressor).at(0).stored.text(), "normalised, 2 bits");
+      EXPECT_THAT(coded_sites(compressor).at(0).stored, IsCoded("normalised", 2));
     }
   }
   compressor.rule("aten::addmm", Bits{3});
   gradients(model, input(), &compressor);
   gradients(model, input(), &compressor);
-  EXPECT_EQ(coded_sites(compressor).at(1).stored.text(), "rotated by class, 3 bits");
+  EXPECT_THAT(coded_sites(compressor).at(1).stored, IsCoded("rotated by class", 3));
   EXPECT_EQ(test::refusal([&] { compressor.rule("*", at::kHalf); }),
             "fewbit::Compressor: a rule's type is Half, accepted: BFloat16, Float8_e4m3fn, "
             "Float8_e5m2");
@@ -208,8 +209,7 @@ TEST(CompressionRules, RulesMayNameManyOperations) {
   gradients(model, x * 1.0, &compressor);
   ASSERT_EQ(compressor.sites().size(), 3U);  // and the loss's square
   for (const Compressor::Site& site : compressor.sites()) {
-    EXPECT_EQ(site.stored.text(),
-              site.operation == "aten::addmm" ? "rotated, 3 bits" : "rotated, 8 bits");
+    EXPECT_THAT(site.stored, IsCoded("rotated", site.operation == "aten::addmm" ? 3 : 8));
     EXPECT_EQ(site.module, "");
   }
 }
@@ -296,23 +296,23 @@ TEST(CompressionRules, LayersKeepOneCopyOfOneMask) {
   EXPECT_NEAR(kept({moving, moving}, true), 2 * elements / 8.0, kSeed);
 }
 
-/// The codec of what one product keeps, after a measurement.
-std::string codec_for(const at::Tensor& x, double bits) {
+/// How what one product keeps is stored, after a measurement.
+StoredAs stored_of(const at::Tensor& x, double bits) {
   Compressor compressor({.bits = bits});
   const at::Tensor weight = at::ones_like(x).requires_grad_();
   for (int step = 0; step < 2; ++step) {
     const CompressionScope scope(compressor);
     const at::Tensor y = (x.detach().requires_grad_() * 1.0) * weight;
   }
-  return coded_sites(compressor).at(0).stored.text();
+  return coded_sites(compressor).at(0).stored;
 }
 
 TEST(CompressionRules, TakesTheCodecThatErrsLess) {
   at::Tensor x = at::randn({64, 256});
-  EXPECT_EQ(codec_for(x, 1), "rotated, 1 bit");
+  EXPECT_THAT(stored_of(x, 1), IsCoded("rotated", 1));
   x.select(1, 7).fill_(30.0);
-  EXPECT_EQ(codec_for(x, 1), "rotated, 1 bit");
-  EXPECT_EQ(codec_for(x.sign(), 1), "group, 1 bit");  // two values, which are its levels
+  EXPECT_THAT(stored_of(x, 1), IsCoded("rotated", 1));
+  EXPECT_THAT(stored_of(x.sign(), 1), IsCoded("group", 1));  // two values, which are its levels
 }
 
 // A norm's gradient knows nothing of the mean of its input, so neither do its bits.
@@ -329,7 +329,7 @@ TEST(CompressionRules, AMeanBuysANormNoFewerBits) {
     }
     ASSERT_EQ(compressor.sites().size(), 2U);
     for (const Compressor::Site& site : compressor.sites()) {
-      EXPECT_EQ(site.stored.text(), "rotated, 3 bits") << mean << '\n' << compressor.report();
+      EXPECT_THAT(site.stored, IsCoded("rotated", 3)) << mean << '\n' << compressor.report();
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "fewbit/saved_bytes.hpp"
 #include "tests/support/compression_model.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/stored_as.hpp"
 
 namespace fewbit::memory_plan_test {
 
@@ -131,11 +132,12 @@ TEST(MemoryPlan, EveryWayIsKeptToAtEveryPlace) {
       EXPECT_LT(distance(model.gradient(kept.loss), exact), distant) << compressor.report();
     }
     for (size_t i = 0; i < chosen.sites.size(); ++i) {
-      const std::string codec = compressor.sites().at(i).stored.text();
-      EXPECT_EQ(codec.starts_with("recomputed"),
-                chosen.sites[i].choice().storage == Storage::recomputed)
-          << codec;
-      EXPECT_EQ(codec == "exact", chosen.sites[i].choice().storage == Storage::exact) << codec;
+      const StoredAs kept = compressor.sites().at(i).stored;
+      const Storage storage = chosen.sites[i].choice().storage;
+      EXPECT_EQ(testing::Value(kept, IsRecomputed()), storage == Storage::recomputed)
+          << kept.text();
+      EXPECT_EQ(testing::Value(kept, IsExact(ExactReason::requested)), storage == Storage::exact)
+          << kept.text();
     }
   }
 }
@@ -151,7 +153,7 @@ TEST(MemoryPlan, WhatIsNeverToBeDerivedIsNot) {
   compressor.recompute("*", Recompute::never).follow(plan);
   forward_of(forward, &compressor);
   for (const Compressor::Site& site : compressor.sites()) {
-    EXPECT_FALSE(site.stored.text().starts_with("recomputed")) << compressor.report();
+    EXPECT_THAT(site.stored, testing::Not(IsRecomputed())) << compressor.report();
   }
 }
 
