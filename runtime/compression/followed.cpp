@@ -166,10 +166,15 @@ std::unique_ptr<const PackedTensor> CompressionUser::code_later(
     encoded = stored;
   }
   followed.run = stored;
+  undecided_.try_emplace(followed.site);
   const auto decide = [this, followed](const Consumers::Decision& decision) {
-    if (decision.is_exact) return keep_exact(followed, decision.reason());
-    keep_coded(followed, decision);
-    if (uses_.exceeds_exact(followed.input)) keep_exact(followed, ExactReason::requested);
+    if (decision.is_exact) {
+      keep_exact(followed, decision.reason());
+    } else {
+      keep_coded(followed, decision);
+      if (uses_.exceeds_exact(followed.input)) keep_exact(followed, ExactReason::requested);
+    }
+    measure_what_comes_of(followed.site);
   };
   const std::string& operation = event.facts.operation;
   if (decided.factor == Factor::input) {

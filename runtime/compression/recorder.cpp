@@ -165,12 +165,29 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
           codec->keeps_signs()};
 }
 
+/// Of codes that are not made yet there is no error.
 void CompressionUser::measure_recomputed(const Saved& saved, const at::Tensor& run,
                                          const RecomputeTracker::Recomputed& recomputed) {
+  const Unmeasured one{saved.site, saved.decision.is_norm, run, recomputed.shown, recomputed.root};
+  const auto waiting = undecided_.find(recomputed.root);
+  if (waiting == undecided_.end()) return measure(one);
+  waiting->second.push_back(one);
+}
+
+void CompressionUser::measure(const Unmeasured& one) {
+  const at::Tensor& run = one.run;
   const at::Tensor again = at::empty_strided(run.sizes(), run.strides(), run.options());
-  again.copy_(recomputed.shown.tensor());
-  const double error = error_of(run, again.as_strided({run.numel()}, {1}), saved.decision.is_norm);
-  forward_.notes->recomputed_error(saved.site, error, recomputed.root);
+  again.copy_(one.recomputed.tensor());
+  const double error = error_of(run, again.as_strided({run.numel()}, {1}), one.is_norm);
+  forward_.notes->recomputed_error(one.site, error, one.root);
+}
+
+void CompressionUser::measure_what_comes_of(const SiteKey& root) {
+  const auto waiting = undecided_.find(root);
+  if (waiting == undecided_.end()) return;
+  const std::vector<Unmeasured> all = std::move(waiting->second);
+  undecided_.erase(waiting);
+  for (const Unmeasured& one : all) measure(one);
 }
 
 /// Copies that others hold already are theirs.

@@ -135,6 +135,17 @@ class CompressionUser final : public SavedTensorUser {
   int64_t bytes_of_new(const std::vector<at::Tensor>& copies);
   void measure_recomputed(const Saved& saved, const at::Tensor& run,
                           const RecomputeTracker::Recomputed& recomputed);
+  /// What is recomputed from the codes of a root, and what it was.
+  struct Unmeasured {
+    SiteKey site;
+    bool is_norm;
+    at::Tensor run;
+    Shown recomputed;
+    SiteKey root;
+  };
+  void measure(const Unmeasured& one);
+  /// Once it is decided how the root is stored.
+  void measure_what_comes_of(const SiteKey& root);
   codecs::RandomStream next_random(at::Device device);
 
   // deferred_inputs.cpp.
@@ -225,6 +236,8 @@ class CompressionUser final : public SavedTensorUser {
   std::optional<SiteKey> exact_activation_;        ///< that runs next
   std::optional<StorageKind> activation_storage_;  ///< of what the next one keeps
   std::optional<Waiting> waiting_;
+  /// Sites that wait for their consumer, with what is recomputed from them.
+  std::map<SiteKey, std::vector<Unmeasured>> undecided_;
   /// What the running operation saved gives way to its result, once it has one.
   struct OfResult {
     std::string operation;

@@ -130,6 +130,26 @@ TEST(CompressionDerivation, DropsTheSameAgain) {
   EXPECT_TRUE(at::equal(again.eq(0.0), dropped.eq(0.0)));
 }
 
+// Probabilities wait until it is known who takes them: what they err is known by then alone.
+TEST(CompressionDerivation, ErrsAsItsRootDoesThatIsCodedLater) {
+  at::manual_seed(41);
+  const at::Tensor scores = at::randn({4, 64, 64}).requires_grad_();
+  const at::Tensor values = at::randn({4, 64, 16}).requires_grad_();
+  Compressor compressor({.bits = 2});
+  for (int step = 0; step < 3; ++step) {
+    const CompressionScope scope(compressor);
+    at::bmm(at::dropout(at::softmax(scores, -1), 0.1, true), values);
+  }
+  double root = 0.0, recomputed = 0.0;
+  for (const Compressor::Site& site : compressor.sites()) {
+    if (site.operation == "aten::_softmax") root = site.error;
+    if (site.stored.recomputed_by == "dropout") recomputed = site.error;
+  }
+  EXPECT_GT(root, 0.0) << compressor.report();
+  EXPECT_GT(recomputed, 0.5 * root) << compressor.report();
+  EXPECT_LT(recomputed, 2.0 * root) << compressor.report();
+}
+
 TEST(CompressionDerivation, TakesSumsBehindBranches) {
   at::manual_seed(42);
   const at::Tensor x = at::randn({64, 48});
