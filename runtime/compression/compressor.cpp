@@ -22,7 +22,7 @@ std::string bits_of(int64_t bytes, int64_t elements) {
 
 std::vector<session::TextTable::Column> columns(bool offloads) {
   using Side = session::TextTable::Side;
-  std::vector<session::TextTable::Column> columns = {{"what is kept"},
+  std::vector<session::TextTable::Column> columns = {{"site"},
                                                      {"codec"},
                                                      {"elements", Side::right},
                                                      {"bits", Side::right},
@@ -175,8 +175,8 @@ std::string Compressor::report() const {
   table.add(row_of(total, "all", {}, offloads));
   std::string text = table.text();
   if (const std::optional<double> gap = compression_->split_gap()) {
-    text += "weighed errors: at most " + session::rounded(100.0 * *gap) +
-            " % above those of the best split of bits\n";
+    text += "weighted error: at most " + session::rounded(100.0 * *gap) +
+            " % above the best allocation of bits\n";
   }
   return text + left_text(left_alone());
 }

@@ -50,7 +50,7 @@ std::vector<std::string> row_of(const MemoryPlan::Site& planned) {
 
 std::string sites_text(const MemoryPlan& plan) {
   constexpr auto kRight = TextTable::Side::right;
-  TextTable table({{"what is kept"},
+  TextTable table({{"site"},
                    {"how"},
                    {"exact bytes", kRight},
                    {"coded bytes", kRight},

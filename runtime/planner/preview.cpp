@@ -48,7 +48,7 @@ BudgetPreview preview_budgets(const std::function<at::Tensor()>& forward,
 std::string BudgetPreview::text() const {
   using Side = session::TextTable::Side;
   session::TextTable table(
-      {{"average bits"}, {"bytes kept", Side::right}, {"times less", Side::right}});
+      {{"average bits"}, {"saved bytes", Side::right}, {"times less", Side::right}});
   for (const Row& row : rows) {
     const double less = static_cast<double>(rows[0].bytes) / static_cast<double>(row.bytes);
     table.add({row.bits == 0.0 ? "exact" : session::rounded(row.bits), session::grouped(row.bytes),
