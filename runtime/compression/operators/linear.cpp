@@ -73,6 +73,9 @@ const OperatorFamily kOtherConvolutions = {{.name = "convolution_overrideable",
                                             .arguments = {"input", "weight"},
                                             .saves = kSavesInput,
                                             .has_channels = true}};
+const OperatorFamily kDeviceConvolutions(alike({"cudnn_convolution", "miopen_convolution",
+                                                "mkldnn_convolution"},
+                                               {.has_channels = true}));
 const OperatorFamily kOuterConvolutions(alike({"conv1d", "conv2d", "conv3d"},
                                               {.effect = Effect::sums}));
 
