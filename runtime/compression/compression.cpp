@@ -139,6 +139,7 @@ SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
 }
 
 void Compression::choose_codec(const SiteState* state, SaveDecision& decision) const {
+  if (!decision.takes_bits()) return;
   if (state == nullptr || !state->save_policy.takes_bits()) {
     decision.bits = decision.given_bits.value_or(coder_.first_bits(decision));
     return;
