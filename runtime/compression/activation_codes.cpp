@@ -105,7 +105,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::watch_codes(
   uses_.add(x, state, saved.site);
   if (uses_.exceeds_exact(x)) {
     for (const auto& site : uses_.keep_exact(x)) forward_.notes->shared(site);
-    forward_.notes->restored(saved.site, stored_exactly(), memory_of(x).bytes);
+    forward_.notes->stored_otherwise(saved.site, stored_exactly(), memory_of(x).bytes);
   } else if (factor != Factor::none) {
     consumers_.follow(event.facts.operation, x, state.get(), factor,
                       exact_instead(x, saved.site, state));
@@ -125,8 +125,8 @@ Consumers::Decide CompressionUser::exact_instead(const at::Tensor& numbers, cons
     for (const auto& other : uses_.keep_exact(numbers)) forward_.notes->shared(other);
     alive->hold(numbers);
     uses_.add_holder(memory_of(numbers).address(), version, alive);
-    forward_.notes->restored(site, stored_exactly(decision.reason()),
-                             static_cast<int64_t>(numbers.nbytes()));
+    forward_.notes->stored_otherwise(site, stored_exactly(decision.reason()),
+                                     static_cast<int64_t>(numbers.nbytes()));
   };
 }
 

@@ -158,7 +158,8 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
     if (better && codecs::text_of(*better) != codecs::text_of(*codec)) {
       encoded = better->encode(run, random);
       away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
-      forward_.notes->restored(site, stored_by(*better), bytes_of(encoded->tensors()) - away, away);
+      forward_.notes->stored_otherwise(site, stored_by(*better),
+                                       bytes_of(encoded->tensors()) - away, away);
     }
   }
   return {away > 0 ? codecs::offloaded(std::move(encoded), *forward_.offload) : encoded,

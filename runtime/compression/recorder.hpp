@@ -15,7 +15,6 @@
 #include "compression/compression.hpp"
 #include "compression/consumers.hpp"
 #include "compression/memory_uses.hpp"
-#include "compression/recompute/recipes.hpp"
 #include "compression/recompute/tracker.hpp"
 #include "compression/shared_copies.hpp"
 #include "compression/stored_run.hpp"

@@ -188,12 +188,13 @@ void SiteNotes::stored(const SiteKey& site, const Subject& subject, const SaveDe
   changes_.push_back([note = std::move(note)](SiteTable& sites) { sites.note(note); });
 }
 
-void SiteNotes::restored(const SiteKey& site, StoredAs stored, int64_t bytes, int64_t offloaded) {
+void SiteNotes::stored_otherwise(const SiteKey& site, StoredAs stored, int64_t bytes,
+                                 int64_t offloaded) {
   changes_.push_back([=](SiteTable& sites) { sites.note_kept(site, stored, bytes, offloaded); });
 }
 
 void SiteNotes::shared(const SiteKey& site) {
-  restored(site, stored_exactly(ExactReason::shared), 0);
+  stored_otherwise(site, stored_exactly(ExactReason::shared), 0);
 }
 
 void SiteNotes::table(const SiteKey& site, const Table& table, bool is_given) {

@@ -125,7 +125,7 @@ class SiteNotes {
   void stored(const SiteKey& site, const Subject& subject, const SaveDecision& decision,
               StoredTensor latest);
   /// The latest there is stored in another way than was noted.
-  void restored(const SiteKey& site, StoredAs stored, int64_t bytes, int64_t offloaded = 0);
+  void stored_otherwise(const SiteKey& site, StoredAs stored, int64_t bytes, int64_t offloaded = 0);
   /// What was coded there is held as it is, since others hold its memory anyway.
   void shared(const SiteKey& site);
   /// By which the latest activation there kept its codes. is_given: its bits are.

@@ -7,7 +7,6 @@
 #include <c10/util/Exception.h>
 
 #include "compression/operators/operator.hpp"
-#include "compression/recompute/recipes.hpp"
 #include "dispatch/activation_call.hpp"
 
 namespace fewbit::session {

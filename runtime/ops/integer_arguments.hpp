@@ -7,8 +7,8 @@
 #include "kernels/quantizer/integers.hpp"
 
 /// Checks of the arguments of the operations of ops/integers.hpp, the same on every device and
-/// without one. All
-/// throw c10::Error naming the operation, the argument, what was seen and what is accepted.
+/// without one. All throw c10::Error naming the operation, the argument, what was seen and what is
+/// accepted.
 namespace fewbit::ops {
 
 inline constexpr const char* kIntegerEncode = "fewbit::integer_encode";

@@ -8,7 +8,7 @@
 #include <ATen/ops/empty.h>
 
 #include "compression/coder.hpp"
-#include "compression/recompute/recipes.hpp"
+#include "compression/operators/recipe.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "planner/memory_blocks.hpp"
 #include "planner/memory_choice.hpp"

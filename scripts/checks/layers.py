@@ -41,7 +41,7 @@ MAY_USE = {
     "recompute": {"operators", "ops", "codecs", "trace"},
     "compression": {"base", "ops", "offload", "codecs", "autograd", "dispatch", "text", "trace",
                     "operators", "allocation", "recompute"},
-    "planner": {"operators", "allocation", "recompute", "compression", "meter", "text", "trace"},
+    "planner": {"operators", "allocation", "compression", "meter", "text", "trace"},
 }
 # Folders of ours within another.
 WITHIN = {"operators": "compression", "allocation": "compression", "recompute": "compression"}

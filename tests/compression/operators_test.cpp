@@ -73,7 +73,7 @@ TEST(Operators, NameNoArgumentThatTheyDoNotHave) {
   EXPECT_THROW(arguments["exponent"], c10::Error);
 }
 
-// A family of one's own: y = scale x[:, :, None] * weight, in an operation of its own library.
+// A family of one's own: y = x * weight, in an operation of its own library.
 
 at::Tensor scaled(const at::Tensor& x, const at::Tensor& weight) {
   static const auto call = c10::Dispatcher::singleton()

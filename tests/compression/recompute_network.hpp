@@ -16,7 +16,7 @@ inline void derive_all(Compressor& compressor, Recompute when) {
   for (const std::string& name : kNames) compressor.recompute(name, when);
 }
 
-/// How every place is stored, in their order.
+/// How every site is stored, in their order.
 inline std::vector<StoredAs> stored(const Compressor& compressor) {
   std::vector<StoredAs> all;
   for (const Compressor::Site& site : compressor.sites()) all.push_back(site.stored);

@@ -11,6 +11,13 @@ namespace {
 /// not tell one from its neighbours.
 constexpr int64_t kMany = 64;
 
+/// One that is not known passes errors on, and is nothing else.
+const Operator& like(std::string_view operation) {
+  static const Operator unknown;
+  const Operator* known = find_operator_like(operation);
+  return known == nullptr ? unknown : *known;
+}
+
 bool has_few_rows(const RecordedCall& call) {
   return count_of(call.results[0]) * kMany <= count_of(call.arguments[0]);
 }
@@ -147,47 +154,39 @@ int64_t count_of(const c10::IValue& value) {
 }
 
 bool weighs(const RecordedCall& call) {
-  const Operator* by = find_operator_like(call.operation);
-  return by != nullptr && weighs(*by, call);
+  return weighs(like(call.operation), call);
 }
 
 Consumer consumer_of(const RecordedCall& call, const void* memory, Factor factor) {
-  const Operator* by = find_operator_like(call.operation);
-  return by == nullptr ? Consumer::passes : ConsumerOf(*by, call, memory, factor).find();
+  return ConsumerOf(like(call.operation), call, memory, factor).find();
 }
 
 bool is_division(std::string_view operation) {
-  const Operator* by = find_operator_like(operation);
-  if (by == nullptr) return false;
-  return by->effect == Effect::divides || by->effect == Effect::roots || !by->divisor.empty();
+  const Operator& by = like(operation);
+  return by.effect == Effect::divides || by.effect == Effect::roots || !by.divisor.empty();
 }
 
 bool is_layer(std::string_view operation) {
-  const Operator* by = find_operator_like(operation);
-  return by != nullptr && by->effect == Effect::sums;
+  return like(operation).effect == Effect::sums;
 }
 
 bool is_norm_of_channels(std::string_view operation) {
-  const Operator* by = find_operator_like(operation);
-  return by != nullptr && by->is_norm_of_channels;
+  return like(operation).is_norm_of_channels;
 }
 
 bool is_reduction(std::string_view operation) {
-  const Operator* by = find_operator_like(operation);
-  return by != nullptr && by->effect == Effect::reduces;
+  return like(operation).effect == Effect::reduces;
 }
 
 bool is_scaling(std::string_view operation) {
-  const Operator* by = find_operator_like(operation);
-  return by != nullptr && by->is_scaling;
+  return like(operation).is_scaling;
 }
 
 bool is_choice(const RecordedCall& call) {
-  const Operator* by = find_operator_like(call.operation);
-  if (by == nullptr) return false;
+  const Operator& by = like(call.operation);
   // By a rounding mode.
   const auto is_text = [](const c10::IValue& argument) { return argument.isString(); };
-  return by->is_choice || (by->name == "div" && std::ranges::any_of(call.arguments, is_text));
+  return by.is_choice || (by.name == "div" && std::ranges::any_of(call.arguments, is_text));
 }
 
 }  // namespace fewbit::session

@@ -18,15 +18,12 @@ using IsOfModel = std::function<bool(const at::Tensor&)>;
 /// A copy of a parameter as it is now, which calls of one forward share.
 using CopyOf = std::function<at::Tensor(const at::Tensor&)>;
 
-/// The second of two tensors of the result's sizes that a call has added, unless the model holds
-/// it.
+/// The second of two tensors that a call has added, both of the result's sizes, unless the model
+/// holds it.
 std::optional<at::Tensor> addend_of(const RecordedCall& call, const IsOfModel& is_of_model);
 
 /// The recipe for a call's first result; nothing where there is none.
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
                                 const IsOfModel& is_of_model, const CopyOf& copy_of);
-
-/// The recipe for what a running operation keeps that nobody else sees.
-std::optional<Recipe> recipe_of_saved(const SaveEvent& event);
 
 }  // namespace fewbit::session

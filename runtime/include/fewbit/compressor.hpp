@@ -28,12 +28,11 @@ struct MemoryPlan;
 /// Which codecs store the tensors that operations save for backward.
 enum class Scheme {
   /// Ours. Randomized Hadamard rotation, then the optimal table for N(0, 1) (without trellis this
-  /// is
-  /// unbiased EDEN, Vargaftik et al., ICML 2022). Where its measured error is lower: uniform
+  /// is unbiased EDEN, Vargaftik et al., ICML 2022). Where its measured error is lower: uniform
   /// stochastic quantisation, and for probabilities levels at the squares of equal steps.
-  /// Activation
-  /// codes already place each output in an interval, so only its position within the interval is
-  /// stored, also behind a dropout or a pooling and for the input of a norm before the activation.
+  /// Activation codes already place each output in an interval, so only its position within the
+  /// interval is stored, also behind a dropout or a pooling and for the input of a norm before the
+  /// activation.
   rotated,
   /// Uniform stochastic quantisation between each group's minimum and maximum.
   group,
@@ -155,8 +154,7 @@ struct StoredAs {
 /// - Queries, keys and values of attention, with more bits, since attention runs again in backward;
 ///   probabilities of softmax; probabilities of log_softmax, the greatest of each row exactly.
 /// - Inputs of checkpoints (checkpoint.hpp), with as many bits as queries, unless the function
-/// divides
-///   or chooses by them.
+///   divides or chooses by them.
 /// - Derivatives of activations, by tables; relu's in 1 bit, exactly.
 /// - Masks of dropout in 1 bit, indices of pooling in as few bits as hold them, Boolean masks of
 ///   attention in 1 bit, other masks of attention in one copy for all layers that share them, all
@@ -166,10 +164,9 @@ struct StoredAs {
 /// - sigmoid, tanh, softplus and logsigmoid, unless a rule names them: their derivatives fall to 0,
 ///   and losses such as binary_cross_entropy(sigmoid(x)) divide by them.
 /// - Whatever a logarithm, a root or a quotient uses. Squares, probabilities, inputs of elu and
-/// celu
-///   and of checkpoints wait, uncoded, while somebody holds a result of theirs; factors of products
-///   and inputs of gelu, silu, mish, hardswish and selu wait until a layer or a sum takes the
-///   result. Where a division takes it first, they stay exact (ExactReason::divided). Squares,
+///   celu and of checkpoints wait, uncoded, while somebody holds a result of theirs; factors of
+///   products and inputs of gelu, silu, mish, hardswish and selu wait until a layer or a sum takes
+///   the result. Where a division takes it first, they stay exact (ExactReason::divided). Squares,
 ///   probabilities, elu and celu also stay exact where the scope ends first (result_in_use),
 ///   squares that unequal weights multiply, as (y - t)^2 / var, and probabilities times what has a
 ///   gradient, as p log p. At most 64 tensors wait; then the oldest is decided.
@@ -179,9 +176,8 @@ struct StoredAs {
 ///
 /// **Limits**
 /// - Not seen: a logarithm in another thread, of a layer's result, and of a product or an
-/// activation
-///   (other than elu and celu) behind a sum or the end of the scope. leave_alone("pow"), "mul",
-///   "_softmax" or "elu" keeps the operand exact there.
+///   activation (other than elu and celu) behind a sum or the end of the scope. leave_alone("pow"),
+///   "mul", "_softmax" or "elu" keeps the operand exact there.
 /// - A table's error is relative to a derivative of 1. Where all inputs are near -8, gradients are
 ///   small and their relative error is large.
 /// - The schemes group, actnn, gact and division group across rows and channels, as in the papers:
@@ -189,7 +185,7 @@ struct StoredAs {
 /// - The rotated codec loses precision when a group's mean exceeds about 10^4 standard deviations.
 /// - A NaN or an infinity makes its group NaN; other groups are right.
 /// - Second derivatives take the decoded tensors. Activations, attention and log_softmax refuse
-/// them.
+///   them.
 /// - In place: codes are of the value that was saved, so a later change does no harm. A change that
 ///   the version counter misses, as through data(), is detected on a CPU only, and only if large.
 ///   An activation in place, until it is decided, holds its result (elu, celu, selu) or a copy of
@@ -258,7 +254,7 @@ class Compressor {
   /// from the norm's input. Weights are the model's parameters, frozen ones if name() told them; a
   /// weight that changes before backward is an error. Default: where_better for copy, norm, relu,
   /// dropout and sum (scheme blpa: always, with sign, without sum; other papers' schemes: never),
-  /// never for the others. `linear` and `activation` save much for their time (README); softmax is
+  /// never for the others. `linear` and `activation` save much for their time (docs/guide.md); softmax is
   /// biased.
   Compressor& recompute(const std::string& kind, Recompute when);
 
