@@ -144,12 +144,12 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   if (decision.takes_bits()) random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return {};
-  const bool is_table = decision.storage == StorageKind::codes;
+  const int table_bits = activation_ ? activation_->table.bits() : 0;
   int64_t away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
   forward_.notes->stored(
       site, subject, decision,
-      {is_table ? stored_by_table(activation_ ? activation_->table.bits() : 0) : stored_by(*codec),
-       run.numel(), static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
+      {stored_by(decision.storage, *codec, table_bits), run.numel(),
+       static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
   if (decision.is_due) {
     // What was found to be better is so from the first tensor on.
     const codecs::CodecPointer better =
@@ -158,7 +158,7 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
     if (better && codecs::text_of(*better) != codecs::text_of(*codec)) {
       encoded = better->encode(run, random);
       away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
-      forward_.notes->stored_otherwise(site, stored_by(*better),
+      forward_.notes->stored_otherwise(site, stored_by(decision.storage, *better, table_bits),
                                        bytes_of(encoded->tensors()) - away, away);
     }
   }

@@ -9,7 +9,9 @@
 
 namespace fewbit::session {
 
-StoredAs stored_by(const codecs::Codec& codec) {
+StoredAs stored_by(StorageKind storage, const codecs::Codec& codec, int table_bits) {
+  if (storage == StorageKind::codes) return stored_by_table(table_bits);
+  if (storage == StorageKind::offloaded) return {.storage = Storage::offloaded};
   return {.codec = codec.name(), .bits = codec.bits()};
 }
 
@@ -25,10 +27,11 @@ StoredAs stored_at(const SiteState& state, const Coder& coder) {
   if (!state.recompute_path.empty()) {
     return {.storage = Storage::recomputed, .recomputed_by = state.recompute_path};
   }
-  if (state.save_policy.storage == StorageKind::codes) return stored_by_table(state.coded_bits);
-  if (state.save_policy.storage == StorageKind::exact) return stored_exactly();
-  const codecs::CodecPointer exact = exact_codec(state.save_policy.storage);
-  return stored_by(*(exact ? exact : coder.codec(state.kind, state.coded_bits)));
+  const StorageKind storage = state.save_policy.storage;
+  if (storage == StorageKind::exact) return stored_exactly();
+  const codecs::CodecPointer exact = exact_codec(storage);
+  return stored_by(storage, *(exact ? exact : coder.codec(state.kind, state.coded_bits)),
+                   state.coded_bits);
 }
 
 SiteState* SiteTable::find(const SiteKey& site) {

@@ -148,8 +148,8 @@ class SiteNotes {
   std::vector<SiteChange> changes_;
 };
 
-/// How a tensor is stored by the codec, by a table of so many bits, or as it is.
-StoredAs stored_by(const codecs::Codec& codec);
+/// How a tensor is stored: by the codec, by an activation's table of so many bits, or as it is.
+StoredAs stored_by(StorageKind storage, const codecs::Codec& codec, int table_bits);
 StoredAs stored_by_table(int bits);
 StoredAs stored_exactly(ExactReason reason = ExactReason::requested);
 /// How the latest tensor of a site was, where nobody has said so.
