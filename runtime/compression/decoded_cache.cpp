@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compression/recompute/changing_run.hpp"
 #include "trace/backward_pass.hpp"
 #include "trace/streams.hpp"
 
@@ -10,7 +11,7 @@ namespace fewbit::session {
 
 namespace {
 
-class HoldingRun final : public codecs::Encoded, public std::enable_shared_from_this<HoldingRun> {
+class HoldingRun final : public ChangingRun, public std::enable_shared_from_this<HoldingRun> {
  public:
   HoldingRun(std::shared_ptr<const codecs::Encoded> run, std::shared_ptr<DecodedCache> held)
       : run_(std::move(run)), held_(std::move(held)) {}
@@ -29,6 +30,10 @@ class HoldingRun final : public codecs::Encoded, public std::enable_shared_from_
   }
 
   at::TensorList tensors() const override { return run_->tensors(); }
+  bool is_settled() const override { return session::is_settled(*run_); }
+  void when_changed(const std::function<void()>& tell) const override {
+    session::when_changed(*run_, tell);
+  }
 
  private:
   /// Whoever may use it owns it until its backward is over.

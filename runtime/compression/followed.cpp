@@ -33,7 +33,7 @@ namespace {
 constexpr int64_t kMany = 64, kSome = 32;
 
 /// What is recomputed, in the order that the saved tensor has in memory.
-class Flat final : public codecs::Encoded {
+class Flat final : public ChangingRun {
  public:
   Flat(Shown shown, const at::Tensor& run)
       : shown_(std::move(shown)), sizes_(run.sizes().vec()), strides_(run.strides().vec()) {}
@@ -45,6 +45,10 @@ class Flat final : public codecs::Encoded {
     return run.as_strided({run.numel()}, {1});
   }
   at::TensorList tensors() const override { return shown_.run->tensors(); }
+  bool is_settled() const override { return session::is_settled(*shown_.run); }
+  void when_changed(const std::function<void()>& tell) const override {
+    session::when_changed(*shown_.run, tell);
+  }
 
  private:
   Shown shown_;
@@ -184,7 +188,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::code_later(
   } else {
     consumers_.follow(operation, view, stored.get(), decided.factor, decide);
   }
-  return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run, stored);
+  return coded({encoded, run.sizes().vec(), run.strides().vec(), 0}, tensor, run);
 }
 
 void CompressionUser::keep_coded(const Followed& followed, const Consumers::Decision& decision) {
@@ -202,6 +206,9 @@ void CompressionUser::keep_coded(const Followed& followed, const Consumers::Deci
   } else if (followed.is_recomputed) {
     note_recomputed(saved, *followed.recomputed);
     codes = std::make_shared<Flat>(followed.recomputed->shown, run);
+    session::when_changed(*codes, [run = std::weak_ptr(followed.run)] {
+      if (const auto alive = run.lock()) alive->tell();
+    });
   } else {
     Subject subject = subject_of(run, saved);
     const int64_t dimension = dimension_of(run, decision.channels);

@@ -39,10 +39,7 @@ class KeptExactly final : public Keeping {
 class Coded final : public ChangingTensor {
  public:
   /// view: what the tensor shows, with dimensions of size 1 where it is expanded.
-  /// stored: what the elements are in, where that may change.
-  Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view,
-        std::shared_ptr<StoredRun> stored = nullptr)
-      : shown_(std::move(shown)), stored_(std::move(stored)) {
+  Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view) : shown_(std::move(shown)) {
     shown_.sizes = tensor.sizes().vec();
     for (int64_t i = 0; i < tensor.dim(); ++i) {
       if (tensor.size(i) != view.size(i)) shown_.strides[static_cast<size_t>(i)] = 0;
@@ -52,14 +49,13 @@ class Coded final : public ChangingTensor {
   at::Tensor restored() const override { return shown_.tensor(); }
 
   at::TensorList tensors() const override { return shown_.run->tensors(); }
-  bool is_settled() const override { return !stored_ || stored_->is_settled(); }
+  bool is_settled() const override { return session::is_settled(*shown_.run); }
   void when_changed(const std::function<void()>& tell) const override {
-    if (stored_) stored_->when_changed(tell);
+    session::when_changed(*shown_.run, tell);
   }
 
  private:
   Shown shown_;
-  std::shared_ptr<StoredRun> stored_;
 };
 
 }  // namespace
@@ -261,7 +257,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::code(const Saved& saved, Ru
   if (decision.storage == StorageKind::mask) tracker_.keep_mask(shown, event);
   if (decision.storage == StorageKind::codes) tracker_.keep_codes(shown, event);
   if (decision.storage == StorageKind::integers) tracker_.keep_places(shown);
-  return std::make_unique<Coded>(shown, tensor, run, stored);
+  return std::make_unique<Coded>(shown, tensor, run);
 }
 
 RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
@@ -297,9 +293,8 @@ void CompressionUser::keep_exact_if_less(const Saved& saved) {
 
 std::unique_ptr<const PackedTensor> CompressionUser::coded(const Shown& shown,
                                                            const at::Tensor& tensor,
-                                                           const at::Tensor& view,
-                                                           std::shared_ptr<StoredRun> stored) {
-  return std::make_unique<Coded>(shown, tensor, view, std::move(stored));
+                                                           const at::Tensor& view) {
+  return std::make_unique<Coded>(shown, tensor, view);
 }
 
 void CompressionUser::leave(const Saved& saved, Run& known) {
@@ -346,7 +341,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::keep_small(const Saved& sav
     if (uses_.exceeds_exact(view)) keep_exact(tensor, event);
   }
   const Shown shown{stored, run.sizes().vec(), run.strides().vec(), 0};
-  return std::make_unique<Coded>(shown, tensor, run, stored);
+  return std::make_unique<Coded>(shown, tensor, run);
 }
 
 /// What an activation keeps that runs as libtorch's own.

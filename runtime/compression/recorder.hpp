@@ -113,8 +113,7 @@ class CompressionUser final : public SavedTensorUser {
                       const std::shared_ptr<StoredRun>& stored, Run& known, bool keeps_signs);
   void keep_exact_if_less(const Saved& saved);
   static std::unique_ptr<const PackedTensor> coded(const Shown& shown, const at::Tensor& tensor,
-                                                   const at::Tensor& view,
-                                                   std::shared_ptr<StoredRun> stored);
+                                                   const at::Tensor& view);
   void note_recomputed(const Saved& saved, const RecomputeTracker::Recomputed& recomputed);
   std::unique_ptr<const PackedTensor> keep_codes(const Saved& saved, Run& known);
   void note_activation(const Saved& saved);

@@ -84,9 +84,9 @@ bool StoredRun::hold_again(const at::Tensor& view) {
   return true;
 }
 
-void StoredRun::when_changed(std::function<void()> tell) {
+void StoredRun::when_changed(const std::function<void()>& tell) const {
   const std::lock_guard lock(mutex_);
-  listeners_.push_back(std::move(tell));
+  listeners_.push_back(tell);
 }
 
 void StoredRun::forget_listeners() {

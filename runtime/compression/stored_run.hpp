@@ -7,7 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "codecs/codec.hpp"
+#include "compression/recompute/changing_run.hpp"
 
 namespace fewbit::session {
 
@@ -25,7 +25,7 @@ class StandIn {
 
 /// A run of elements in codes, or as it is: while it waits to be coded, and where others hold its
 /// memory anyway. Thread-safe.
-class StoredRun final : public codecs::Encoded, public StandIn {
+class StoredRun final : public ChangingRun, public StandIn {
  public:
   explicit StoredRun(std::shared_ptr<const codecs::Encoded> codes);
   /// Waits to be coded. Holds what the view shows, which is not to be changed.
@@ -47,20 +47,20 @@ class StoredRun final : public codecs::Encoded, public StandIn {
   /// others give the elements exactly.
   bool hold_again(const at::Tensor& view);
 
-  /// Is called when other tensors are held than before, until it is forgotten.
-  void when_changed(std::function<void()> tell);
+  /// Until listeners are forgotten.
+  void when_changed(const std::function<void()>& tell) const override;
   void forget_listeners() override;
-
- private:
+  /// What the codes come of has changed.
   void tell() const;
 
+ private:
   mutable std::mutex mutex_;
   std::shared_ptr<const codecs::Encoded> codes_;  ///< null: it is held as it is,
   at::Tensor view_;                               ///< by this
   int64_t version_ = 0;                           ///< of the view
   bool is_settled_ = true;
   bool is_exact_ = false;  ///< by codes
-  std::vector<std::function<void()>> listeners_;
+  mutable std::vector<std::function<void()>> listeners_;
 };
 
 }  // namespace fewbit::session

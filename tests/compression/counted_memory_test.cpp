@@ -1,4 +1,5 @@
 // What sites, budget and report count, against what the allocator holds.
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <torch/nn/modules/rnn.h>
 
+#include "fewbit/saved_bytes.hpp"
 #include "tests/compression/allocated.hpp"
 #include "tests/compression/recompute_network.hpp"
 
@@ -112,6 +114,29 @@ TEST(CountedMemory, TheReportCountsEachMemoryOnce) {
     for (const Compressor::LeftAlone& left : compressor.left_alone()) counted += left.bytes;
     EXPECT_NEAR(static_cast<double>(counted), kept, 0.01 * kept) << compressor.report();
   }
+}
+
+// What is recomputed from probabilities that wait holds their codes once these are made.
+TEST(CountedMemory, TheMeterCountsWhatWaitsAsItIsStored) {
+  at::manual_seed(59);
+  const at::Tensor scores = at::randn({4, 64, 64}).requires_grad_();
+  const at::Tensor values = at::randn({4, 64, 16}).requires_grad_();
+  Compressor compressor({.bits = 4});
+  for (int step = 0; step < 3; ++step) {
+    SavedBytes meter;
+    const auto kept = static_cast<double>(allocated(
+        [&] {
+          const auto watch = meter.watch();
+          return at::bmm(at::dropout(at::softmax(scores * 1.0, -1), 0.1, true), values * 1.0).sum();
+        },
+        &compressor));
+    EXPECT_NEAR(static_cast<double>(meter.unique_bytes()), kept, 0.01 * kept) << step << '\n'
+                                                                              << meter.explain();
+  }
+  const auto sites = compressor.sites();
+  EXPECT_TRUE(std::ranges::any_of(sites, [](const auto& site) {
+    return site.stored.recomputed_by == "dropout";
+  })) << compressor.report();
 }
 
 TEST(CountedMemory, WhatIsLeftAloneIsListedWithTheReason) {

@@ -14,6 +14,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
+#include "compression/recompute/changing_run.hpp"
 #include "compression/recompute/recipes.hpp"
 #include "trace/model_parameters.hpp"
 #include "trace/running_operations.hpp"
@@ -27,10 +28,12 @@ void append(std::vector<at::Tensor>& all, const std::vector<at::Tensor>& more) {
 }
 
 /// What is computed again, once for all that ask at the same time.
-class RecomputedRun final : public codecs::Encoded {
+class RecomputedRun final : public ChangingRun {
  public:
-  RecomputedRun(Shown from, Recipe recipe, const at::Tensor& result)
+  /// addend: the run of what it adds, which the recipe asks for; or null.
+  RecomputedRun(Shown from, RunPointer addend, Recipe recipe, const at::Tensor& result)
       : from_(std::move(from)),
+        addend_(std::move(addend)),
         recipe_(std::move(recipe)),
         sizes_(result.sizes().vec()),
         strides_(result.strides().vec()),
@@ -60,6 +63,14 @@ class RecomputedRun final : public codecs::Encoded {
     append(held_, recipe_.copies);
     if (recipe_.beside) append(held_, recipe_.beside());
     return held_;
+  }
+
+  bool is_settled() const override {
+    return session::is_settled(*from_.run) && (!addend_ || session::is_settled(*addend_));
+  }
+  void when_changed(const std::function<void()>& tell) const override {
+    session::when_changed(*from_.run, tell);
+    if (addend_) session::when_changed(*addend_, tell);
   }
 
  private:
@@ -100,6 +111,7 @@ class RecomputedRun final : public codecs::Encoded {
   }
 
   Shown from_;
+  RunPointer addend_;
   Recipe recipe_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> strides_;
@@ -207,7 +219,8 @@ std::optional<RecomputeTracker::Piece> RecomputeTracker::recomputed(
   piece.copies = from->piece.copies;
   if (addend) append(piece.copies, addend->piece.copies);
   append(piece.copies, recipe.copies);
-  piece.recomputed = rules_.held(std::make_shared<RecomputedRun>(from->shown, recipe, result));
+  piece.recomputed = rules_.held(std::make_shared<RecomputedRun>(
+      from->shown, addend ? addend->shown.run : nullptr, recipe, result));
   return piece;
 }
 
