@@ -14,7 +14,7 @@
 #include <torch/csrc/jit/python/update_graph_executor_opt.h>
 
 #include "text/names.hpp"
-#include "trace/backward_pass.hpp"
+#include "trace/running_operations.hpp"
 
 namespace fewbit::session {
 

@@ -11,7 +11,7 @@
 #include "dispatch/interception.hpp"
 #include "offload/expandable_segments.hpp"
 #include "ops/activation.hpp"
-#include "trace/backward_pass.hpp"
+#include "trace/running_operations.hpp"
 
 namespace fewbit::session {
 
@@ -121,7 +121,7 @@ SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
                                  const SaveEvent& event) const {
   if (is_in_backward() || !is_plain(tensor)) return {};
   const std::lock_guard lock(mutex_);
-  const UserRules::Rule* rule = rules_->rule_of(names_of(event.facts.operation), event.parameters);
+  const UserRules::Rule* rule = rules_->rule_of(event.facts.operation, event.parameters);
   if (rule != nullptr && rule->leaves_alone()) return {};
   SaveDecision decision{save_policy_of(tensor, event)};
   if (!coder_.codes(decision)) decision = {};
@@ -176,7 +176,7 @@ codecs::CodecPointer Compression::codec_of(const Subject& subject,
 
 bool Compression::leaves_alone(std::string_view operation) const {
   const std::lock_guard lock(mutex_);
-  const UserRules::Rule* rule = rules_->rule_of(names_of(operation), {});
+  const UserRules::Rule* rule = rules_->rule_of(operation, {});
   return rule != nullptr && rule->leaves_alone();
 }
 

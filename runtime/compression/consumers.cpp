@@ -8,7 +8,6 @@
 
 #include <ATen/ops/div.h>
 
-#include "trace/backward_pass.hpp"
 #include "trace/running_operations.hpp"
 
 namespace fewbit::session {

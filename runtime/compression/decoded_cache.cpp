@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compression/recompute/changing_run.hpp"
-#include "trace/backward_pass.hpp"
+#include "trace/running_operations.hpp"
 #include "trace/streams.hpp"
 
 namespace fewbit::session {

@@ -13,9 +13,9 @@
 namespace fewbit::session {
 
 /// What is a copy, such as of a part of x, lies otherwise than what the norm gives.
-bool CompressionUser::waits(const at::Tensor& run, const Saved& saved) const {
+bool CompressionUser::waits_for_output(const at::Tensor& run, const Saved& saved) const {
   const SaveDecision& decision = saved.decision;
-  if (!decision.is_norm || !compression_->codes_by_class(decision)) return false;
+  if (!compression_->codes_by_class(decision)) return false;
   if (!may_be_recomputed(saved.event.facts.operation) || decision.is_observed) return false;
   const bool is_view = run.is_same_size(saved.view) && run.data_ptr() == saved.view.data_ptr();
   return is_view && may_be_followed(run) && !tracker_.classes_of(saved.view);
@@ -80,8 +80,7 @@ std::optional<codecs::Classes> CompressionUser::classes_of_waiting(const SaveEve
   return classes;
 }
 
-void CompressionUser::settle(const std::optional<codecs::Classes>& classes) {
-  if (!waiting_) return;
+void CompressionUser::settle_waiting(const std::optional<codecs::Classes>& classes) {
   const Waiting waiting = *std::exchange(waiting_, std::nullopt);
   const c10::StreamGuard guard(waiting.stream);
   const at::Tensor& run = waiting.input;

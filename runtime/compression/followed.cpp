@@ -127,9 +127,9 @@ std::optional<codecs::Statistics> statistics_of_squares(const at::Tensor& run, F
 
 }  // namespace
 
-bool CompressionUser::is_followed(const Saved& saved) const {
+bool CompressionUser::waits_for_consumer(const Saved& saved) const {
   const SaveDecision& decided = saved.decision;
-  if (decided.factor == Factor::none || !decided.takes_bits()) return false;
+  if (!decided.takes_bits()) return false;
   if (decided.factor == Factor::input && saved.event.argument < 0) return false;
   if (decided.is_observed) return false;
   // Of what is coded while its operation runs (session/sensitivities.hpp).

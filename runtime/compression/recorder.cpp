@@ -9,9 +9,9 @@
 #include "compression/save_observer.hpp"
 #include "ops/layout.hpp"
 #include "text/names.hpp"
-#include "trace/backward_pass.hpp"
 #include "trace/contents.hpp"
 #include "trace/model_parameters.hpp"
+#include "trace/running_operations.hpp"
 
 namespace fewbit::session {
 

@@ -164,7 +164,10 @@ class CompressionUser final : public SavedTensorUser {
     std::vector<int64_t> strides = {};                  ///< of that
     std::optional<codecs::Statistics> statistics = {};  ///< of the input, that the norm keeps
   };
-  bool waits(const at::Tensor& run, const Saved& saved) const;
+  bool waits(const at::Tensor& run, const Saved& saved) const {
+    return saved.decision.is_norm && waits_for_output(run, saved);
+  }
+  bool waits_for_output(const at::Tensor& run, const Saved& saved) const;
   std::shared_ptr<StoredRun> wait(const Saved& saved,
                                   std::optional<RecomputeTracker::Recomputed> recomputed);
   void follow_start(const RecordedCall& call);
@@ -172,7 +175,10 @@ class CompressionUser final : public SavedTensorUser {
   /// What the operation that saves now tells of it.
   std::optional<codecs::Classes> classes_of_waiting(const SaveEvent& event) const;
   /// Codes it.
-  void settle(const std::optional<codecs::Classes>& classes);
+  void settle(const std::optional<codecs::Classes>& classes) {
+    if (waiting_) settle_waiting(classes);
+  }
+  void settle_waiting(const std::optional<codecs::Classes>& classes);
 
   // followed.cpp.
 
@@ -190,7 +196,10 @@ class CompressionUser final : public SavedTensorUser {
     std::vector<int64_t> other = {};                              ///< sizes of the factor beside it
   };
   /// Whether there is anything to wait for.
-  bool is_followed(const Saved& saved) const;
+  bool is_followed(const Saved& saved) const {
+    return saved.decision.factor != Factor::none && waits_for_consumer(saved);
+  }
+  bool waits_for_consumer(const Saved& saved) const;
   /// recomputed: what it is to come of, unless it is kept exactly.
   std::unique_ptr<const PackedTensor> code_later(
       const Saved& saved, Run& known,

@@ -102,16 +102,6 @@ const UserRules::Rule* UserRules::rule_of(std::span<const std::string_view> name
   return rule == rules_.rend() ? nullptr : &*rule;
 }
 
-std::optional<UserRules::Assignment> UserRules::assignment_of(const SiteKey& site) const {
-  const auto known = assignments_.find(site);
-  return known == assignments_.end() ? std::nullopt : std::optional(known->second);
-}
-
-std::optional<int> UserRules::given_bits(const SiteKey& site, std::optional<int> of_rule) const {
-  const auto assigned = assignment_of(site);
-  return assigned && assigned->bits > 0 ? std::optional(assigned->bits) : of_rule;
-}
-
 Recompute UserRules::when_to_recompute(std::string_view name) const {
   const auto known = recompute_.find(name);
   const bool is_never = known != recompute_.end() && known->second == Recompute::never;
@@ -125,7 +115,7 @@ bool UserRules::knows(const at::Tensor& tensor) const {
   return parameters_.contains(memory_of(tensor).address());
 }
 
-std::string UserRules::module_of(const std::vector<const void*>& parameters) const {
+std::string UserRules::path_of(const std::vector<const void*>& parameters) const {
   for (const void* address : parameters) {
     const auto known = parameters_.find(address);
     if (known == parameters_.end()) continue;

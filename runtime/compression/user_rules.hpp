@@ -51,19 +51,33 @@ class UserRules {
   /// none.
   const Rule* rule_of(std::span<const std::string_view> names,
                       std::span<const void* const> parameters) const;
-  std::optional<Assignment> assignment_of(const SiteKey& site) const;
+  /// The same of an operation, whatever it may be called.
+  const Rule* rule_of(std::string_view operation, std::span<const void* const> parameters) const {
+    return rules_.empty() ? nullptr : rule_of(names_of(operation), parameters);
+  }
+  std::optional<Assignment> assignment_of(const SiteKey& site) const {
+    const auto known = assignments_.find(site);
+    return known == assignments_.end() ? std::nullopt : std::optional(known->second);
+  }
   /// Bits by a plan of the site, or else those of the rule.
-  std::optional<int> given_bits(const SiteKey& site, std::optional<int> of_rule) const;
+  std::optional<int> given_bits(const SiteKey& site, std::optional<int> of_rule) const {
+    const auto assigned = assignment_of(site);
+    return assigned && assigned->bits > 0 ? std::optional(assigned->bits) : of_rule;
+  }
   Recompute when_to_recompute(std::string_view name) const;
 
   /// Whether the tensor is a named parameter, frozen or not, or a view of one.
   bool knows(const at::Tensor& tensor) const;
   /// "encoder.linear1" of "encoder.linear1.weight", of the first parameter that has a name.
-  std::string module_of(const std::vector<const void*>& parameters) const;
+  std::string module_of(const std::vector<const void*>& parameters) const {
+    return parameters_.empty() ? "" : path_of(parameters);
+  }
   /// "encoder" of that: whose the activation behind a layer is.
   std::string module_around(const std::vector<const void*>& parameters) const;
 
  private:
+  std::string path_of(const std::vector<const void*>& parameters) const;
+
   struct Parameter {
     Memory memory;  ///< so that its address means it
     std::string name;

@@ -11,7 +11,6 @@
 #include <c10/util/strides.h>
 
 #include "ops/activation.hpp"
-#include "trace/backward_pass.hpp"
 #include "trace/running_operations.hpp"
 
 namespace fewbit::session {

@@ -4,7 +4,7 @@
 
 #include "dispatch/activation_call.hpp"
 #include "dispatch/policy_stack.hpp"
-#include "trace/backward_pass.hpp"
+#include "trace/running_operations.hpp"
 
 namespace fewbit::session {
 

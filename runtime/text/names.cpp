@@ -4,11 +4,6 @@
 
 namespace fewbit::session {
 
-std::vector<std::int64_t> shape_of(const at::Tensor& tensor) {
-  if (tensor.is_nested()) return {tensor.size(0), -1};
-  return tensor.sizes().vec();
-}
-
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) {

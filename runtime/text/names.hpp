@@ -10,7 +10,10 @@
 namespace fewbit::session {
 
 // The sizes of a tensor; of a nested one the first and -1.
-std::vector<std::int64_t> shape_of(const at::Tensor& tensor);
+inline std::vector<std::int64_t> shape_of(const at::Tensor& tensor) {
+  if (tensor.is_nested()) return {tensor.size(0), -1};
+  return tensor.sizes().vec();
+}
 
 // "[32, 16]".
 std::string shape_text(const std::vector<std::int64_t>& shape);

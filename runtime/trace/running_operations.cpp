@@ -188,6 +188,10 @@ int argument_of(const Operation& operation, const at::Tensor& tensor) {
   return found;
 }
 
+// Whose gradient waits for a forward that runs again; of a backward pass inside of that the nodes
+// are others.
+thread_local const torch::autograd::Node* waiting = nullptr;
+
 }  // namespace
 
 bool is_in_place(std::string_view operation) {
@@ -268,6 +272,18 @@ SaveEvent describe_save(const at::Tensor& tensor) {
     facts.maker = SavedTensor::kNoGradient;
   }
   return event;
+}
+
+bool is_in_backward() {
+  return torch::autograd::get_current_node().get() != waiting;
+}
+
+ForwardAgain::ForwardAgain() : before_(waiting) {
+  waiting = torch::autograd::get_current_node().get();
+}
+
+ForwardAgain::~ForwardAgain() {
+  waiting = before_;
 }
 
 }  // namespace fewbit::session

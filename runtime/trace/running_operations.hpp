@@ -14,6 +14,10 @@
 
 #include "fewbit/saved_bytes.hpp"
 
+namespace torch::autograd {
+struct Node;
+}
+
 // Who saves a tensor: autograd does not say so to the hooks.
 namespace fewbit::session {
 
@@ -105,5 +109,20 @@ void stop_following_operations() noexcept;
 
 // Of a tensor that the calling thread, which follows its operations, saves right now.
 SaveEvent describe_save(const at::Tensor& tensor);
+
+// Whether the calling thread computes gradients: but for a forward that is run again meanwhile.
+bool is_in_backward();
+
+// A forward that is run again, in the thread and for the life of this.
+class ForwardAgain {
+ public:
+  ForwardAgain();
+  ~ForwardAgain();
+  ForwardAgain(const ForwardAgain&) = delete;
+  ForwardAgain& operator=(const ForwardAgain&) = delete;
+
+ private:
+  const torch::autograd::Node* before_;
+};
 
 }  // namespace fewbit::session

@@ -12,7 +12,7 @@
 
 #include "fewbit/fewbit.hpp"
 #include "tests/support/compression_model.hpp"
-#include "trace/backward_pass.hpp"
+#include "trace/running_operations.hpp"
 
 namespace fewbit::decoded_cache_test {
 

@@ -121,7 +121,7 @@ void KnownClasses::end_call(const RecordedCall& call, const Beside& beside) {
   known_.insert_or_assign(memory, Known{std::move(contents), std::move(*classes)});
 }
 
-std::optional<codecs::Classes> KnownClasses::find(const at::Tensor& tensor) const {
+std::optional<codecs::Classes> KnownClasses::known(const at::Tensor& tensor) const {
   if (!may_be_followed(tensor)) return std::nullopt;
   const auto found = known_.find(memory_of(tensor).address());
   if (found == known_.end()) return std::nullopt;

@@ -32,7 +32,9 @@ class KnownClasses {
   void end_call(const RecordedCall& call, const Beside& beside);
 
   /// Nothing where no codes tell of all that the tensor shows, element by element.
-  std::optional<codecs::Classes> find(const at::Tensor& tensor) const;
+  std::optional<codecs::Classes> find(const at::Tensor& tensor) const {
+    return known_.empty() ? std::nullopt : known(tensor);
+  }
 
  private:
   struct Known {
@@ -40,6 +42,7 @@ class KnownClasses {
     codecs::Classes classes;
   };
 
+  std::optional<codecs::Classes> known(const at::Tensor& tensor) const;
   std::optional<codecs::Classes> classes_of(const RecordedCall& call, const Beside& beside) const;
 
   std::map<const void*, Known> known_;  ///< by memory
