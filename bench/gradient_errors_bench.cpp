@@ -47,7 +47,7 @@ void run(const Options& options) {
   show(page, sheets.layers, "Predicted, measured, squared bias: over |exact|^2 of the weight.");
   show(
       page, sheets.totals,
-      "Every place coded by rule(\"*\"). Of predicted: noise over what the inputs of linear layers "
+      "Every site coded by rule(\"*\"). Of predicted: noise over what the inputs of linear layers "
       "and convolutions alone would give, so that it shows what errors of dy add. Attention: its "
       "queries, keys and values, in which the gradient is not linear. GELU's derivative comes from "
       "a table: an error that is the same in every pass, that is a bias.");

@@ -50,7 +50,8 @@ std::vector<CompressorSetup> setups() {
   for (const bool again : {false, true}) {
     for (const double bits : {3.0, 2.0, 1.0}) {
       const std::string width = examples::number(bits) + (bits == 1.0 ? " bit" : " bits");
-      all.push_back({"rotated, " + width + (again ? ", layers again" : ""), {.bits = bits}, again});
+      all.push_back(
+          {"rotated, " + width + (again ? ", layers recomputed" : ""), {.bits = bits}, again});
     }
   }
   return all;
@@ -168,7 +169,7 @@ void run(const Options& options) {
       "third "
       "one of 2 bits on average. gact: its second one. division, blpa: as many bits everywhere. "
       "rotated: the default; "
-      "layers again: with outputs of linear layers and activations computed again where that "
+      "layers recomputed: with outputs of linear layers and activations recomputed where that "
       "errs less (recompute). Batch and buffers aside: times less of what lives for backward "
       "alone, "
       "without pictures and running means, which a program holds anyway. Error of the gradient: |g "

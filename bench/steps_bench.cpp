@@ -1,8 +1,8 @@
 // The time of a step (forward, loss, backward) of networks whose saved tensors are coded, beside
-// the exact one, and beside what plans for fewer bytes predict. All ways take turns on the same
-// parameters and batch, a few steps in a row each: the first after another way finds the allocator
-// as it is in no training. The order moves on with every round. With one thread the time is the
-// processor's, which leaves out the turns of other programs. Prints Markdown; --out writes
+// the exact one, and beside what plans for fewer bytes predict. All variants take turns on the same
+// parameters and batch, a few steps in a row each: the first after another variant finds the
+// allocator as it is in no training. The order moves on with every round. With one thread the time
+// is the processor's, which leaves out the turns of other programs. Prints Markdown; --out writes
 // steps.html, .md and .json.
 #include <algorithm>
 #include <functional>
@@ -62,23 +62,24 @@ Network make_network(const std::string& name, int64_t batch) {
 constexpr int64_t kHeldBytes = int64_t{1} << 40;
 
 std::vector<CompressorSetup> setups() {
-  return {
-      {"rotated, 2 bits", {.bits = 2}},
-      {"rotated, 2 bits, held", {.bits = 2, .decoded_cache_bytes = kHeldBytes}},
-      {"rotated, 2 bits, trellis", {.bits = 2, .trellis = 4}},
-      {"rotated, 2 bits, layers again", {.bits = 2}, true},
-      {"rotated, 2 bits, layers again, held", {.bits = 2, .decoded_cache_bytes = kHeldBytes}, true},
-      {"group, 2 bits", {.bits = 2, .scheme = Scheme::group}},
-      {"actnn, level 2, 4 bits", {.bits = 4, .scheme = Scheme::actnn, .level = 2}},
-      {"actnn, level 3, 2 bits", {.bits = 2, .scheme = Scheme::actnn, .level = 3}},
-      {"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}},
-      {"division, 2 bits", {.bits = 2, .scheme = Scheme::division}},
-      {"blpa, 4 bits", {.bits = 4, .scheme = Scheme::blpa}},
-      {"blpa, 4 bits, held",
-       {.bits = 4, .scheme = Scheme::blpa, .decoded_cache_bytes = kHeldBytes}}};
+  return {{"rotated, 2 bits", {.bits = 2}},
+          {"rotated, 2 bits, held", {.bits = 2, .decoded_cache_bytes = kHeldBytes}},
+          {"rotated, 2 bits, trellis", {.bits = 2, .trellis = 4}},
+          {"rotated, 2 bits, layers recomputed", {.bits = 2}, true},
+          {"rotated, 2 bits, layers recomputed, held",
+           {.bits = 2, .decoded_cache_bytes = kHeldBytes},
+           true},
+          {"group, 2 bits", {.bits = 2, .scheme = Scheme::group}},
+          {"actnn, level 2, 4 bits", {.bits = 4, .scheme = Scheme::actnn, .level = 2}},
+          {"actnn, level 3, 2 bits", {.bits = 2, .scheme = Scheme::actnn, .level = 3}},
+          {"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}},
+          {"division, 2 bits", {.bits = 2, .scheme = Scheme::division}},
+          {"blpa, 4 bits", {.bits = 4, .scheme = Scheme::blpa}},
+          {"blpa, 4 bits, held",
+           {.bits = 4, .scheme = Scheme::blpa, .decoded_cache_bytes = kHeldBytes}}};
 }
 
-struct StorageKind {
+struct Variant {
   std::string name;
   std::unique_ptr<Compressor> compressor = {};  ///< none: exact
   int64_t bytes = 0;                            ///< kept when forward is over
@@ -111,45 +112,46 @@ struct StorageKind {
 };
 
 /// Until bits no longer move; its bytes.
-void settle(const Network& network, StorageKind& way) {
-  for (int i = 0; i < 2; ++i) way.step(network);  // bits are split by what they see
-  way.bytes = way.bytes_kept(network);
-  StorageKind::forget_gradients(network);
-  way.peak = test::peak_bytes_of([&] { way.step(network); });
+void settle(const Network& network, Variant& variant) {
+  for (int i = 0; i < 2; ++i) variant.step(network);  // bits are split by what they see
+  variant.bytes = variant.bytes_kept(network);
+  Variant::forget_gradients(network);
+  variant.peak = test::peak_bytes_of([&] { variant.step(network); });
 }
 
-std::vector<StorageKind> ways_for(const Network& network) {
-  std::vector<StorageKind> ways;
-  ways.push_back({.name = "exact"});
+std::vector<Variant> variants_for(const Network& network) {
+  std::vector<Variant> variants;
+  variants.push_back({.name = "exact"});
   for (const CompressorSetup& setup : setups()) {
-    ways.push_back({.name = setup.name, .compressor = std::make_unique<Compressor>(setup.options)});
-    setup.set_up(*ways.back().compressor);
+    variants.push_back(
+        {.name = setup.name, .compressor = std::make_unique<Compressor>(setup.options)});
+    setup.set_up(*variants.back().compressor);
   }
-  for (StorageKind& way : ways) settle(network, way);
-  return ways;
+  for (Variant& variant : variants) settle(network, variant);
+  return variants;
 }
 
-void measure(const Network& network, std::vector<StorageKind>& ways, int rounds,
+void measure(const Network& network, std::vector<Variant>& variants, int rounds,
              bool of_processor) {
   constexpr int kInARow = 3;
   for (int round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < ways.size(); ++i) {
-      StorageKind& way = ways[(i + static_cast<size_t>(round)) % ways.size()];
-      const auto step = [&] { way.step(network); };
+    for (size_t i = 0; i < variants.size(); ++i) {
+      Variant& variant = variants[(i + static_cast<size_t>(round)) % variants.size()];
+      const auto step = [&] { variant.step(network); };
       double least = std::numeric_limits<double>::infinity();
       for (int j = 0; j < kInARow; ++j) {
         least = std::min(least, of_processor ? processor_seconds_of(step) : seconds_of(step));
       }
-      way.seconds.push_back(least);
+      variant.seconds.push_back(least);
     }
   }
 }
 
 // Of the rounds, so that both times of a pair met the same load.
-double ratio(const StorageKind& way, const StorageKind& exact) {
+double ratio(const Variant& variant, const Variant& exact) {
   std::vector<double> ratios;
-  for (size_t i = 0; i < way.seconds.size(); ++i) {
-    ratios.push_back(way.seconds[i] / exact.seconds[i]);
+  for (size_t i = 0; i < variant.seconds.size(); ++i) {
+    ratios.push_back(variant.seconds[i] / exact.seconds[i]);
   }
   return median(ratios);
 }
@@ -158,19 +160,19 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
   const Network network = make_network(name, options.batch);
   for (const int threads : options.threads) {
     at::set_num_threads(threads);
-    std::vector<StorageKind> ways = ways_for(network);
-    measure(network, ways, options.rounds, threads == 1);
-    const StorageKind& exact = ways[0];
-    for (const StorageKind& way : ways) {
-      const double less = static_cast<double>(exact.bytes) / static_cast<double>(way.bytes);
-      const auto [least, most] = std::ranges::minmax(way.seconds);
-      sheet.rows.push_back({name, std::to_string(threads), way.name, examples::number(less),
-                            examples::number(static_cast<double>(way.peak) / 0x1p20),
-                            examples::number(median(way.seconds) * 1e3, 4),
+    std::vector<Variant> variants = variants_for(network);
+    measure(network, variants, options.rounds, threads == 1);
+    const Variant& exact = variants[0];
+    for (const Variant& variant : variants) {
+      const double less = static_cast<double>(exact.bytes) / static_cast<double>(variant.bytes);
+      const auto [least, most] = std::ranges::minmax(variant.seconds);
+      sheet.rows.push_back({name, std::to_string(threads), variant.name, examples::number(less),
+                            examples::number(static_cast<double>(variant.peak) / 0x1p20),
+                            examples::number(median(variant.seconds) * 1e3, 4),
                             examples::number(least * 1e3, 4), examples::number(most * 1e3, 4),
-                            examples::number(ratio(way, exact))});
-      std::cerr << name << ", " << threads << ", " << way.name << ": "
-                << examples::number(ratio(way, exact)) << " of exact\n";
+                            examples::number(ratio(variant, exact))});
+      std::cerr << name << ", " << threads << ", " << variant.name << ": "
+                << examples::number(ratio(variant, exact)) << " of exact\n";
     }
   }
 }
@@ -200,10 +202,10 @@ Planned planned(const Network& network, double share, int64_t exact_bytes) {
 }
 
 /// The median over the rounds of what a step takes more than the exact one, in ms.
-double more_milliseconds(const StorageKind& way, const StorageKind& exact) {
+double more_milliseconds(const Variant& variant, const Variant& exact) {
   std::vector<double> more;
-  for (size_t i = 0; i < way.seconds.size(); ++i) {
-    more.push_back((way.seconds[i] - exact.seconds[i]) * 1e3);
+  for (size_t i = 0; i < variant.seconds.size(); ++i) {
+    more.push_back((variant.seconds[i] - exact.seconds[i]) * 1e3);
   }
   return median(more);
 }
@@ -211,31 +213,32 @@ double more_milliseconds(const StorageKind& way, const StorageKind& exact) {
 void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
   const Network network = make_network(name, options.batch);
   at::set_num_threads(options.threads.back());
-  std::vector<StorageKind> ways(1);
-  ways[0].name = "exact";
-  settle(network, ways[0]);
+  std::vector<Variant> variants(1);
+  variants[0].name = "exact";
+  settle(network, variants[0]);
   std::vector<Planned> plans;
   for (const double share : options.budgets) {
-    plans.push_back(planned(network, share, ways[0].bytes));
-    ways.push_back(
+    plans.push_back(planned(network, share, variants[0].bytes));
+    variants.push_back(
         {.name = "", .compressor = std::make_unique<Compressor>(CompressorOptions{.bits = 2})});
-    ways.back().compressor->follow(plans.back().plan);
-    settle(network, ways.back());
+    variants.back().compressor->follow(plans.back().plan);
+    settle(network, variants.back());
     std::cerr << name << ", planned for " << share << " %\n";
   }
-  measure(network, ways, options.rounds, false);
+  measure(network, variants, options.rounds, false);
   for (size_t i = 0; i < plans.size(); ++i) {
     const auto& [share, plan, seconds] = plans[i];
-    const StorageKind& way = ways[i + 1];
+    const Variant& variant = variants[i + 1];
     sheet.rows.push_back(
         {name, examples::number(share),
          examples::number(static_cast<double>(plan.bytes()) * 1e-6, 4),
-         examples::number(static_cast<double>(way.bytes) * 1e-6, 4),
-         examples::number(static_cast<double>(way.peak) / 0x1p20),
+         examples::number(static_cast<double>(variant.bytes) * 1e-6, 4),
+         examples::number(static_cast<double>(variant.peak) / 0x1p20),
          plans[i].places_kept(Storage::exact), plans[i].places_kept(Storage::coded),
          plans[i].places_kept(Storage::recomputed), plans[i].places_kept(Storage::offloaded),
-         examples::number(plan.seconds() * 1e3), examples::number(more_milliseconds(way, ways[0])),
-         examples::number(median(ways[0].seconds) * 1e3, 4), examples::number(seconds)});
+         examples::number(plan.seconds() * 1e3),
+         examples::number(more_milliseconds(variant, variants[0])),
+         examples::number(median(variants[0].seconds) * 1e3, 4), examples::number(seconds)});
   }
 }
 
@@ -254,8 +257,8 @@ void run(const Options& options) {
   show(page, sheet,
        "Of exact: the median over the rounds of our time over the exact one of the same round; a "
        "round's time is the least of three steps in a row. With one thread processor time, with "
-       "more the clock's. rotated: the default; layers again: outputs of linear layers and "
-       "activations computed again where that errs less; held: without a limit; the others as in "
+       "more the clock's. rotated: the default; layers recomputed: outputs of linear layers and "
+       "activations recomputed where that errs less; held: without a limit; the others as in "
        "memory.md. Peak: the most bytes of tensors at a time in a step, with gradients, without "
        "parameters.");
   examples::Sheet plans{

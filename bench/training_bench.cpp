@@ -1,11 +1,11 @@
 // A training step (forward, loss, backward, optimizer) of the examples' models: exact, with few-bit
-// derivatives, and inside a scope. All ways take turns on the same parameters and batches, in an
-// order that moves on with every round, so that whatever else runs on the machine hurts them alike.
-// With one thread the time is the processor's, which leaves out the turns of other programs.
+// derivatives, and inside a scope. All variants take turns on the same parameters and batches, in
+// an order that moves on with every round, so that whatever else runs on the machine hurts them
+// alike. With one thread the time is the processor's, which leaves out the turns of other programs.
 // Prints Markdown; --json writes an array of rows, times in seconds: machine, model, function,
-// times (of the example's batch), threads, way, bits, median_s, min_s, exact_median_s, exact_min_s,
-// ratio (median over the rounds of exact time over ours), saved_bytes, exact_saved_bytes,
-// parameter_bytes, rounds.
+// times (of the example's batch), threads, variant, bits, median_s, min_s, exact_median_s,
+// exact_min_s, ratio (median over the rounds of exact time over ours), saved_bytes,
+// exact_saved_bytes, parameter_bytes, rounds.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -47,7 +47,7 @@ struct Case {
 };
 
 // How a model is trained: by calls of few-bit functions, or unchanged in a scope.
-struct StorageKind {
+struct Variant {
   std::string name;
   int bits;  // 0: exact
   Choice choice;
@@ -61,7 +61,7 @@ struct StorageKind {
 };
 
 struct Row {
-  StorageKind way;
+  Variant variant;
   std::vector<double> seconds;  // of every round
   int64_t saved_bytes;
   int64_t parameter_bytes;
@@ -79,19 +79,19 @@ double ratio(const Row& exact, const Row& ours) {
 }
 
 // The encoder calls torch's own GELU, whatever it is given.
-std::vector<StorageKind> ways_of(const Case& that) {
+std::vector<Variant> variants_of(const Case& that) {
   const Choice exactly = examples::exact(that.function);
-  std::vector<StorageKind> ways{{"exact", 0, exactly, false}};
+  std::vector<Variant> variants{{"exact", 0, exactly, false}};
   const bool only_scopes = that.model == "encoder";
   for (int bits = 1; bits <= 4; ++bits) {
     if (only_scopes) {
-      ways.push_back({"scope", bits, exactly, true});
+      variants.push_back({"scope", bits, exactly, true});
     } else {
-      ways.push_back({"function", bits, examples::standard(that.function, bits), false});
+      variants.push_back({"function", bits, examples::standard(that.function, bits), false});
     }
   }
-  if (!only_scopes) ways.push_back({"scope", 3, exactly, true});
-  return ways;
+  if (!only_scopes) variants.push_back({"scope", 3, exactly, true});
+  return variants;
 }
 
 // By default a larger batch beside the example's own: activations of megabytes each.
@@ -100,14 +100,14 @@ std::vector<int64_t> times_of(const std::string& model, const Options& options) 
   return {1, model == "mlp" ? 256 : model == "cnn" ? 64 : 32};
 }
 
-Row new_row(const StorageKind& way, const Subject& subject) {
+Row new_row(const Variant& variant, const Subject& subject) {
   SavedBytes meter;
   at::Tensor loss;
   {
     const auto watch = meter.watch();
-    loss = way.loss(subject, 0);
+    loss = variant.loss(subject, 0);
   }
-  return {way, {}, meter.unique_bytes(), meter.parameter_bytes()};
+  return {variant, {}, meter.unique_bytes(), meter.parameter_bytes()};
 }
 
 std::vector<Row> measure(const Case& that, double seconds) {
@@ -115,15 +115,15 @@ std::vector<Row> measure(const Case& that, double seconds) {
   const Subject subject = examples::make_subject(that.model, that.function, 1, that.times);
   const auto optimizer = examples::make_optimizer(subject.parameters, subject.recipe);
   std::vector<Row> rows;
-  for (const StorageKind& way : ways_of(that)) rows.push_back(new_row(way, subject));
+  for (const Variant& variant : variants_of(that)) rows.push_back(new_row(variant, subject));
   constexpr size_t kWarmUp = 3, kLeast = 20;
   double spent = 0.0;
   for (size_t round = 0; round < kWarmUp + kLeast || spent < seconds; ++round) {
     for (size_t i = 0; i < rows.size(); ++i) {
       Row& row = rows[(i + round) % rows.size()];
       const auto step = [&] {
-        examples::train_step(*optimizer,
-                             [&] { return row.way.loss(subject, static_cast<int64_t>(round)); });
+        examples::train_step(
+            *optimizer, [&] { return row.variant.loss(subject, static_cast<int64_t>(round)); });
       };
       const double time = that.threads == 1 ? processor_seconds_of(step) : seconds_of(step);
       if (round < kWarmUp) continue;
@@ -140,7 +140,7 @@ void print(const Case& that, const std::vector<Row>& rows) {
     std::printf(
         "| %s | %s | x%lld | %d | %s | %d | %.3f | %.3f | %.3f | %.3f | %lld | %.1f |\n",
         that.model.c_str(), that.function.c_str(), static_cast<long long>(that.times), that.threads,
-        row.way.name.c_str(), row.way.bits, median(row.seconds) * 1e3, row.least() * 1e3,
+        row.variant.name.c_str(), row.variant.bits, median(row.seconds) * 1e3, row.least() * 1e3,
         ratio(exact, row), exact.least() / row.least(), static_cast<long long>(row.saved_bytes),
         100.0 *
             (1.0 - static_cast<double>(row.saved_bytes) / static_cast<double>(exact.saved_bytes)));
@@ -154,8 +154,8 @@ nlohmann::ordered_json json_of(const Case& that, const Row& row, const Row& exac
           {"function", that.function},
           {"times", that.times},
           {"threads", that.threads},
-          {"way", row.way.name},
-          {"bits", row.way.bits},
+          {"variant", row.variant.name},
+          {"bits", row.variant.bits},
           {"median_s", median(row.seconds)},
           {"min_s", row.least()},
           {"exact_median_s", median(exact.seconds)},
@@ -173,7 +173,8 @@ nlohmann::ordered_json run(const Options& options) {
       "better. With one thread processor time, with more the clock's. Batch: times the example's. "
       "Bytes: what autograd keeps of a forward, batch and loss "
       "with it, parameters left out.\n\n"
-      "| model | function | batch | threads | way | bits | median ms | least ms | exact / ours | "
+      "| model | function | batch | threads | variant | bits | median ms | least ms | exact / ours "
+      "| "
       "exact / ours, least | bytes kept | saved, %% |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       processor_name().c_str());

@@ -25,8 +25,9 @@ Sheet as_sheet(const std::string& model, const std::vector<Result>& results) {
   const std::map<std::string, int64_t> bytes = bytes_by_operation(results[1].runs[0]);
   for (const Result& result : results) {
     const std::vector<double> distance = above(result, results[0]);
-    const auto own = result.way.coding ? bytes.find(result.way.coding->alone) : bytes.end();
-    sheet.rows.push_back({result.way.name(), own == bytes.end() ? "-" : std::to_string(own->second),
+    const auto own = result.variant.coding ? bytes.find(result.variant.coding->alone) : bytes.end();
+    sheet.rows.push_back({result.variant.name(),
+                          own == bytes.end() ? "-" : std::to_string(own->second),
                           number(mean(distance)), number(deviation(distance)),
                           std::to_string(result.runs[0].bytes)});
   }
@@ -50,8 +51,9 @@ void check(const std::string& model, const std::vector<Result>& results, Outcome
   const Run& all = results[1].runs[0];
   for (size_t i = 2; i < results.size(); ++i) {
     const Run& one = results[i].runs[0];
-    outcome.expect(one.bytes > all.bytes && one.bytes < results[0].runs[0].bytes,
-                   model + ", " + results[i].way.name() + ": keeps less than exact, more than all");
+    outcome.expect(
+        one.bytes > all.bytes && one.bytes < results[0].runs[0].bytes,
+        model + ", " + results[i].variant.name() + ": keeps less than exact, more than all");
   }
   outcome.expect(results.size() > 3, model + ": several operations have errors");
 }

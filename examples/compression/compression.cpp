@@ -21,7 +21,7 @@ std::vector<Coding> codings(bool is_long) {
       is_long ? std::vector{1.0, 1.5, 2.0, 3.0, 4.0} : std::vector{2.0};
   std::vector<Coding> all = {{"rotated", {}, widths},
                              {"rotated, trellis", {.trellis = 4}, widths},
-                             {"rotated, layers again", {}, widths, true},
+                             {"rotated, layers recomputed", {}, widths, true},
                              {"group", {.scheme = Scheme::group}, widths}};
   if (!is_long) return all;
   all[0].bits.push_back(8.0);
@@ -47,7 +47,7 @@ Sheet as_sheet(const std::string& model, const std::vector<Result>& results) {
     }
     const std::vector<double> distance = above(result, plain);
     const double bytes = static_cast<double>(result.runs[0].bytes);
-    sheet.rows.push_back({result.way.name(), number(mean(losses), 5), number(mean(distance)),
+    sheet.rows.push_back({result.variant.name(), number(mean(losses), 5), number(mean(distance)),
                           number(deviation(distance)), number(mean(accuracies), 4),
                           number(deviation(accuracies), 2), std::to_string(result.runs[0].bytes),
                           number(bytes / static_cast<double>(plain.runs[0].bytes))});
@@ -59,8 +59,8 @@ Chart as_chart(const std::string& model, const std::vector<Result>& results) {
   Chart chart{model + ": loss above exact, nats", "bytes kept, % of exact", "nats", {}, true};
   const auto exact_bytes = static_cast<double>(results[0].runs[0].bytes);
   for (const Result& result : results) {
-    if (!result.way.coding) continue;
-    const std::string& name = result.way.coding->name;
+    if (!result.variant.coding) continue;
+    const std::string& name = result.variant.coding->name;
     if (chart.lines.empty() || chart.lines.back().name != name) chart.lines.push_back({name, {}});
     const double distance = mean(above(result, results[0]));
     if (!std::isfinite(distance)) continue;
@@ -77,7 +77,7 @@ bool is_beaten(const Result& result, const std::vector<Result>& results) {
   const auto bytes = static_cast<double>(result.runs[0].bytes);
   if (!std::isfinite(mean(above(result, results[0])))) return true;
   return std::ranges::any_of(results, [&](const Result& ours) {
-    if (!ours.way.coding || !ours.way.coding->is_ours()) return false;
+    if (!ours.variant.coding || !ours.variant.coding->is_ours()) return false;
     if (static_cast<double>(ours.runs[0].bytes) > 1.01 * bytes) return false;
     const std::vector<double> difference = above(ours, result);
     const double error = deviation(difference) / std::sqrt(static_cast<double>(difference.size()));
@@ -89,32 +89,33 @@ void check(const std::string& model, const std::vector<Result>& results, Outcome
   const Result& plain = results[0];
   const double exact_loss = plain.runs[0].loss;
   for (const Result& result : results) {
-    if (!result.way.coding) continue;
-    const bool is_ours = result.way.coding->is_ours();
+    if (!result.variant.coding) continue;
+    const bool is_ours = result.variant.coding->is_ours();
     if (!is_ours) {
-      outcome.expect(is_beaten(result, results),
-                     model + ", " + result.way.name() + ": one of ours keeps and loses no more");
+      outcome.expect(is_beaten(result, results), model + ", " + result.variant.name() +
+                                                     ": one of ours keeps and loses no more");
     }
-    if (result.way.bits < 2.0) continue;
-    if (!is_ours && result.way.coding->options.scheme != Scheme::group) continue;
+    if (result.variant.bits < 2.0) continue;
+    if (!is_ours && result.variant.coding->options.scheme != Scheme::group) continue;
     const double distance = mean(above(result, plain));
     const double share = is_ours ? 0.06 : 0.3;
     outcome.expect(distance < share * exact_loss,
-                   model + ", " + result.way.name() + ": ends " + number(distance) +
+                   model + ", " + result.variant.name() + ": ends " + number(distance) +
                        " above exact, less than " + number(100 * share) + " %");
     const double less =
         static_cast<double>(plain.runs[0].bytes) / static_cast<double>(result.runs[0].bytes);
-    outcome.expect(less > 14.0 / result.way.bits,
-                   model + ", " + result.way.name() + ": keeps " + number(less) + " times less");
+    outcome.expect(
+        less > 14.0 / result.variant.bits,
+        model + ", " + result.variant.name() + ": keeps " + number(less) + " times less");
   }
 }
 
 int compression(const Arguments& arguments) {
   const int64_t steps = arguments.is_long ? 400 : 150;
   const uint64_t seeds = arguments.is_long ? 5 : 1;
-  std::vector<StorageKind> ways{{}, {.is_nudged = true}};
+  std::vector<Variant> variants{{}, {.is_nudged = true}};
   for (const Coding& coding : codings(arguments.is_long)) {
-    for (const double bits : coding.bits) ways.push_back({coding, bits});
+    for (const double bits : coding.bits) variants.push_back({coding, bits});
   }
   Page page("Compression: loss with few bits of all that is kept");
   Outcome outcome;
@@ -130,8 +131,8 @@ int compression(const Arguments& arguments) {
   for (const Course& course : courses) {
     const std::string model = course.name();
     std::vector<Result> results;
-    for (const StorageKind& way : ways) {
-      results.push_back(run(course, way, seeds));
+    for (const Variant& variant : variants) {
+      results.push_back(run(course, variant, seeds));
     }
     page.add(as_chart(model, results));
     sheets.push_back(as_sheet(model, results));
@@ -141,7 +142,7 @@ int compression(const Arguments& arguments) {
   page.add(
       std::to_string(steps) + " steps of Adam, and of SGD with momentum, " + std::to_string(seeds) +
       " paired seeds; rotated: the default; with a trellis of 4 states; with outputs of layers and "
-      "activations computed again; group: equal steps; actnn, gact, division, blpa: schemes of the "
+      "activations recomputed; group: equal steps; actnn, gact, division, blpa: schemes of the "
       "papers (fewbit/compressor.hpp). A transformer of two blocks of width 48 on the licences of "
       "/usr/share/common-licenses, and two convolutions on digits, both with GELU; the "
       "same with batch norms and ReLU (normed); nudged: every first parameter moved to a "

@@ -29,28 +29,28 @@ std::set<std::string> operations(const BatchLoss& loss, const Activate& activate
   return names;
 }
 
-Run train(const Course& course, const StorageKind& way, uint64_t seed) {
+Run train(const Course& course, const Variant& variant, uint64_t seed) {
   Subject subject = make_subject(course.model, course.function, seed);
   const int64_t steps = course.recipe.steps;
-  if (way.is_nudged) nudge(subject.parameters, seed);
+  if (variant.is_nudged) nudge(subject.parameters, seed);
   const Activate activate = exact(course.function).activate;
   CompressorOptions options;
-  if (way.coding) {
-    options = way.coding->options;
-    options.bits = way.bits;
+  if (variant.coding) {
+    options = variant.coding->options;
+    options.bits = variant.bits;
   }
   Compressor compressor(options);
-  if (way.coding && !way.coding->alone.empty()) {
+  if (variant.coding && !variant.coding->alone.empty()) {
     for (const std::string& other : operations(subject.loss, activate)) {
-      if (other != way.coding->alone) compressor.leave_alone(other);
+      if (other != variant.coding->alone) compressor.leave_alone(other);
     }
   }
-  if (way.coding && way.coding->runs_layers_again) {
+  if (variant.coding && variant.coding->runs_layers_again) {
     for (const char* name : {"linear", "activation"})
       compressor.recompute(name, Recompute::where_better);
   }
   BatchLoss loss = subject.loss;
-  if (way.coding) {
+  if (variant.coding) {
     loss = [&](int64_t step, const Activate& function) {
       const CompressionScope scope(compressor);
       return subject.loss(step, function);
@@ -59,21 +59,22 @@ Run train(const Course& course, const StorageKind& way, uint64_t seed) {
   const std::vector<double> losses = train(subject.parameters, loss, activate, course.recipe);
   const Run result{tail_mean(losses, kTail), subject.accuracy(activate),
                    kept(loss, activate, steps), compressor.sites()};
-  std::cerr << course.name() << ", seed " << seed << ", " << way.name() << ": "
+  std::cerr << course.name() << ", seed " << seed << ", " << variant.name() << ": "
             << number(result.loss, 5) << ", " << result.bytes << " bytes\n";
   return result;
 }
 
 }  // namespace
 
-std::string StorageKind::name() const {
+std::string Variant::name() const {
   if (!coding) return is_nudged ? "exact, nudged" : "exact";
   return coding->name + ", " + number(bits) + (bits == 1.0 ? " bit" : " bits");
 }
 
-Result run(const Course& course, const StorageKind& way, uint64_t seeds) {
-  Result result{way, {}};
-  for (uint64_t seed = 1; seed <= seeds; ++seed) result.runs.push_back(train(course, way, seed));
+Result run(const Course& course, const Variant& variant, uint64_t seeds) {
+  Result result{variant, {}};
+  for (uint64_t seed = 1; seed <= seeds; ++seed)
+    result.runs.push_back(train(course, variant, seed));
   return result;
 }
 

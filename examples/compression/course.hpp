@@ -20,7 +20,7 @@ struct Coding {
   bool is_ours() const { return options.scheme == Scheme::rotated; }
 };
 
-struct StorageKind {
+struct Variant {
   std::optional<Coding> coding = {};  ///< none: exact
   double bits = 0.0;
   bool is_nudged = false;
@@ -36,7 +36,7 @@ struct Run {
 };
 
 struct Result {
-  StorageKind way;
+  Variant variant;
   std::vector<Run> runs;  ///< by seed
 };
 
@@ -50,9 +50,9 @@ struct Course {
 };
 
 /// Trains with seeds 1 to `seeds`; progress goes to stderr.
-Result run(const Course& course, const StorageKind& way, uint64_t seeds);
+Result run(const Course& course, const Variant& variant, uint64_t seeds);
 
-/// Losses of the runs of a way, minus the exact ones of the same seeds.
+/// Losses of the runs of a variant, minus the exact ones of the same seeds.
 std::vector<double> above(const Result& result, const Result& exact_runs);
 
 }  // namespace fewbit::examples

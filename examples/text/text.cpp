@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kTail = 100;
 constexpr double kLogOf256 = 5.545177444479562;
 
-struct StorageKind {
+struct Variant {
   int bits;  // 0: exact
   bool is_calibrated = false;
   bool is_nudged = false;
@@ -33,14 +33,14 @@ struct StorageKind {
 };
 
 struct Curve {
-  StorageKind way;
+  Variant variant;
   std::vector<double> losses;
   std::vector<Calibrator::Fit> fits;
 };
 
 // Points of the curve: means of so many steps.
 Line smooth(const Curve& curve, size_t width) {
-  Line line{curve.way.name(), {}};
+  Line line{curve.variant.name(), {}};
   for (size_t end = width; end <= curve.losses.size(); end += width) {
     const std::vector<double> part(curve.losses.begin() + static_cast<std::ptrdiff_t>(end - width),
                                    curve.losses.begin() + static_cast<std::ptrdiff_t>(end));
@@ -50,28 +50,28 @@ Line smooth(const Curve& curve, size_t width) {
 }
 
 // Every run sees the same batches and starts from the same parameters, or such next to them.
-Curve run(const std::string& function, const StorageKind& way, int64_t steps) {
+Curve run(const std::string& function, const Variant& variant, int64_t steps) {
   Subject subject = make_subject("transformer", function, 1);
   subject.recipe.steps = steps;
-  if (way.is_nudged) nudge(subject.parameters, 1);
+  if (variant.is_nudged) nudge(subject.parameters, 1);
   const Activate activate = exact(function).activate;
   std::unique_ptr<ActivationScope> scope;
-  Calibration calibration(way.bits);
-  Compressor compressor({.bits = way.is_compressed ? static_cast<double>(way.bits) : 1.0});
-  if (way.is_compressed) {
+  Calibration calibration(variant.bits);
+  Compressor compressor({.bits = variant.is_compressed ? static_cast<double>(variant.bits) : 1.0});
+  if (variant.is_compressed) {
     subject.loss = [&compressor, loss = subject.loss](int64_t step, const Activate& taken) {
       const CompressionScope all(compressor);
       return loss(step, taken);
     };
-  } else if (way.is_calibrated) {
+  } else if (variant.is_calibrated) {
     subject.loss = calibration.around(subject.loss);
-  } else if (way.bits > 0) {
-    scope = std::make_unique<ActivationScope>(ActivationScopeOptions{.bits = way.bits});
+  } else if (variant.bits > 0) {
+    scope = std::make_unique<ActivationScope>(ActivationScopeOptions{.bits = variant.bits});
   }
-  Curve curve{way, train(subject.parameters, subject.loss, activate, subject.recipe),
+  Curve curve{variant, train(subject.parameters, subject.loss, activate, subject.recipe),
               calibration.fits()};
-  std::cerr << function << ", " << way.name() << ": " << number(tail_mean(curve.losses, kTail), 5)
-            << '\n';
+  std::cerr << function << ", " << variant.name() << ": "
+            << number(tail_mean(curve.losses, kTail), 5) << '\n';
   return curve;
 }
 
@@ -90,7 +90,7 @@ Sheet as_sheet(const std::string& function, const std::vector<Curve>& curves) {
   const double exact_loss = tail_mean(curves[0].losses, kTail);
   for (const Curve& curve : curves) {
     const double loss = tail_mean(curve.losses, kTail);
-    sheet.rows.push_back({curve.way.name(), number(loss, 5), number(loss - exact_loss)});
+    sheet.rows.push_back({curve.variant.name(), number(loss, 5), number(loss - exact_loss)});
   }
   return sheet;
 }
@@ -99,17 +99,17 @@ void check(const std::string& function, const std::vector<Curve>& curves, Outcom
   const double exact_loss = tail_mean(curves[0].losses, kTail);
   outcome.expect(exact_loss < 0.6 * kLogOf256, function + ", exact: has learned");
   for (const Curve& curve : curves) {
-    if (curve.way.is_plain()) continue;
-    const std::string name = function + ", " + curve.way.name() + ": ";
+    if (curve.variant.is_plain()) continue;
+    const std::string name = function + ", " + curve.variant.name() + ": ";
     const double distance = std::abs(tail_mean(curve.losses, kTail) - exact_loss);
     outcome.expect(curve.losses != curves[0].losses, name + "is another run than exact");
-    const double percent = curve.way.is_nudged       ? 1e-4
-                           : curve.way.is_compressed ? 6.0
-                           : curve.way.bits == 1     ? 3.0
-                                                     : 1.0;
+    const double percent = curve.variant.is_nudged       ? 1e-4
+                           : curve.variant.is_compressed ? 6.0
+                           : curve.variant.bits == 1     ? 3.0
+                                                         : 1.0;
     outcome.expect(distance < percent / 100.0 * exact_loss,
                    name + "ends within " + number(percent) + " % of exact");
-    if (!curve.way.is_calibrated) continue;
+    if (!curve.variant.is_calibrated) continue;
     outcome.expect(curve.fits.size() == 2, name + "one table for each block");
     for (const Calibrator::Fit& fit : curve.fits) {
       outcome.expect(fit.bias_after < fit.bias_before,
@@ -123,10 +123,10 @@ void check(const std::string& function, const std::vector<Curve>& curves, Outcom
 
 int text(const Arguments& arguments) {
   const int64_t steps = arguments.is_long ? 1000 : 300;
-  const StorageKind exactly{0}, nudged{0, false, true}, fitted{2, true}, all{2, false, false, true};
-  std::vector<StorageKind> ways{exactly, nudged, {3}, fitted, all};
+  const Variant exactly{0}, nudged{0, false, true}, fitted{2, true}, all{2, false, false, true};
+  std::vector<Variant> variants{exactly, nudged, {3}, fitted, all};
   if (arguments.is_long)
-    ways = {exactly, nudged, {3}, {2}, fitted, {1}, {4, false, false, true}, all};
+    variants = {exactly, nudged, {3}, {2}, fitted, {1}, {4, false, false, true}, all};
   Page page("Text: loss with few-bit derivatives");
   page.add("Two blocks of width 48 on the licences of /usr/share/common-licenses, " +
            std::to_string(steps) +
@@ -141,7 +141,7 @@ int text(const Arguments& arguments) {
   Outcome outcome;
   for (const char* function : {"gelu", "silu"}) {
     std::vector<Curve> curves;
-    for (const StorageKind& way : ways) curves.push_back(run(function, way, steps));
+    for (const Variant& variant : variants) curves.push_back(run(function, variant, steps));
     const Sheet sheet = as_sheet(function, curves);
     Chart chart{std::string(function) + ": training loss", "step", "loss, nats per byte", {}};
     Chart distance{std::string(function) + ": above exact", "step", "loss minus exact loss", {}};

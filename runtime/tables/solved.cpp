@@ -10,7 +10,7 @@
 #include "functions/registry.hpp"
 #include "table/json.hpp"
 #include "table/rounding.hpp"
-#include "tables/added.hpp"
+#include "tables/registered_tables.hpp"
 
 namespace fewbit {
 
@@ -56,7 +56,7 @@ Table table_of(const solver::Table& solved) {
 
 solver::FunctionSpec function_spec(const std::string& function,
                                    const std::vector<double>& parameters) {
-  if (const solver::Table* added = find_added(function)) {
+  if (const solver::Table* added = find_registered(function)) {
     TORCH_CHECK(parameters.empty(), "fewbit: ", function, " takes no parameters, not ",
                 parameters.size());
     return added->problem.function;

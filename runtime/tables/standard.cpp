@@ -6,8 +6,8 @@
 #include "base/error.hpp"
 #include "fewbit/table.hpp"
 #include "functions/registry.hpp"
-#include "tables/added.hpp"
 #include "tables/builtin.hpp"
+#include "tables/registered_tables.hpp"
 #include "tables/remembered.hpp"
 #include "tables/solved.hpp"
 
@@ -75,7 +75,7 @@ Table choose_added(const solver::Table& own, Bits bits) {
 
 Table choose(const std::string& function, Bits bits, const std::vector<double>& parameters) {
   const solver::FunctionSpec spec = function_spec(function, parameters);
-  if (const solver::Table* own = find_added(function)) return choose_added(*own, bits);
+  if (const solver::Table* own = find_registered(function)) return choose_added(*own, bits);
   const bool is_step = has_step_derivative(spec.name);  // which is no alias
   const std::string name = is_step ? kStepTable : "smoothed_normal_b" + std::to_string(bits.count);
   const generated::StepTable* table = find_builtin(spec.name, name);

@@ -11,7 +11,7 @@ from sources import ROOT, files_below, shown, without_text
 
 HEADERS = ROOT / "runtime" / "include" / "fewbit"
 # What no program calls: generated code does the one, the modules do the other.
-EXEMPT = {"register_function", "table_for"}
+EXEMPT = {"register_activation", "table_for"}
 COMMENT = re.compile(r"^\s*///(?!<) ?(.*)$")
 CLASS = re.compile(r"\b(?:class|struct)\s+(\w+)")
 CALLABLE = re.compile(r"\b(?!requires\b|operator\b)(\w+)\(")

@@ -25,7 +25,7 @@ const Activation* find_activation(std::string_view name) {
   return known().find(name);
 }
 
-bool add_activation(const Activation& activation) {
+bool register_activation(const Activation& activation) {
   return known().add(activation);
 }
 

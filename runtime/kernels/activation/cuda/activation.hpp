@@ -34,12 +34,12 @@ struct Activation {
 /// The functions of generated/registry.inc, in its order.
 std::span<const Activation> activations();
 
-/// One of them or of the added ones; else null. Takes no lock.
+/// One of them or of the registered ones; else null. Takes no lock.
 const Activation* find_activation(std::string_view name);
 
 /// Makes find_activation know one more, which has to live as long as the program; false where its
 /// name is taken.
-bool add_activation(const Activation& activation);
+bool register_activation(const Activation& activation);
 
 /// y[i] = f(x[i]), and the codes of q(x[i]) in a stream of code_bytes(count, bits) bytes; `codes`
 /// null: values only, and `steps` is not read. y may be x. `parameters` null: the defaults. Values

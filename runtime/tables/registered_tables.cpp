@@ -1,4 +1,4 @@
-#include "tables/added.hpp"
+#include "tables/registered_tables.hpp"
 
 #include <map>
 #include <mutex>
@@ -13,14 +13,14 @@ namespace fewbit {
 
 namespace {
 
-struct AddedFunctions {
+struct RegisteredTables {
   std::mutex mutex;
   std::map<std::string, solver::Table> tables;
 };
 
-AddedFunctions& added_functions() {
-  static AddedFunctions functions;
-  return functions;
+RegisteredTables& registered_tables() {
+  static RegisteredTables all;
+  return all;
 }
 
 solver::Table table_for(const std::string& name, const std::string& text) {
@@ -32,26 +32,26 @@ solver::Table table_for(const std::string& name, const std::string& text) {
     if (!function.parameters.empty()) throw Error("the function has parameters");
     return table;
   } catch (const Error& error) {
-    TORCH_CHECK(false, "fewbit::register_function: ", name, ": ", error.what());
+    TORCH_CHECK(false, "fewbit::register_activation: ", name, ": ", error.what());
   }
 }
 
 }  // namespace
 
-void add_function(const std::string& name, const std::string& table_json) {
+void register_table(const std::string& name, const std::string& table_json) {
   const solver::Table table = table_for(name, table_json);
-  AddedFunctions& functions = added_functions();
-  const std::lock_guard lock(functions.mutex);
-  const auto [known, is_new] = functions.tables.emplace(name, table);
-  TORCH_CHECK(is_new || known->second == table, "fewbit::register_function: ", name,
+  RegisteredTables& all = registered_tables();
+  const std::lock_guard lock(all.mutex);
+  const auto [known, is_new] = all.tables.emplace(name, table);
+  TORCH_CHECK(is_new || known->second == table, "fewbit::register_activation: ", name,
               " is registered with another table");
 }
 
-const solver::Table* find_added(const std::string& function) {
-  AddedFunctions& functions = added_functions();
-  const std::lock_guard lock(functions.mutex);
-  const auto found = functions.tables.find(function);
-  return found == functions.tables.end() ? nullptr : &found->second;
+const solver::Table* find_registered(const std::string& function) {
+  RegisteredTables& all = registered_tables();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.tables.find(function);
+  return found == all.tables.end() ? nullptr : &found->second;
 }
 
 }  // namespace fewbit

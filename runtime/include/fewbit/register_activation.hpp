@@ -19,6 +19,6 @@ struct Activation;
 /// A second call with the same arguments changes nothing. Throws c10::Error for the name of a
 /// built-in function, for a table of another function, and for another table than in an earlier
 /// call.
-void register_function(const kernels::Activation& kernels, const std::string& table_json);
+void register_activation(const kernels::Activation& kernels, const std::string& table_json);
 
 }  // namespace fewbit

@@ -1,13 +1,13 @@
 // A function of a consumer's own: own_act(x) = x tanh(x), see CMakeLists.txt.
 #include <fewbit/nn/own_act.hpp>
-#include <fewbit/register_function.hpp>
+#include <fewbit/register_activation.hpp>
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
 #include "kernels/activation/activation.hpp"
 #include "tests/ops/support.hpp"
 
-namespace fewbit::register_function_test {
+namespace fewbit::register_activation_test {
 
 at::Tensor inputs(at::ScalarType type) {
   return at::cat({at::linspace(-9, 9, 4001), at::tensor({-INFINITY, -0.0f, INFINITY})}).to(type);
@@ -18,7 +18,7 @@ std::string refusal(const std::string& name, const std::string& table_json) {
   static const kernels::Activation own = *kernels::find_activation("own_act");
   const kernels::Activation activation{name.c_str(), 0, own.default_parameters, own.kernels};
   try {
-    register_function(activation, table_json);
+    register_activation(activation, table_json);
   } catch (const c10::Error& error) {
     return error.what_without_backtrace();
   }
@@ -29,7 +29,7 @@ std::string own_json() {
   return Table::standard("own_act", Bits{2}).data().json;
 }
 
-TEST(RegisteredFunction, HasGradientsThatAreTheStepFunction) {
+TEST(RegisteredActivation, HasGradientsThatAreTheStepFunction) {
   for (const int bits : {2, 1, 5}) {
     const at::Tensor x = inputs(at::kFloat).requires_grad_();
     own_act(x, Bits{bits}).sum().backward();
@@ -41,7 +41,7 @@ TEST(RegisteredFunction, HasGradientsThatAreTheStepFunction) {
   }
 }
 
-TEST(RegisteredFunction, HasTheSameCodesOnEveryInstructionSet) {
+TEST(RegisteredActivation, HasTheSameCodesOnEveryInstructionSet) {
   const Table table = Table::standard("own_act", Bits{2});
   for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
     const at::Tensor x = inputs(type);
@@ -58,30 +58,30 @@ TEST(RegisteredFunction, HasTheSameCodesOnEveryInstructionSet) {
   }
 }
 
-TEST(RegisteredFunction, HasTheDefaultsOfTheRuntimesOwn) {
+TEST(RegisteredActivation, HasTheDefaultsOfTheRuntimesOwn) {
   EXPECT_EQ(Table::standard("own_act", Bits{2}).name(), "smoothed_normal_b2");
   EXPECT_EQ(Table::standard("own_act", Bits{5}).name(), "levels_normal_b5");
 }
 
-TEST(RegisteredFunction, MayBeRegisteredAgain) {
+TEST(RegisteredActivation, MayBeRegisteredAgain) {
   EXPECT_EQ(refusal("own_act", own_json()), "accepted");
 }
 
-TEST(RegisteredFunction, IsRefusedUnderANameThatIsTaken) {
+TEST(RegisteredActivation, IsRefusedUnderANameThatIsTaken) {
   EXPECT_EQ(refusal("gelu", Table::standard("gelu", Bits{5}).data().json),
-            "fewbit::register_function: gelu is a built-in function");
+            "fewbit::register_activation: gelu is a built-in function");
   EXPECT_EQ(refusal("own_act", Table::standard("own_act", Bits{1}).data().json),
-            "fewbit::register_function: own_act is registered with another table");
+            "fewbit::register_activation: own_act is registered with another table");
 }
 
-TEST(RegisteredFunction, IsRefusedWithATableOfAnother) {
+TEST(RegisteredActivation, IsRefusedWithATableOfAnother) {
   EXPECT_EQ(refusal("other", own_json()),
-            "fewbit::register_function: other: the table is one of 'own_act'");
+            "fewbit::register_activation: other: the table is one of 'own_act'");
   EXPECT_NE(refusal("other", "{"), "accepted");
   EXPECT_EQ(kernels::find_activation("other"), nullptr);
 }
 
-TEST(RegisteredFunction, TakesNoParameters) {
+TEST(RegisteredActivation, TakesNoParameters) {
   try {
     Table::standard("own_act", Bits{2}, {1.0});
     FAIL();
@@ -90,4 +90,4 @@ TEST(RegisteredFunction, TakesNoParameters) {
   }
 }
 
-}  // namespace fewbit::register_function_test
+}  // namespace fewbit::register_activation_test
