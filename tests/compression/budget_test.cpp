@@ -49,7 +49,7 @@ double least(const std::vector<Demand>& demands, double average) {
   }
 }
 
-TEST(SplitBits, EqualPlacesShareEqually) {
+TEST(SplitBits, EqualSitesShareEqually) {
   const std::vector<Demand> demands(8, {100.0, 1.0, kRotated});
   EXPECT_EQ(split_bits(demands, 2.0).bits, std::vector<int>(8, 2));
   EXPECT_EQ(spent(demands, split_bits(demands, 1.5).bits), 1.5 * 800);
@@ -68,7 +68,7 @@ TEST(SplitBits, WhatIsFixedStays) {
 }
 
 // Their bits go to those that they come of, and beyond to whoever gains most.
-TEST(SplitBits, WhatIsDerivedAddsItsBits) {
+TEST(SplitBits, WhatIsRecomputedAddsItsBits) {
   std::vector<Demand> demands(2, {100.0, 1.0, kRotated});
   demands[0].recomputed = 200.0;
   EXPECT_EQ(split_bits(demands, 2.0).bits, (std::vector<int>{4, 4}));
@@ -146,7 +146,7 @@ std::vector<double> least_losses(const std::vector<Demand>& demands, int most) {
 }
 
 // Of 30 to 300 places against dynamic programming; --gtest_shuffle --gtest_repeat draws others.
-TEST(SplitBits, IsTheBestSplitOfManyPlaces) {
+TEST(SplitBits, IsTheBestSplitOfManySites) {
   std::mt19937 engine(static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed()));
   double worst = 0.0;
   for (int round = 0; round < 60; ++round) {

@@ -390,7 +390,7 @@ TEST(Offload, CheckpointsAndSecondDerivativesGoOn) {
   EXPECT_TRUE(at::equal(second(true), second(false)));
 }
 
-TEST(Offload, LevelsFourAndFiveAreLevelThreeAway) {
+TEST(Offload, LevelsFourAndFiveAreLevelThreeOffloaded) {
   const Model model;
   Compressor three({.scheme = Scheme::actnn, .level = 3});
   const at::Tensor expected = model.gradient(three);

@@ -41,7 +41,7 @@ void expect_derived(const std::string& how, at::Tensor x,
   EXPECT_THAT(kept.back(), IsRecomputed(how)) << compressor.report();
 }
 
-TEST(CompressionDerivation, TakesWhatEveryNormMakes) {
+TEST(Recomputation, TakesWhatEveryNormMakes) {
   at::manual_seed(31);
   const at::Tensor rows = at::randn({64, 48}) * 3.0 + 0.5;
   const at::Tensor gamma = parameter({48}), beta = parameter({48});
@@ -71,7 +71,7 @@ TEST(CompressionDerivation, TakesWhatEveryNormMakes) {
                  {scale, shift});
 }
 
-TEST(CompressionDerivation, TakesCopiesAndMultiples) {
+TEST(Recomputation, TakesCopiesAndMultiples) {
   at::manual_seed(32);
   const at::Tensor x = at::randn({64, 48});
   expect_derived("copy", x, [](const at::Tensor& h) { return h.t().contiguous(); });
@@ -80,7 +80,7 @@ TEST(CompressionDerivation, TakesCopiesAndMultiples) {
   expect_derived("copy", x, [](const at::Tensor& h) { return (h * 2.0).t().clone(); });
 }
 
-TEST(CompressionDerivation, TakesWhatActivationsMake) {
+TEST(Recomputation, TakesWhatActivationsMake) {
   at::manual_seed(33);
   const at::Tensor x = at::randn({64, 48});
   expect_derived("relu", x, [](const at::Tensor& h) { return at::relu(h); });
@@ -89,7 +89,7 @@ TEST(CompressionDerivation, TakesWhatActivationsMake) {
   expect_derived("activation", x, [](const at::Tensor& h) { return at::elu(h, 0.7); });
 }
 
-TEST(CompressionDerivation, TakesWhatDropoutLeaves) {
+TEST(Recomputation, TakesWhatDropoutLeaves) {
   at::manual_seed(38);
   const at::Tensor x = at::randn({64, 48});
   const auto drop = [](const at::Tensor& h) {
@@ -110,7 +110,7 @@ TEST(CompressionDerivation, TakesWhatDropoutLeaves) {
 }
 
 // Zeros are where they were, and nothing else is one.
-TEST(CompressionDerivation, DropsTheSameAgain) {
+TEST(Recomputation, DropsTheSameAgain) {
   at::manual_seed(40);
   const at::Tensor x = at::randn({64, 48}).requires_grad_();
   const at::Tensor weight = at::randn({64, 48}).requires_grad_();
@@ -131,7 +131,7 @@ TEST(CompressionDerivation, DropsTheSameAgain) {
 }
 
 // Probabilities wait until it is known who takes them: what they err is known by then alone.
-TEST(CompressionDerivation, ErrsAsItsRootDoesThatIsCodedLater) {
+TEST(Recomputation, HasTheErrorOfItsRootThatIsCodedLater) {
   at::manual_seed(41);
   const at::Tensor scores = at::randn({4, 64, 64}).requires_grad_();
   const at::Tensor values = at::randn({4, 64, 16}).requires_grad_();
@@ -150,7 +150,7 @@ TEST(CompressionDerivation, ErrsAsItsRootDoesThatIsCodedLater) {
   EXPECT_LT(recomputed, 2.0 * root) << compressor.report();
 }
 
-TEST(CompressionDerivation, TakesSumsBehindBranches) {
+TEST(Recomputation, TakesSumsBehindBranches) {
   at::manual_seed(42);
   const at::Tensor x = at::randn({64, 48});
   const auto norm = [](const at::Tensor& h) { return at::layer_norm(h, {48}); };
@@ -166,7 +166,7 @@ TEST(CompressionDerivation, TakesSumsBehindBranches) {
 }
 
 // Whose codes are the later ones: the earlier ones serve others as well.
-TEST(CompressionDerivation, ASumGivesItsBitsToTheLaterCodes) {
+TEST(Recomputation, ASumGivesItsBitsToTheLaterCodes) {
   at::manual_seed(43);
   const at::Tensor x = at::randn({64, 48}).requires_grad_();
   const at::Tensor weight = at::randn({48, 48}).requires_grad_();
@@ -184,7 +184,7 @@ TEST(CompressionDerivation, ASumGivesItsBitsToTheLaterCodes) {
       << compressor.report();
 }
 
-TEST(CompressionDerivation, ASumWithWhatDoesNotComeBackIsCoded) {
+TEST(Recomputation, ASumWithWhatDoesNotComeBackIsCoded) {
   at::manual_seed(44);
   const at::Tensor x = at::randn({64, 48}).requires_grad_();
   const at::Tensor weight = at::randn({64, 48}).requires_grad_();
@@ -202,7 +202,7 @@ TEST(CompressionDerivation, ASumWithWhatDoesNotComeBackIsCoded) {
 }
 
 // What else keeps a mask says nothing of the product that follows.
-TEST(CompressionDerivation, DoesNotTakeAnotherMaskForThatOfDropout) {
+TEST(Recomputation, DoesNotTakeAnotherMaskForThatOfDropout) {
   at::manual_seed(41);
   const at::Tensor x = at::randn({64, 48});
   const at::Tensor mask = x.gt(0.3);
@@ -212,7 +212,7 @@ TEST(CompressionDerivation, DoesNotTakeAnotherMaskForThatOfDropout) {
   });
 }
 
-TEST(CompressionDerivation, TakesWhatLayersMake) {
+TEST(Recomputation, TakesWhatLayersMake) {
   at::manual_seed(34);
   const at::Tensor x = at::randn({64, 48});
   const at::Tensor weight = at::randn({32, 48}).requires_grad_(), bias = parameter({32});
@@ -230,7 +230,7 @@ TEST(CompressionDerivation, TakesWhatLayersMake) {
   });
 }
 
-TEST(CompressionDerivation, TakesProbabilitiesOfScores) {
+TEST(Recomputation, TakesProbabilitiesOfScores) {
   at::manual_seed(35);
   const at::Tensor x = at::randn({64, 48}).requires_grad_();
   const at::Tensor weight = (at::randn({40, 48}) * 0.3).requires_grad_();
@@ -266,7 +266,7 @@ struct Attention {
 };
 
 // Places: the norm's input, the layer's, queries, keys and values, what is mixed.
-TEST(CompressionDerivation, AttentionComesOfTheNormsInputOnceThatIsMeasured) {
+TEST(Recomputation, AttentionIsRecomputedFromTheNormsInputOnceMeasured) {
   at::manual_seed(36);
   const Network network = Attention().network();
   const at::Tensor exact = network.gradients(nullptr);
@@ -293,7 +293,7 @@ TEST(CompressionDerivation, AttentionComesOfTheNormsInputOnceThatIsMeasured) {
   EXPECT_LE(bytes(compressor), 1.02 * bytes(plain)) << compressor.report() << plain.report();
 }
 
-TEST(CompressionDerivation, IsLeftOutWhereItErrsMore) {
+TEST(Recomputation, IsLeftOutWhereItsErrorIsLarger) {
   at::manual_seed(37);
   // Features that are too many to be kept apart are all of the input, and the norm's weight takes
   // them away.
@@ -313,7 +313,7 @@ TEST(CompressionDerivation, IsLeftOutWhereItErrsMore) {
       << compressor.report();
 }
 
-TEST(CompressionDerivation, NeverMeansNever) {
+TEST(Recomputation, NeverMeansNever) {
   at::manual_seed(38);
   const Network network = Attention().network();
   Compressor compressor({.bits = 2});
@@ -329,7 +329,7 @@ TEST(CompressionDerivation, NeverMeansNever) {
   EXPECT_THAT(stored(none), testing::Not(testing::Contains(IsRecomputed())));
 }
 
-TEST(CompressionDerivation, ARuleSaysHowItIsCoded) {
+TEST(Recomputation, ARuleSaysHowItIsCoded) {
   at::manual_seed(39);
   const Network network = Attention().network();
   Compressor compressor({.bits = 2});
@@ -342,7 +342,7 @@ TEST(CompressionDerivation, ARuleSaysHowItIsCoded) {
   }
 }
 
-TEST(CompressionDerivation, NamesAreChecked) {
+TEST(Recomputation, NamesAreChecked) {
   Compressor compressor;
   EXPECT_EQ(test::refusal([&] { compressor.recompute("gelu", Recompute::always); }),
             "fewbit::Compressor::recompute: 'gelu' is no kind of recomputation, accepted: *, copy, "
@@ -350,7 +350,7 @@ TEST(CompressionDerivation, NamesAreChecked) {
             "sign, dropout, sum, activation, linear, softmax");
 }
 
-TEST(CompressionDerivation, SharedByAllThatKeepIt) {
+TEST(Recomputation, SharedByAllThatKeepIt) {
   at::manual_seed(40);
   const at::Tensor x = at::randn({64, 32}).requires_grad_();
   const at::Tensor weight = at::randn({32, 32}).requires_grad_();
@@ -369,7 +369,7 @@ TEST(CompressionDerivation, SharedByAllThatKeepIt) {
 }
 
 // What is computed again would not be what it was. Of a norm's parameters there are copies.
-TEST(CompressionDerivation, WeightsThatChangedAreRefused) {
+TEST(Recomputation, WeightsThatChangedAreRefused) {
   at::manual_seed(41);
   const at::Tensor x = at::randn({64, 32}).requires_grad_();
   const at::Tensor first = parameter({32, 32}), weight = at::randn({32, 32}).requires_grad_();
@@ -388,7 +388,7 @@ TEST(CompressionDerivation, WeightsThatChangedAreRefused) {
   EXPECT_NE(error.find("modified by an inplace operation"), std::string::npos) << error;
 }
 
-TEST(CompressionDerivation, WhatChangedInPlaceIsCoded) {
+TEST(Recomputation, WhatChangedInPlaceIsCoded) {
   at::manual_seed(42);
   const at::Tensor x = at::randn({64, 32}).requires_grad_();
   const at::Tensor weight = at::randn({32, 32}).requires_grad_();
@@ -406,7 +406,7 @@ TEST(CompressionDerivation, WhatChangedInPlaceIsCoded) {
   EXPECT_LT(distance(network.gradients(&compressor), exact), 0.02) << compressor.report();
 }
 
-TEST(CompressionDerivation, AGraphMayBeWalkedTwiceAndByThreads) {
+TEST(Recomputation, AGraphMayBeWalkedTwiceAndByThreads) {
   at::manual_seed(43);
   const Network network = Attention().network();
   Compressor compressor({.bits = 2});
@@ -427,7 +427,7 @@ TEST(CompressionDerivation, AGraphMayBeWalkedTwiceAndByThreads) {
 }
 
 // In a chain of convolution, norm and relu the convolution's input comes of the norm's.
-TEST(CompressionDerivation, AConvolutionalNetworkKeepsOneTensorOfTwo) {
+TEST(Recomputation, AConvolutionalNetworkKeepsOneTensorOfTwo) {
   at::manual_seed(44);
   torch::nn::Sequential model;
   for (int i = 0; i < 3; ++i) {
@@ -452,7 +452,7 @@ TEST(CompressionDerivation, AConvolutionalNetworkKeepsOneTensorOfTwo) {
   EXPECT_EQ(recomputed, 2) << compressor.report();
 }
 
-TEST(CompressionDerivation, ALoadedOneGoesOnBitForBit) {
+TEST(Recomputation, ALoadedOneGoesOnBitForBit) {
   const std::string path = testing::TempDir() + "/recomputed.txt";
   at::manual_seed(45);
   const Network network = Attention().network();

@@ -334,7 +334,7 @@ TEST(CompressionRules, AMeanBuysANormNoFewerBits) {
   }
 }
 
-TEST(CompressionRules, ASmallBatchMovesNoPlaces) {
+TEST(CompressionRules, ASmallBatchMovesNoSites) {
   const at::Tensor narrow = at::randn({4, kWidth}).requires_grad_();
   const at::Tensor wide = at::randn({kWidth, kWidth}).requires_grad_();
   Compressor compressor({.bits = 2});

@@ -108,7 +108,7 @@ TEST(MemoryPlan, IsKeptToWhateverTheBudget) {
   }
 }
 
-TEST(MemoryPlan, EveryWayIsKeptToAtEveryPlace) {
+TEST(MemoryPlan, EveryStorageIsHonouredAtEverySite) {
   Blocks model(2);
   const auto forward = [&] { return model.loss(); };
   const at::Tensor exact = model.gradient(forward());
@@ -142,7 +142,7 @@ TEST(MemoryPlan, EveryWayIsKeptToAtEveryPlace) {
   }
 }
 
-TEST(MemoryPlan, WhatIsNeverToBeDerivedIsNot) {
+TEST(MemoryPlan, WhatIsNeverToBeRecomputedIsNot) {
   Blocks model(2);
   const auto forward = [&] { return model.loss(); };
   MemoryPlan plan = plan_memory(forward, kPlenty, {.bits = 2}, model.parameters);

@@ -10,7 +10,7 @@
 #include "tests/compression/recompute_network.hpp"
 #include "tests/support/stored_as.hpp"
 
-namespace fewbit::late_run_test {
+namespace fewbit::deferred_input_test {
 
 using namespace test;
 
@@ -47,7 +47,7 @@ struct Case {
   double most = 0.0;  ///< squared error at 2 bits; rotated errs by .132
 };
 
-TEST(LateRun, ANormsInputIsCodedBesideTheCodesOfTheActivationBehindIt) {
+TEST(DeferredInput, ANormsInputIsCodedBesideTheCodesOfTheActivationBehindIt) {
   at::manual_seed(61);
   const Case cases[] = {
       {"relu", [](const at::Tensor& x) { return at::relu(batch_norm(x)); }, 0.05},
@@ -76,7 +76,7 @@ TEST(LateRun, ANormsInputIsCodedBesideTheCodesOfTheActivationBehindIt) {
   }
 }
 
-TEST(LateRun, WhereNoCodesTellItIsRotated) {
+TEST(DeferredInput, WhereNoCodesTellItIsRotated) {
   at::manual_seed(62);
   const at::Tensor weight = at::randn({4, 16, 3, 3});
   const Case cases[] = {
@@ -100,7 +100,7 @@ TEST(LateRun, WhereNoCodesTellItIsRotated) {
 }
 
 // As an in-place layer before or behind does.
-TEST(LateRun, IsWhatItWasWhenItWasSaved) {
+TEST(DeferredInput, IsWhatItWasWhenItWasSaved) {
   at::manual_seed(63);
   const Case cases[] = {
       {"changed before the activation",
@@ -149,7 +149,7 @@ TEST(LateRun, IsWhatItWasWhenItWasSaved) {
   }
 }
 
-TEST(LateRun, ABackwardPassMayComeBeforeItIsCoded) {
+TEST(DeferredInput, ABackwardPassMayComeBeforeItIsCoded) {
   at::manual_seed(64);
   const at::Tensor x = at::randn({8, 16, 12, 12}).requires_grad_();
   const auto grad = [&](bool is_within, Compressor* compressor) {
@@ -185,7 +185,7 @@ std::pair<int64_t, int64_t> bytes_of(Compressor& compressor,
   return {within, meter.unique_bytes()};
 }
 
-TEST(LateRun, IsCountedOnceItIsCoded) {
+TEST(DeferredInput, IsCountedOnceItIsCoded) {
   at::manual_seed(65);
   const at::Tensor x = at::randn({8, 16, 12, 12}).requires_grad_();
   constexpr int64_t kStatistics = 4 * 16 * 4;  // of this batch and running
@@ -203,7 +203,7 @@ TEST(LateRun, IsCountedOnceItIsCoded) {
   }
 }
 
-TEST(LateRun, WhatThrowsOrIsDroppedLeavesNothing) {
+TEST(DeferredInput, WhatThrowsOrIsDroppedLeavesNothing) {
   at::manual_seed(66);
   const at::Tensor x = at::randn({8, 16, 12, 12}).requires_grad_();
   Compressor compressor({.bits = 2});
@@ -255,7 +255,7 @@ at::Tensor drawn(const at::Tensor& x, int which, const at::Tensor& beside) {
   }
 }
 
-TEST(LateRun, WhateverFollowsComesBack) {
+TEST(DeferredInput, WhateverFollowsComesBack) {
   std::mt19937 random(67);
   for (int round = 0; round < 80; ++round) {
     std::vector<int> chain;
@@ -277,4 +277,4 @@ TEST(LateRun, WhateverFollowsComesBack) {
   }
 }
 
-}  // namespace fewbit::late_run_test
+}  // namespace fewbit::deferred_input_test

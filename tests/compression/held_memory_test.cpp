@@ -13,7 +13,7 @@
 #include "tests/compression/recompute_network.hpp"
 #include "tests/support/refusal.hpp"
 
-namespace fewbit::kept_memory_test {
+namespace fewbit::held_memory_test {
 
 using namespace test;
 using testing::HasSubstr;
@@ -69,7 +69,7 @@ void expect_no_more(std::span<const Case> cases) {
   }
 }
 
-TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
+TEST(HeldMemory, IsNoMoreThanWithoutAScope) {
   at::manual_seed(50);
   const at::Tensor weight = parameter({256, 256});
   const Case cases[] = {
@@ -144,7 +144,7 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScope) {
   expect_no_more(cases);
 }
 
-TEST(KeptMemory, IsNoMoreWhereViewsOverlap) {
+TEST(HeldMemory, IsNoMoreWhereViewsOverlap) {
   at::manual_seed(50);
   const at::Tensor weight = parameter({256, 256}), narrow = parameter({8, 16});
   const Case cases[] = {
@@ -187,7 +187,7 @@ TEST(KeptMemory, IsNoMoreWhereViewsOverlap) {
   expect_no_more(cases);
 }
 
-TEST(KeptMemory, AnActivationOfWhatOthersKeepHasItsExactGradient) {
+TEST(HeldMemory, AnActivationOfWhatOthersKeepHasItsExactGradient) {
   at::manual_seed(55);
   for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
     const at::Tensor x = at::randn({64, 64}).mul(3.0).to(type).requires_grad_();
@@ -211,7 +211,7 @@ TEST(KeptMemory, AnActivationOfWhatOthersKeepHasItsExactGradient) {
   }
 }
 
-TEST(KeptMemory, AnActivationInPlaceWhoseOutputOthersKeepHasItsExactGradient) {
+TEST(HeldMemory, AnActivationInPlaceWhoseOutputOthersKeepHasItsExactGradient) {
   at::manual_seed(56);
   for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
     const at::Tensor x = at::randn({64, 64}).mul(3.0).to(type).requires_grad_();
@@ -237,7 +237,7 @@ TEST(KeptMemory, AnActivationInPlaceWhoseOutputOthersKeepHasItsExactGradient) {
 }
 
 // What somebody kept as it is, and let go of, is coded for the next one.
-TEST(KeptMemory, WhatWasKeptExactlyCountsNoLongerThanItIs) {
+TEST(HeldMemory, WhatWasKeptExactlyCountsNoLongerThanItIs) {
   at::manual_seed(54);
   const at::Tensor x = at::randn({256, 256}).requires_grad_();
   const at::Tensor weight = parameter({256, 256}), narrow = parameter({8, 16});
@@ -310,7 +310,7 @@ at::Tensor drawn(const std::vector<at::Tensor>& all, std::mt19937& random,
   }
 }
 
-TEST(KeptMemory, IsNoMoreThanWithoutAScopeOnRandomGraphs) {
+TEST(HeldMemory, IsNoMoreThanWithoutAScopeOnRandomGraphs) {
   const at::Tensor weight = parameter({128, 128});
   const at::Tensor x = at::randn({128, 128}).requires_grad_();
   for (int round = 0; round < 150; ++round) {
@@ -334,7 +334,7 @@ TEST(KeptMemory, IsNoMoreThanWithoutAScopeOnRandomGraphs) {
 }
 
 // While the thread of the scope makes others keep the same memory.
-TEST(KeptMemory, GraphsMayBeFreedInAnotherThread) {
+TEST(HeldMemory, GraphsMayBeFreedInAnotherThread) {
   const at::Tensor weight = parameter({32, 64});
   const at::Tensor x = at::randn({64, 32}).requires_grad_();
   for (int round = 0; round < 200; ++round) {
@@ -368,7 +368,7 @@ class Folder {
 };
 
 // Wherever it arises: at a saved tensor, in a call, at the end of the scope.
-TEST(KeptMemory, AFolderThatIsNotThereIsToldOnceWhereTheCallerSeesIt) {
+TEST(HeldMemory, AFolderThatIsNotThereIsToldOnceWhereTheCallerSeesIt) {
   const Folder folder("/nowhere");
   at::manual_seed(53);
   const at::Tensor x = at::randn({64, 512}).requires_grad_();
@@ -408,4 +408,4 @@ TEST(KeptMemory, AFolderThatIsNotThereIsToldOnceWhereTheCallerSeesIt) {
   }
 }
 
-}  // namespace fewbit::kept_memory_test
+}  // namespace fewbit::held_memory_test
