@@ -28,7 +28,7 @@ at::ScalarType place_type(const c10::SymInt& row) {
 }
 
 /// Probabilities, the greatest of each row apart. Of a confident row the gradient is as small as
-/// all the others together, so that an error that is small beside the greatest may drown it.
+/// all the others together, so that an error that is small compared with the greatest may drown it.
 variable_list greatest_apart(at::Tensor p, int64_t dim) {
   if (p.sym_numel() == 0) return {p};
   const auto [greatest, places] = at::max(p, dim, /*keepdim=*/true);

@@ -6,7 +6,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 
-/// What the gradients of operations share that keep codes: they run once, by backward.
+/// What the gradients of operations share that save codes: they run once, by backward.
 namespace fewbit::autograd {
 
 /// Throws c10::Error for forward-mode differentiation, of which codes know nothing.

@@ -31,8 +31,8 @@ constexpr int64_t kSide =
     ((std::bit_cast<int32_t>(kReach + kFine) - kFineBits) >> kDroppedBits) + 1;
 constexpr int64_t kBins = 2 * kSide;
 
-/// A piece takes 12 bytes per element beside it: 4 as float32 and 8 as float64, or as its bin and
-/// what that is made of.
+/// A piece takes 12 bytes per element in addition to it: 4 as float32 and 8 as float64, or as its
+/// bin and what that is made of.
 constexpr int64_t kPieces = 160;
 constexpr int64_t kLeastPiece = 4096;
 
@@ -123,7 +123,7 @@ SiteStatistics::Sums& SiteStatistics::sums_for(const at::Tensor& x, int64_t chan
   return *found;
 }
 
-// What is kept here outlives the mode that the model runs in, so that no InferenceMode may mark it.
+// What is held here outlives the mode that the model runs in, so that no InferenceMode may mark it.
 // No sum is of a kind whose order CUDA leaves open: all are exact, or made in one order.
 void SiteStatistics::observe(const at::Tensor& input) {
   const c10::InferenceMode no_inference(false);

@@ -12,9 +12,9 @@
 
 namespace fewbit::session {
 
-/// Running sums over the inputs of one activation, kept on the inputs' device. Thread-safe.
+/// Running sums over the inputs of one activation, held on the inputs' device. Thread-safe.
 ///
-/// Looks at an input piece by piece: beside it a few per cent of its memory are in use.
+/// Looks at an input piece by piece: a few per cent of its memory are in use in addition to it.
 class SiteStatistics : public nn::InputObserver {
  public:
   /// Inputs beyond +-kReach, the range of 16-bit floats, count as kReach.

@@ -22,7 +22,7 @@ namespace fewbit::session {
 using Tensors = std::vector<at::Tensor>;
 using CheckpointFunction = std::function<Tensors(const Tensors&)>;
 
-/// One call of checkpoint(). Autograd keeps slots of it in the place of what the function saves:
+/// One call of checkpoint(). Autograd saves slots of it in the place of what the function saves:
 /// the n-th slot is the n-th tensor saved, whichever run of the function saves it.
 class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
  public:

@@ -29,7 +29,7 @@ struct SavedOutline {
 /// What one run saved, by slot.
 using FilledSlots = std::vector<std::unique_ptr<const PackedTensor>>;
 
-/// Fills slots with what a run saves, and ends the run when they are full. What is saved is kept in
+/// Fills slots with what a run saves, and ends the run when they are full. What is saved is held in
 /// that run's own graph too, through which the function may run a backward pass.
 class RunRecorder final : public SavedTensorUser {
  public:

@@ -44,7 +44,7 @@ at::Tensor saturated(const at::Tensor& x, double largest) {
   return at::where(at::isinf(x), x, at::clamp(x, -largest, largest));
 }
 
-/// A part after the other, so that what is computed on the way stays small beside x.
+/// A part after the other, so that what is computed on the way stays small compared with x.
 at::Tensor casted(const at::Tensor& x, const Target& to) {
   constexpr int64_t kPart = int64_t{1} << 20;
   at::Tensor result = at::empty({x.numel()}, x.options().dtype(to.type));

@@ -12,14 +12,14 @@
 #include "ops/rotated.hpp"
 #include "ops/rotated_by_class.hpp"
 
-/// How a saved tensor is kept: as plain tensors, and back. Codecs have no state; what is kept knows
-/// how to come back.
+/// How a saved tensor is stored: as plain tensors, and back. Codecs have no state; what is stored
+/// knows how to come back.
 namespace fewbit::codecs {
 
 using ops::RandomStream;
 using ops::RotatedCodes;
 
-/// A run of elements in the order of their memory, as a codec keeps it.
+/// A run of elements in the order of their memory, as a codec stores it.
 class Encoded {
  public:
   virtual ~Encoded() = default;
@@ -67,7 +67,7 @@ std::string bits_text(double bits);
 
 /// Bytes of all that a codec will hold of x, which it takes, found without a look at x's elements:
 /// by encoding on the Meta device. None where they depend on these. Without what extremes_apart
-/// (codecs/extremes.hpp), which stands around every codec that rounds at random, keeps besides.
+/// (codecs/extremes.hpp), which stands around every codec that rounds at random, stores besides.
 std::optional<int64_t> bytes_ahead(const Codec& codec, const at::Tensor& x);
 
 /// Elements that share constants: 64, 128, 256, 512 or 1024.
@@ -80,7 +80,7 @@ constexpr bool is_group(int64_t elements) {
 CodecPointer rotated(const RotatedCodes& form);
 
 /// What is known of the elements of a run before they are coded: the class that each is of, out of
-/// codes that are kept in any case, as those of an activation tell where its input lay.
+/// codes that are saved in any case, as those of an activation tell where its input lay.
 struct Classes {
   int count = 0;  ///< so many there are, at most ops::kMostClasses
   std::function<ops::ElementClasses()> of_elements;  ///< in the order of memory
@@ -89,7 +89,7 @@ struct Classes {
 
 /// Rotated after an affine map of each class, to mean 0 and, nearly, equal deviations: what the
 /// classes tell costs nothing, and what is left is coded. Of what GELU and SiLU make of N(0, 1),
-/// beside 3 bits of their derivatives, the squared error is 12 and 37 times less than rotated's, of
+/// given 3 bits of their derivatives, the squared error is 12 and 37 times less than rotated's, of
 /// what relu makes 3.7 times.
 ///
 /// An element x of class c is coded as (x - m_c) / w_c, so that its error is w_c^2 times that of
@@ -98,9 +98,9 @@ struct Classes {
 /// Means and deviations are those of every so many-th element, which does no harm: whatever they
 /// are, the codes have no bias. A class that is 0 comes back as 0.
 ///
-/// Keeps what rotated keeps and two numbers for each class; what tells classes is not among it.
-/// Without classes it takes nothing, and is good for its name alone. Throws c10::Error for more
-/// than ops::kMostClasses; where there are not as many codes as elements, encoding does.
+/// Stores what rotated stores and two numbers for each class, but not what tells classes. Without
+/// classes it takes nothing, and is good for its name alone. Throws c10::Error for more than
+/// ops::kMostClasses; where there are not as many codes as elements, encoding does.
 CodecPointer rotated_by_class(const RotatedCodes& form, Classes classes);
 
 /// Steps between a group's least and greatest element, rounded at random: ops/group.hpp. 1 to 8
@@ -112,8 +112,8 @@ CodecPointer grouped(int bits, int64_t group = 256);
 CodecPointer squares(int bits, int64_t group = 256);
 
 /// Grouped by sample (index of dimension 0), each in groups and bits of its own, as ActNN spends
-/// them: ops/group_samples.hpp. bits: uint8 [samples] on a CPU, 1 to 8 each, copied; kept with the
-/// codes. Takes tensors of so many samples that are one after the other in memory. Throws
+/// them: ops/group_samples.hpp. bits: uint8 [samples] on a CPU, 1 to 8 each, copied; stored with
+/// the codes. Takes tensors of so many samples that are one after the other in memory. Throws
 /// c10::Error for other bits.
 CodecPointer grouped(const at::Tensor& bits, int64_t group = 256);
 
@@ -125,7 +125,7 @@ CodecPointer grouped(const at::Tensor& bits, int64_t group = 256);
 CodecPointer grouped_by_sample(double bits, int64_t group = 256);
 
 /// Means of blocks of `block` elements a dimension in bfloat16, and what is left in `bits`, 1 to 8,
-/// as DIVISION keeps what images consist of (Wang et al., DIVISION: Memory Efficient Training via
+/// as DIVISION stores what images consist of (Wang et al., DIVISION: Memory Efficient Training via
 /// Dual Activation Precision, 2022): without any bias, and off by a step at most. Takes x [N, C,
 /// ...] with 1 to 3 dimensions behind the channels, of any sizes; the last block of each may be
 /// smaller. Of every sample's channel the elements less their means, as rounded, are coded as
@@ -138,7 +138,7 @@ struct Norm {
   std::vector<int64_t> over;  ///< dimensions that means and variances are taken over,
   int64_t groups = 0;         ///< of x with dimension 1 split into so many groups; 0: as it is
   double epsilon = 0.0;
-  at::Tensor weight = {}, bias = {};  ///< as they stand beside x
+  at::Tensor weight = {}, bias = {};  ///< shaped to broadcast with x
 };
 
 /// The input of a norm, by what the norm makes of it: `bits`, 1 to 8, say in which of 2^bits equal
@@ -147,18 +147,18 @@ struct Norm {
 /// for Memory-efficient Network Training, NeurIPS 2019). An edge is at 0 and a bin at least on each
 /// side, so that an output of what comes back has the sign that it had; where the bias is that
 /// large that nearly all have one sign, the other bins lie about the bias. Rounds to nearest: has a
-/// bias, the more the fewer bits. Keeps means and deviations, and two numbers for each weight.
-/// Takes what the weights stand beside. A NaN or an infinity makes all NaN that shares their mean.
-/// Throws c10::Error for other bits.
+/// bias, the more the fewer bits. Stores means and deviations, and two numbers for each weight.
+/// Takes what the weights broadcast with. A NaN or an infinity makes all NaN that shares their
+/// mean. Throws c10::Error for other bits.
 CodecPointer normal_fixed_point(int bits, const Norm& norm);
 
-/// Of the input of a norm, as they stand beside it, and as the norm keeps them for its own
+/// Of the input of a norm, shaped to broadcast with it, as the norm saves them for its own
 /// gradient.
 struct Statistics {
   at::Tensor mean;             ///< undefined: 0
   at::Tensor factor;           ///< 1 / sqrt(variance + epsilon)
   int64_t groups = 0;          ///< of x with dimension 1 split into so many groups; 0: as it is
-  bool is_kept_anyway = true;  ///< else whoever codes by them keeps them
+  bool is_kept_anyway = true;  ///< else whoever codes by them stores them
 };
 
 /// mean: undefined where it counts as 0. A factor of 0 counts as 1e-30, one that is
@@ -168,18 +168,18 @@ Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64
 /// (x - mean) factor, float or double, laid out as x.
 at::Tensor normalized(const at::Tensor& x, const Statistics& statistics);
 
-/// The inner codec, for what the norm makes of its input: rows or channels of small energy do not
-/// err as much as those of large energy that share their group, and a mean that is far greater than
-/// the deviations costs nothing. Keeps what the inner one keeps, and the factor where the
-/// norm does not. One pass more there, and one back. Without statistics it takes nothing, and is
-/// good for its name.
+/// The inner codec, for what the norm makes of its input. Rows or channels of small energy have
+/// smaller errors than those of large energy in their group. A mean far greater than the deviations
+/// costs nothing. Stores what the inner codec stores, and the statistics where the norm does not
+/// save them. One pass more there, and one back. Without statistics it takes nothing, and is good
+/// for its name.
 CodecPointer normalized(CodecPointer inner, const Statistics& statistics);
 
 /// A floating-point type of fewer bytes, rounded to nearest even: bfloat16, float8_e4m3fn or
 /// float8_e5m2 (Micikevicius et al., FP8 Formats for Deep Learning, 2022). Finite values beyond the
-/// type's largest are kept as that; NaN stays NaN; an infinity stays one, but is NaN in e4m3, which
-/// has none. Takes float, bfloat16 and half where they are larger; not double, which torch rounds
-/// twice. Throws c10::Error for another type.
+/// type's largest are stored as that; NaN stays NaN; an infinity stays one, but is NaN in e4m3,
+/// which has none. Takes float, bfloat16 and half where they are larger; not double, which torch
+/// rounds twice. Throws c10::Error for another type.
 CodecPointer cast(at::ScalarType type);
 
 /// A copy: what other codecs are measured against. Of any type.

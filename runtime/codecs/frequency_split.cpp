@@ -40,7 +40,7 @@ std::vector<int64_t> blocks_in(const at::Tensor& x, int64_t block) {
   return blocks;
 }
 
-/// At the block's place, smaller at the ends of the plane, in the rounding that is kept. Where
+/// At the block's place, smaller at the ends of the plane, in the rounding that is stored. Where
 /// there is none, as of a NaN, 0: what is left tells of that, and other blocks do not suffer.
 at::Tensor means(const at::Tensor& x, int64_t block) {
   const std::vector<int64_t> blocks = blocks_in(x, block);
@@ -56,7 +56,7 @@ at::Tensor means(const at::Tensor& x, int64_t block) {
   return blocks.size() == 1 ? pool(pool1) : blocks.size() == 2 ? pool(pool2) : pool(pool3);
 }
 
-/// Every mean wherever its block is, beside x.
+/// Every mean wherever its block is, in the sizes of x.
 at::Tensor spread(const at::Tensor& means, const at::Tensor& x, int64_t block) {
   at::Tensor result = means;
   const std::vector<int64_t> blocks = blocks_in(x, block);

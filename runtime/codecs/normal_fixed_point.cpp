@@ -19,7 +19,7 @@ namespace fewbit::codecs {
 
 namespace {
 
-/// So many deviations nothing is away from its mean.
+/// Nothing lies so many deviations from its mean.
 constexpr double kFar = 1e5;
 
 /// x as its norm sees it: channels in their groups.

@@ -1,4 +1,4 @@
-// Inputs of norms by means and deviations that the norm keeps in any case.
+// Inputs of norms by means and deviations that the norm saves in any case.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -61,7 +61,7 @@ class NormalizedRun final : public Encoded {
   at::ScalarType dtype_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> strides_;
-  std::vector<at::Tensor> parts_;  // the inner run's, and what is kept besides
+  std::vector<at::Tensor> parts_;  // the inner run's, and what is stored besides
 };
 
 class Normalized final : public Codec {
@@ -98,7 +98,7 @@ Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64
   const auto type = factor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const at::Tensor given = factor.detach().to(type);
   // Where the variance is beyond the type's range the factor is 0, and what the norm makes of the
-  // row, too: so large that it is nothing beside other rows.
+  // row, too: so large that it is nothing compared with other rows.
   constexpr double kNearlyNothing = 1e-30;
   const at::Tensor usual = at::where(given.isfinite().logical_and_(given.ge(0.0)), given, 1.0);
   return {mean.defined() ? mean.detach().to(type) : mean, usual.clamp_min_(kNearlyNothing), groups};

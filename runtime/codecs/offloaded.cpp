@@ -21,7 +21,7 @@ bool leaves(const at::Tensor& tensor, const Encoded& encoded) {
          tensor.storage().nbytes() >= kFewBytes;
 }
 
-/// A storage whose memory is away.
+/// A storage whose memory is offloaded.
 class Part {
  public:
   Part(const c10::Storage& storage, offload::HostOffload& offload)

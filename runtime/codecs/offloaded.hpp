@@ -8,13 +8,12 @@
 
 namespace fewbit::codecs {
 
-/// Bytes of those tensors that offloaded() puts away: all that nobody else holds, but for small
-/// ones.
+/// Bytes of the tensors that offloaded() offloads: all that nobody else holds, but for small ones.
 int64_t bytes_to_offload(const Encoded& encoded);
 
-/// The same, its tensors away until they are decoded, and again after that. tensors() are those
-/// that stay. Nobody may hold a tensor of `encoded` beside it. decoded() throws c10::Error where
-/// they cannot be had back.
+/// The same with its tensors offloaded, except while it is decoded. tensors() are those that stay.
+/// Nobody else may hold a tensor of `encoded`. decoded() throws c10::Error where they cannot be
+/// brought back.
 std::shared_ptr<const Encoded> offloaded(std::shared_ptr<const Encoded> encoded,
                                          offload::HostOffload& offload);
 

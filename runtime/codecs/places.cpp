@@ -54,8 +54,8 @@ class Below final : public Codec {
   int bits_;
 };
 
-/// Visits the plane's dimensions, the last one first: its number, and where windows start in it, as
-/// it stands beside indices [..., rows, columns].
+/// Visits the plane's dimensions, the last one first: its number, and where windows start in it, to
+/// broadcast with indices [..., rows, columns].
 template <class Visit>
 void for_each_dimension(const Windows& windows, const at::Tensor& indices, const Visit& visit) {
   const auto dimensions = static_cast<int64_t>(windows.plane.size());

@@ -57,7 +57,7 @@ void CompressionUser::keep_next_activation_exact() {
   ++calls_[std::pair(std::string(kActivation), -1)];
 }
 
-/// An activation has its number also where a checkpoint keeps its codes.
+/// An activation has its number also where a checkpoint saves its codes.
 void CompressionUser::pass_over() {
   if (activation_) ++calls_[std::pair(std::string(kActivation), -1)];
   expect_nothing();
@@ -69,7 +69,7 @@ void CompressionUser::expect_nothing() {
   exact_activation_.reset();
 }
 
-/// Codes give way to the input where others keep that as it is, and where a logarithm follows. What
+/// Codes give way to the input where others save that as it is, and where a logarithm follows. What
 /// works in place writes over its input, so its result serves, or a copy that waits.
 std::unique_ptr<const PackedTensor> CompressionUser::watch_codes(
     const Saved& saved, std::unique_ptr<const PackedTensor> kept) {

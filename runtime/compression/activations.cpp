@@ -1,4 +1,4 @@
-// In how many bits an activation keeps its derivative, and whether it does.
+// In how many bits an activation stores its derivative, and whether it does.
 #include <algorithm>
 #include <utility>
 

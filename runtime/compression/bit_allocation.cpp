@@ -53,7 +53,7 @@ double BitAllocation::recomputed_error(const Origin& origin, double bits) {
   return bits <= origin.floor_bits ? std::max(error, origin.floor) : error;
 }
 
-/// Its bits at the root are worth more than at itself, beside what both weigh.
+/// Its bits at the root are worth more than at itself, given what both weigh.
 bool BitAllocation::is_better_recomputed(const SiteState& state) const {
   const std::optional<Origin> origin = origin_of(state);
   if (!origin || state.fixed || state.errors.empty()) return false;
@@ -129,8 +129,8 @@ int64_t BitAllocation::elements_of(const SiteState& state) const {
   return coder_.options().bytes > 0 ? state.most_elements : state.site.elements;
 }
 
-/// What its latest tensor took beside bits of the budget, if that had as many elements as there can
-/// be. Constants of a tensor do not grow with its elements.
+/// What its latest tensor took in addition to bits of the budget, if that had as many elements as
+/// there can be. Constants of a tensor do not grow with its elements.
 void BitAllocation::note_other_bits(SiteState& state) {
   if (coder_.options().bytes == 0 || state.site.elements == 0) return;
   const auto elements = static_cast<double>(state.site.elements);
@@ -143,8 +143,8 @@ void BitAllocation::note_other_bits(SiteState& state) {
   state.other_bits = std::max(state.other_bits, most);
 }
 
-/// Of a site that takes bits, beside these: as in the latest forward, or as much as there can be
-/// once an activation's codes tell classes, or do no more.
+/// Of a site that takes bits, in addition to these: as in the latest forward, or as much as there
+/// can be once an activation's codes tell classes, or do no more.
 double BitAllocation::constant_bits(const SiteState& state) const {
   const CompressorOptions& options = coder_.options();
   const auto elements = static_cast<double>(elements_of(state));
@@ -156,7 +156,7 @@ double BitAllocation::constant_bits(const SiteState& state) const {
   return std::max(most, state.other_bits);
 }
 
-/// What the bytes leave for codes, beside constants and what takes no bits of the budget.
+/// What the bytes leave for codes, after constants and what takes no bits of the budget.
 double BitAllocation::average_bits(const std::vector<Demand>& demands,
                                    double activation_bytes) const {
   const CompressorOptions& options = coder_.options();
@@ -204,7 +204,7 @@ BitAllocation::Averages BitAllocation::averages(const std::vector<Demand>& deman
     left = average_bits(demands, activation_bytes(average));
   }
   if (left >= 1.0) return {average, left};
-  constexpr double kLeast = 0.0;  // one bit, whatever it errs
+  constexpr double kLeast = 0.0;  // one bit, whatever its error
   return {kLeast, average_bits(demands, activation_bytes(kLeast))};
 }
 

@@ -31,7 +31,8 @@ class BitAllocation {
   static bool follows_bits(const SiteState& state);
 
  private:
-  /// The site whose codes a recomputed one comes of in the end, and its error over that one's.
+  /// The site from whose codes a recomputed one is computed in the end, and its error over that
+  /// one's.
   struct Origin {
     const SiteState* root;
     double ratio;

@@ -200,8 +200,8 @@ double Coder::expected_error(CodecKind kind, int bits) const {
   return is_rotated ? ops::rotated_error(rotated(bits)) : std::pow((1 << bits) - 1, -2.0);
 }
 
-/// A sixteenth of what these err: they err anew in each step, a table always in the same way, and
-/// its codes tell also where the outputs lie.
+/// A sixteenth of the error of these codes. Theirs is drawn anew in each step, a table's is always
+/// the same. A table's codes also tell where the outputs lie.
 double Coder::activation_error(double average_bits) const {
   constexpr double kLess = 16.0;
   const double bits = std::clamp(average_bits, 1.0, static_cast<double>(kMostBits));

@@ -35,7 +35,7 @@ struct Subject {
   std::optional<codecs::Statistics> statistics = {};  ///< of a norm, of its input
 };
 
-/// How a scheme codes what takes bits of a budget. Has no state beside its options.
+/// How a scheme codes what takes bits of a budget. Has no state but its options.
 class Coder {
  public:
   /// Throws c10::Error for options that are out of range, naming them.
@@ -55,7 +55,7 @@ class Coder {
   /// What the scheme does not code at all is left alone.
   bool codes(const SavePolicy& save_policy) const;
 
-  /// Of which the one counts that errs less, where errors were measured; the first until then.
+  /// Of which the one with the lower error counts, once measured; the first until then.
   std::vector<CodecKind> kinds(const SavePolicy& save_policy, const Subject& subject) const;
   /// Without a subject a codec of fixed points is of no norm, one by class of no classes, and good
   /// for its name alone.
@@ -64,8 +64,8 @@ class Coder {
   double expected_error(CodecKind kind, int bits) const;
   /// As they are given.
   double average_bits() const { return fixed_bits_ ? *fixed_bits_ : options_.bits; }
-  /// What an activation's table may err beside codes of so many bits on average, over the energy of
-  /// the derivative.
+  /// The largest error of an activation's table that goes with codes of so many bits on average,
+  /// over the energy of the derivative.
   double activation_error(double average_bits) const;
   /// Until errors are known: what it would have among sites that weigh 1.
   int first_bits(const SavePolicy& save_policy) const;

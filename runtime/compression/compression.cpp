@@ -152,8 +152,8 @@ void Compression::choose_codec(const SiteState* state, SaveDecision& decision) c
 void Compression::apply(const UserRules::Rule& rule, const at::Tensor& tensor,
                         const SaveEvent& event, SaveDecision& decision) {
   const std::string& operation = event.facts.operation;
-  // What an activation keeps is read where its derivative falls to 0: a table or nothing. What a
-  // quotient keeps it divides by: a pattern for many operations does not mean that.
+  // What an activation saves is read where its derivative falls to 0: a table or nothing. A
+  // quotient divides by what it saves: a pattern for many operations does not mean that.
   const bool stays =
       (rule.bits && is_activation(operation)) || (rule.is_wide() && is_division(operation));
   if (decision.storage == StorageKind::exact && !stays && may_take_bits(tensor, event)) {

@@ -87,7 +87,7 @@ class Compression {
     int count = 0;
     bool is_given = false;  ///< by a rule, an option or a plan
     bool is_exact = false;  ///< by a plan: none
-    /// By a rule: none, and what libtorch's own keeps is stored so.
+    /// By a rule: none, and what libtorch's own saves is stored so.
     std::optional<StorageKind> storage = {};
   };
   /// For a call of libtorch's `operation` at a site; nothing: it runs as libtorch's own. Throws
@@ -102,8 +102,8 @@ class Compression {
   std::vector<Compressor::Site> sites() const;
   std::vector<Compressor::LeftAlone> left_alone() const;
   std::optional<double> split_gap() const;
-  /// Sites, with the bits of an element where it is coded in such, and the site of whose codes it
-  /// comes where it does.
+  /// Sites, with the bits of an element where it is coded in such, and the site from whose codes it
+  /// is recomputed where it is.
   struct SiteFacts {
     Compressor::Site site;
     int bits = 0;

@@ -16,7 +16,7 @@ namespace {
 
 /// So many wait at most, each as it is.
 constexpr size_t kMostFollowed = 64;
-/// So many tensors that come of one result are followed.
+/// So many tensors that are computed from one result are followed.
 constexpr size_t kMostResults = 256;
 
 bool is_number(const c10::IValue& value) {
@@ -28,7 +28,7 @@ bool is_integer(const c10::IValue& value) {
          at::isIntegralType(value.toTensor().scalar_type(), /*includeBool=*/true);
 }
 
-/// What a sum or mean gives beside what it was taken of: with the dimensions that it is over.
+/// What a sum or mean gives, to broadcast with its input: with the dimensions that it is over.
 at::Tensor beside(const RecordedCall& call) {
   at::Tensor result = call.results[0].toTensor().detach();
   const int64_t dimensions = call.arguments[0].toTensor().dim();

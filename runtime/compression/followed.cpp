@@ -1,4 +1,4 @@
-// What element-wise operations keep waits until it is known who takes their results: behind a
+// What element-wise operations save waits until it is known who takes their results: behind a
 // logarithm of a square no error of it is small, behind a mean of squares all are.
 #include <algorithm>
 #include <cmath>
@@ -28,8 +28,8 @@ namespace fewbit::session {
 
 namespace {
 
-/// Elements beside which a mean or a deviation of theirs counts for little, and so many that it may
-/// cost a bit of each where a factor beside them says that their rows are unlike.
+/// Elements for which a mean or a deviation of theirs costs little, and so many that it may cost a
+/// bit of each where the other factor says that their rows are unlike.
 constexpr int64_t kMany = 64, kSome = 32;
 
 /// What is recomputed, in the order that the saved tensor has in memory.
@@ -81,7 +81,7 @@ codecs::Statistics statistics_of_channels(const at::Tensor& run, int64_t dimensi
   return statistics;
 }
 
-/// Over all dimensions but the last, or those in which another tensor beside it has one element.
+/// Over all dimensions but the last, or those in which the other factor has one element.
 at::Tensor mean_square_of(const at::Tensor& run, at::IntArrayRef other) {
   const bool is_scale = !other.empty() && static_cast<int64_t>(other.size()) <= run.dim() &&
                         c10::multiply_integers(other) * kSome <= run.numel();
@@ -100,7 +100,7 @@ at::Tensor mean_square_of(const at::Tensor& run, at::IntArrayRef other) {
 
 /// Of a tensor that norms by its root take the mean square of: of rows, where groups of codes cross
 /// them, or of what else that has one of. Of a tensor that a function takes, which may begin with
-/// such a norm, of rows. Of factors otherwise, of what a factor beside them scales, or of columns.
+/// such a norm, of rows. Of factors otherwise, of what the other factor scales, or of columns.
 std::optional<codecs::Statistics> statistics_of_squares(const at::Tensor& run, Factor factor,
                                                         at::Tensor mean_square,
                                                         at::IntArrayRef other, int64_t group) {
@@ -118,7 +118,7 @@ std::optional<codecs::Statistics> statistics_of_squares(const at::Tensor& run, F
   for (int64_t i = 1; i <= mean_square.dim(); ++i) {
     if (mean_square.size(-i) != 1 && mean_square.size(-i) != run.size(-i)) return std::nullopt;
   }
-  constexpr double kLeast = 1e-30;  // of rows of zeros: whatever errs there is divided by as little
+  constexpr double kLeast = 1e-30;  // of rows of zeros: an error there is divided by as little
   codecs::Statistics statistics =
       codecs::statistics_of({}, at::rsqrt(mean_square.clamp_min(kLeast)));
   statistics.is_kept_anyway = false;
@@ -233,7 +233,7 @@ void CompressionUser::keep_exact(const Followed& followed, ExactReason why) {
   const auto known = runs_.find(key_of(saved));
   const bool is_noted =
       known != runs_.end() && known->second.is_exact && known->second.site == followed.site;
-  if (is_noted) return;  // by another operation that keeps the same
+  if (is_noted) return;  // by another operation that saves the same
   for (const SiteKey& site : uses_.keep_exact(view)) {
     if (site != followed.site) forward_.notes->shared(site);
   }
@@ -243,7 +243,7 @@ void CompressionUser::keep_exact(const Followed& followed, ExactReason why) {
                           bytes, is_kept_anyway ? 0 : followed.event.memory.bytes});
 }
 
-/// Where others keep that as it is: probabilities to their logarithms, relu's signs to its output.
+/// Where others save that as it is: probabilities to their logarithms, relu's signs to its output.
 void CompressionUser::follow_result(const RecordedCall& call) {
   const OfResult of = *std::exchange(of_result_, std::nullopt);
   const auto run = of.run.lock();

@@ -18,7 +18,7 @@ double error_in(const Subject& subject, const SavePolicy& save_policy, const at:
                   again.as_strided({again.numel()}, {1}), save_policy.is_norm);
 }
 
-/// The codec that errs least there in so many bits, and its errors.
+/// The codec with the least error there in so many bits, and its errors.
 Measured least_error(const Coder& coder, const Subject& subject, const SavePolicy& save_policy,
                      int bits, const at::Tensor& run, const codecs::RandomStream& random,
                      const std::optional<CodedRun>& coded) {

@@ -9,9 +9,9 @@
 
 namespace fewbit::session {
 
-/// What coding a tensor errs, squared, over the tensor's energy.
+/// The squared error of coding a tensor, over the tensor's energy.
 struct Measured {
-  CodecKind kind;       ///< that errs least
+  CodecKind kind;       ///< with the least error
   double error;         ///< of all elements
   double median_error;  ///< of groups, the median
   int bits;             ///< of an element; 0: of a cast, which has no choice

@@ -15,11 +15,11 @@
 
 namespace fewbit::session {
 
-/// What one forward keeps of each memory: the memory itself, or codes of what views of it show. Not
-/// both: codes beside the memory would be bytes for nothing.
+/// What one forward saves of each memory: the memory itself, or codes of what views of it show. Not
+/// both: codes in addition to the memory would be bytes for nothing.
 class MemoryUses {
  public:
-  /// Whether somebody keeps the memory itself, with the elements that the tensor has now.
+  /// Whether somebody holds the memory itself, with the elements that the tensor has now.
   bool is_exact(const at::Tensor& tensor) const;
 
   /// Somebody is about to. What was coded of the memory is held as it is from now on, but where
@@ -32,8 +32,8 @@ class MemoryUses {
   /// Whether what was coded there is held as it is.
   bool is_held(const SiteKey& site) const { return held_.contains(site); }
 
-  /// Notes what is kept in the stead of what a view shows, or `of_view` is computed of: it is told
-  /// to hold the view where null.
+  /// Notes what is stored in the place of what a view shows, or `of_view` is computed from: it is
+  /// told to hold the view where null.
   using HoldOf = std::function<void(const at::Tensor& view)>;
   void add(const at::Tensor& view, const std::shared_ptr<StandIn>& run, const SiteKey& site,
            HoldOf of_view = nullptr);
@@ -62,7 +62,7 @@ class MemoryUses {
     std::vector<Coded> coded = {};
   };
 
-  /// Null where nothing is kept of these elements.
+  /// Null where nothing is saved of these elements.
   const Use* find(const at::Tensor& tensor) const;
   Use& use_of(const at::Tensor& tensor);
 

@@ -26,7 +26,7 @@ int64_t bytes_of(at::TensorList tensors) {
 /// Less is not worth a line in a report.
 constexpr int64_t kManyBytes = 4096;
 
-/// Lives as long as a tensor is kept as it is.
+/// Lives as long as a tensor is saved as it is.
 class KeptExactly final : public Keeping {
  public:
   std::weak_ptr<const void> holder() const { return holder_; }
@@ -141,11 +141,11 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   RunPointer encoded = codec->encode(run, random);
   if (!encoded) return {};
   const int table_bits = activation_ ? activation_->table.bits() : 0;
-  int64_t away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
-  forward_.notes->stored(
-      site, subject, decision,
-      {stored_by(decision.storage, *codec, table_bits), run.numel(),
-       static_cast<int64_t>(run.nbytes()), bytes_of(encoded->tensors()) - away, away});
+  int64_t offloaded_bytes = leaves ? codecs::bytes_to_offload(*encoded) : 0;
+  forward_.notes->stored(site, subject, decision,
+                         {stored_by(decision.storage, *codec, table_bits), run.numel(),
+                          static_cast<int64_t>(run.nbytes()),
+                          bytes_of(encoded->tensors()) - offloaded_bytes, offloaded_bytes});
   if (decision.is_due) {
     // What was found to be better is so from the first tensor on.
     const codecs::CodecPointer better =
@@ -153,12 +153,13 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
     if (compression_->coder().follows_gradients()) sensitivities_.add(site, run, event, decision);
     if (better && codecs::text_of(*better) != codecs::text_of(*codec)) {
       encoded = better->encode(run, random);
-      away = leaves ? codecs::bytes_to_offload(*encoded) : 0;
+      offloaded_bytes = leaves ? codecs::bytes_to_offload(*encoded) : 0;
       forward_.notes->stored_otherwise(site, stored_by(decision.storage, *better, table_bits),
-                                       bytes_of(encoded->tensors()) - away, away);
+                                       bytes_of(encoded->tensors()) - offloaded_bytes,
+                                       offloaded_bytes);
     }
   }
-  return {away > 0 ? codecs::offloaded(std::move(encoded), *forward_.offload) : encoded,
+  return {offloaded_bytes > 0 ? codecs::offloaded(std::move(encoded), *forward_.offload) : encoded,
           codec->keeps_signs()};
 }
 
@@ -344,7 +345,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::keep_small(const Saved& sav
   return std::make_unique<Coded>(shown, tensor, run);
 }
 
-/// What an activation keeps that runs as libtorch's own.
+/// What an activation saves that runs as libtorch's own.
 void CompressionUser::leave_own_activation(const at::Tensor& tensor, const SaveEvent& event,
                                            const SaveDecision& decision) {
   const auto own = std::exchange(exact_activation_, std::nullopt);

@@ -42,13 +42,13 @@ class CompressionUser final : public SavedTensorUser {
 
   /// The site of the next activation of the thread.
   SiteKey next_activation();
-  /// It keeps codes by that table. is_given: its bits are a rule's, an option's or a plan's.
+  /// It saves codes by that table. is_given: its bits are a rule's, an option's or a plan's.
   void expect_activation(const Table& table, bool is_given, const at::Tensor& x);
-  /// Whether somebody keeps the tensor's memory as it is.
+  /// Whether somebody holds the tensor's memory as it is.
   bool is_kept_exactly(const at::Tensor& tensor) const { return uses_.is_exact(tensor); }
-  /// It runs as libtorch's own, and what that keeps is kept so.
+  /// It runs as libtorch's own, and what that saves is stored so.
   void keep_next_activation(StorageKind storage);
-  /// The same, exactly. What it keeps is the site's.
+  /// The same, exactly. What it saves is the site's.
   void keep_next_activation_exact();
 
  private:
@@ -122,7 +122,7 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const PackedTensor> kept_recomputed(const Saved& saved, Run& known);
   void leave_own_activation(const at::Tensor& tensor, const SaveEvent& event,
                             const SaveDecision& decision);
-  /// What the next activation was to keep has gone to another user.
+  /// What the next activation was to save has gone to another user.
   void expect_nothing();
   /// As it is, for whoever else saves the same; noted.
   void leave(const Saved& saved, Run& known);
@@ -149,7 +149,7 @@ class CompressionUser final : public SavedTensorUser {
   // deferred_inputs.cpp.
 
   /// The input of a norm, which is coded once it is known whether codes tell of it that an
-  /// activation of the norm's output keeps.
+  /// activation of the norm's output saves.
   struct Waiting {
     std::shared_ptr<StoredRun> run;
     at::Tensor input;
@@ -162,7 +162,7 @@ class CompressionUser final : public SavedTensorUser {
     int running = 0;  ///< operations that run, the outermost of which takes its output
     std::optional<Contents> output = {};
     std::vector<int64_t> strides = {};                  ///< of that
-    std::optional<codecs::Statistics> statistics = {};  ///< of the input, that the norm keeps
+    std::optional<codecs::Statistics> statistics = {};  ///< of the input, that the norm saves
   };
   bool waits(const at::Tensor& run, const Saved& saved) const {
     return saved.decision.is_norm && waits_for_output(run, saved);
@@ -182,7 +182,7 @@ class CompressionUser final : public SavedTensorUser {
 
   // followed.cpp.
 
-  /// What an element-wise operation keeps, which is coded once it is known who takes its result.
+  /// What an element-wise operation saves, which is coded once it is known who takes its result.
   struct Followed {
     std::shared_ptr<StoredRun> run;
     at::Tensor input;  ///< what was saved, as it is
@@ -192,19 +192,19 @@ class CompressionUser final : public SavedTensorUser {
     c10::Stream stream;
     RunPointer codes = {};  ///< of the same elements, by others
     std::optional<RecomputeTracker::Recomputed> recomputed = {};  ///< to be measured, or
-    bool is_recomputed = false;                                   ///< to be kept so
-    std::vector<int64_t> other = {};                              ///< sizes of the factor beside it
+    bool is_recomputed = false;                                   ///< to be stored so
+    std::vector<int64_t> other = {};                              ///< sizes of the other factor
   };
   /// Whether there is anything to wait for.
   bool is_followed(const Saved& saved) const {
     return saved.decision.factor != Factor::none && waits_for_consumer(saved);
   }
   bool waits_for_consumer(const Saved& saved) const;
-  /// recomputed: what it is to come of, unless it is kept exactly.
+  /// recomputed: what it is to be computed from, unless it is stored exactly.
   std::unique_ptr<const PackedTensor> code_later(
       const Saved& saved, Run& known,
       const std::optional<RecomputeTracker::Recomputed>& recomputed);
-  /// kept: an activation's codes; null: as autograd keeps them.
+  /// kept: an activation's codes; null: as autograd saves them.
   std::unique_ptr<const PackedTensor> watch_codes(const Saved& saved,
                                                   std::unique_ptr<const PackedTensor> kept);
   void follow_result(const RecordedCall& call);
@@ -231,7 +231,7 @@ class CompressionUser final : public SavedTensorUser {
   std::map<std::string, at::Tensor> seeds_;               ///< the same by device
   std::map<const void*, Memory> counted_;  ///< of copies of parameters that some site holds
   int64_t coded_ = 0;
-  /// What the next activation keeps codes by, and of what.
+  /// What the next activation saves codes by, and of what.
   struct Activation {
     Table table;
     bool is_given;
@@ -241,7 +241,7 @@ class CompressionUser final : public SavedTensorUser {
   };
   std::optional<Activation> activation_;
   std::optional<SiteKey> exact_activation_;        ///< that runs next
-  std::optional<StorageKind> activation_storage_;  ///< of what the next one keeps
+  std::optional<StorageKind> activation_storage_;  ///< of what the next one saves
   std::optional<Waiting> waiting_;
   /// Sites that wait for their consumer, with what is recomputed from them.
   std::map<SiteKey, std::vector<Unmeasured>> undecided_;

@@ -15,13 +15,13 @@ struct SaveDecision : SavePolicy {
   std::optional<int> given_bits = {};   ///< by a plan, or else that rule
   std::optional<Storage> planned = {};  ///< by a plan, whatever rules and errors say
   int bits = 0;                         ///< of an element, where it takes such of the budget
-  std::optional<CodecKind> kind = {};   ///< that erred less there
+  std::optional<CodecKind> kind = {};   ///< with the lower error there
   bool is_due = false;                  ///< errors are to be measured on it
   bool is_better_recomputed = false;    ///< as far as errors tell
   bool is_observed = false;             ///< so nothing waits
   bool may_normalize = true;            ///< by statistics, where there are such
 
-  /// Whether it comes of others' codes, where it can.
+  /// Whether it is recomputed from others' codes, where it can be.
   bool recomputes(bool is_asked_for) const {
     return planned ? *planned == Storage::recomputed : is_asked_for || is_better_recomputed;
   }

@@ -25,12 +25,12 @@ namespace fewbit::session {
 struct SiteState {
   Compressor::Site site;
   int64_t most_elements = 0;  ///< that it has had
-  double other_bits = 0.0;    ///< beside those of the budget, the most for so many elements
+  double other_bits = 0.0;    ///< in addition to those of the budget, the most for so many elements
   SavePolicy save_policy;
   std::optional<int> fixed;             ///< bits by a rule or plan
   int bits = 0;                         ///< of the next tensor
   int coded_bits = 0;                   ///< of the latest
-  CodecKind kind = CodecKind::rotated;  ///< that errs less
+  CodecKind kind = CodecKind::rotated;  ///< with the lower error
   std::vector<double> errors;           ///< of 1, 2, ... bits; of a cast all are the same
   double median_share = 0.0;            ///< of groups, their median error over that of all
   double sensitivity = 0.0;             ///< when last noted; 0: never
@@ -39,7 +39,7 @@ struct SiteState {
   double floor = 0.0;                   ///< its error with most bits at the root so far,
   int floor_bits = 0;                   ///< which were so many
   bool is_recomputed = false;           ///< that is how it is stored
-  bool is_asked_for = false;            ///< whatever it errs
+  bool is_asked_for = false;            ///< whatever its error
   std::string recompute_path;           ///< the latest
 };
 
@@ -50,7 +50,7 @@ struct StoredTensor {
   int64_t bytes_before = 0;
   int64_t bytes_after = 0;
   int64_t bytes_offloaded = 0;
-  bool is_asked_for = false;  ///< so recomputed whatever it errs
+  bool is_asked_for = false;  ///< so recomputed whatever its error
 };
 
 /// One more tensor that is stored at a site.
@@ -82,7 +82,7 @@ class SiteTable {
   void note(const SiteNote& note);
   /// The latest there is stored in another way than was noted, in so many bytes.
   void note_kept(const SiteKey& site, StoredAs stored, int64_t bytes, int64_t offloaded = 0);
-  /// By which the latest activation there kept its codes. is_given: its bits are.
+  /// By which the latest activation there saved its codes. is_given: its bits are.
   void note_table(const SiteKey& site, const Table& table, bool is_given);
   void note_errors(const SiteKey& site, const Measured& measured);
   /// Of what it would be, or is, recomputed from the codes of `root`, over its energy.
@@ -90,10 +90,10 @@ class SiteTable {
   /// The variance that a squared error as large as the tensor's energy would add to the gradients
   /// of the model, an element of the tensor.
   void note_sensitivity(const SiteKey& site, double sensitivity);
-  /// Another operation keeps what the site coded: from the next forward on in the bits that the one
+  /// Another operation saves what the site coded: from the next forward on in the bits that the one
   /// with the greater need would have.
   void raise(const SiteKey& site, double weight, std::optional<int> given_bits);
-  /// An operation keeps so many bytes more as they are.
+  /// An operation saves so many bytes more as they are.
   void note_left(const std::string& operation, const std::string& reason, int64_t bytes);
 
   /// In the latest forward.
@@ -128,13 +128,13 @@ class SiteNotes {
   void stored_otherwise(const SiteKey& site, StoredAs stored, int64_t bytes, int64_t offloaded = 0);
   /// What was coded there is held as it is, since others hold its memory anyway.
   void shared(const SiteKey& site);
-  /// By which the latest activation there kept its codes. is_given: its bits are.
+  /// By which the latest activation there saved its codes. is_given: its bits are.
   void table(const SiteKey& site, const Table& table, bool is_given);
   void errors(const SiteKey& site, const Measured& measured);
   void recomputed_error(const SiteKey& site, double error, const SiteKey& root);
-  /// Another operation keeps what was coded there.
+  /// Another operation saves what was coded there.
   void raise(const SiteKey& site, const SaveDecision& decision);
-  /// An operation keeps so many bytes more as they are.
+  /// An operation saves so many bytes more as they are.
   void left(const std::string& operation, const std::string& reason, int64_t bytes);
 
   bool is_of_this_thread() const { return thread_ == std::this_thread::get_id(); }

@@ -11,14 +11,14 @@
 
 namespace fewbit::session {
 
-/// What is kept in the stead of a memory's elements, and gives way to the memory.
+/// What is stored in the place of a memory's elements, and gives way to the memory.
 class StandIn {
  public:
   virtual ~StandIn() = default;
   virtual at::TensorList tensors() const = 0;
   /// Whether it does not wait to be coded.
   virtual bool is_settled() const = 0;
-  /// From now on what the view shows is kept: the same elements.
+  /// From now on what the view shows is held: the same elements.
   virtual void hold(const at::Tensor& view) = 0;
   virtual void forget_listeners() = 0;
 };
@@ -50,7 +50,7 @@ class StoredRun final : public ChangingRun, public StandIn {
   /// Until listeners are forgotten.
   void when_changed(const std::function<void()>& tell) const override;
   void forget_listeners() override;
-  /// What the codes come of has changed.
+  /// What the codes are computed from has changed.
   void tell() const;
 
  private:

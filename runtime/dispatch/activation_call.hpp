@@ -37,7 +37,7 @@ const char* reason_against(const at::Tensor& x, std::string_view function);
 at::Tensor in_torchs_layout(const at::Tensor& x, const std::string& function);
 
 /// Why a scope leaves the function to torch where no rule names it; null where it does not. Torch
-/// keeps no more than the output of relu, sigmoid and tanh. Derivatives of sigmoid, tanh, softplus,
+/// saves no more than the output of relu, sigmoid and tanh. Derivatives of sigmoid, tanh, softplus,
 /// logsigmoid, elu and celu fall to 0, and losses and parameters live where they do: there a
 /// table's error is many times the derivative itself. (In a CompressionScope elu and celu wait:
 /// consumers.hpp.)
@@ -46,7 +46,7 @@ const char* reason_for_rule(std::string_view function);
 /// Whether a scope codes it although its derivative falls to 0, since it finds out who takes it.
 bool is_vanishing(std::string_view function);
 
-/// Whether torch keeps no more of the function than its output.
+/// Whether torch saves no more of the function than its output.
 bool keeps_output(std::string_view function);
 
 /// Table::standard, or nothing and the reason where the parameters leave nothing to store

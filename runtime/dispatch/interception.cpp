@@ -11,7 +11,7 @@ namespace fewbit::session {
 
 namespace {
 
-/// Below autograd another operation of torch's computes, and keeps for backward what it needs.
+/// Below autograd another operation of torch's computes, and saves for backward what it needs.
 bool is_part_of_an_operation() {
   return c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutogradFunctionality);
 }

@@ -39,7 +39,7 @@ RowKey key_of(const SavedTensor& saved) {
   return {saved.operation, saved.maker, shape_text(saved.shape), saved.dtype};
 }
 
-// What several operations keep, or one several times.
+// What several operations save, or one several times.
 struct Storage {
   const SavedTensor* example = nullptr;
   std::set<RowKey> rows;
@@ -93,7 +93,7 @@ std::vector<std::string> cells_of(const Row& row, std::int64_t total) {
           percent(row.bytes, total)};
 }
 
-// What the reader must know before making one of the operations keep less.
+// What the reader must know before making one of the operations save fewer bytes for backward.
 std::string sharing_line(const Storage& storage) {
   const SavedTensor& saved = *storage.example;
   const std::string maker = short_name(saved.maker);

@@ -41,7 +41,7 @@ Forecast::Forecast(const std::vector<SavedTensor>& entries, Bits bits) : bits_(b
               " bits, accepted: 1 to 8");
   for (const SavedTensor& saved : entries) add(saved);
   for (auto& [node, call] : calls_) call.replacement = call.call->replacement(bits, call.kept);
-  // A call's output, kept as it came out.
+  // A call's output, saved as it came out.
   for (const SavedTensor& saved : entries) {
     const auto maker = calls_.find(saved.maker_node);
     if (saved.parameter || maker == calls_.end() || saved.node == saved.maker_node) continue;
@@ -61,7 +61,7 @@ void Forecast::add(const SavedTensor& saved) {
   call.call = saved.call.get();
   if (!saved.parameter) call.kept.insert(saved.storage);
   call.keeps_output = call.keeps_output || saved.is_output;
-  // What it made itself beside its output, such as log_sigmoid's exponentials, has no other maker.
+  // What it made itself besides its output, such as log_sigmoid's exponentials, has no other maker.
   call.keeps_input = call.keeps_input || (!saved.is_output && saved.maker_node != saved.node);
 }
 
@@ -71,14 +71,14 @@ std::int64_t Forecast::sum(const Storages& storages) const {
   return bytes;
 }
 
-// The node keeps the storage no more, unasked.
+// The node saves the storage no more, unasked.
 bool Forecast::freed(std::int64_t storage, std::int64_t node) const {
   const auto call = calls_.find(node);
   return call != calls_.end() && call->second.replaced() &&
          call->second.replacement->frees.contains(storage);
 }
 
-// Nobody keeps the storage once all is replaced that is so unasked, and `also`.
+// Nobody saves the storage once all is replaced that is so unasked, and `also`.
 bool Forecast::goes(std::int64_t storage, const Call* also) const {
   return std::ranges::all_of(storages_.at(storage).keepers, [&](const auto& keeper) {
     const auto call = calls_.find(keeper.first);
@@ -86,7 +86,7 @@ bool Forecast::goes(std::int64_t storage, const Call* also) const {
   });
 }
 
-// Who else keeps what the call does: names, each once.
+// Who else saves what the call does: names, each once.
 std::vector<std::string> Forecast::others(const Call& call, std::int64_t node) const {
   std::vector<std::string> names;
   for (const std::int64_t storage : call.kept) {
@@ -97,7 +97,7 @@ std::vector<std::string> Forecast::others(const Call& call, std::int64_t node) c
   return names;
 }
 
-// Who keeps the call's output, also in a scope.
+// Who saves the call's output, also in a scope.
 std::vector<std::string> Forecast::users(const Call& call) const {
   std::vector<std::string> names;
   for (const std::int64_t storage : call.output) {

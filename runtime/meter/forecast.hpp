@@ -11,17 +11,17 @@
 
 namespace fewbit::session {
 
-// What codes of so many bits would change of what is kept, by arithmetic alone: a call that is
-// replaced keeps what its replacement does; all others keep what they do.
+// What codes of so many bits would change of what is saved, by arithmetic alone: a call that is
+// replaced saves what its replacement does; all others save what they do.
 class Forecast {
  public:
   // The entries outlive this.
   Forecast(const std::vector<SavedTensor>& entries, Bits bits);
 
-  // Kept where all calls are replaced that are so unasked.
+  // Saved where all calls are replaced that are so unasked.
   std::int64_t bytes() const;
-  // A line for every kind of call that could keep less, and one for a scope. Empty where there is
-  // none.
+  // A line for every kind of call that could save fewer bytes for backward, and one for a scope.
+  // Empty where there is none.
   std::string text() const;
 
  private:
@@ -30,7 +30,7 @@ class Forecast {
     Storages kept;  // parameters apart
     bool keeps_input = false;
     bool keeps_output = false;
-    Storages output;  // its output where it keeps that not and others go on to
+    Storages output;  // its output where it does not save that and others go on to
     std::optional<Replacement> replacement;
 
     bool replaced() const { return replacement && replacement->request.empty(); }

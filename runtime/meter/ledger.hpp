@@ -12,10 +12,10 @@
 
 namespace fewbit::session {
 
-// The books of one meter: what is kept, since when and until when. Thread-safe.
+// The books of one meter: what is held, since when and until when. Thread-safe.
 //
 // Time counts pack and release events. The moment of the greatest sum is one number, `peak_`, and
-// what was kept then are the records with packed_at <= peak_ < released_at. Records that can no
+// what was held then are the records with packed_at <= peak_ < released_at. Records that can no
 // longer be part of an answer are dropped, so that a meter over a training loop stays small.
 class Ledger final : public SavedTensorUser, public std::enable_shared_from_this<Ledger> {
  public:
@@ -23,7 +23,7 @@ class Ledger final : public SavedTensorUser, public std::enable_shared_from_this
   std::unique_ptr<Keeping> keep(const SaveEvent& event) override;
   std::shared_ptr<const CallNote> note(std::string_view operation,
                                        c10::ArrayRef<const c10::IValue> arguments) const override;
-  // Nothing for a node that keeps nothing.
+  // Nothing for a node that saves nothing.
   void name_node(NodeKey node, const std::string& name) override;
 
   // Returns the record's number for release().

@@ -19,9 +19,9 @@ namespace fewbit::session {
 // Numbers of storages (SavedTensor::storage).
 using Storages = std::set<std::int64_t>;
 
-// What could be kept in the place of what a call keeps for backward.
+// What could be saved in the place of what a call saves for backward.
 struct Replacement {
-  Storages frees;  // what the call would keep no more
+  Storages frees;  // what the call would save no more
   std::int64_t keeps_bytes = 0;
   std::string text;               // "3 bits save", so many bytes
   std::int64_t element_bits = 0;  // the same for one element of the call's input
@@ -30,16 +30,16 @@ struct Replacement {
   std::string refusal;            // how to prevent that
 };
 
-// A call that could keep less, or that keeps codes already. Holds no tensor.
+// A call that could save fewer bytes for backward, or that saves codes already. Holds no tensor.
 class SavedCall : public CallNote {
  public:
   std::string text;  // "gelu [32, 16] Float"
   std::int64_t elements = 0;
   std::int64_t input_bytes = 0;
   bool in_place = false;
-  std::optional<int> coded_bits;  // of an element, where it keeps codes already
+  std::optional<int> coded_bits;  // of an element, where it saves codes already
 
-  // Codes of so many bits in the place of all that the call keeps; nothing where nobody would
+  // Codes of so many bits in the place of all that the call saves; nothing where nobody would
   // replace it.
   virtual std::optional<Replacement> replacement(Bits /*bits*/, const Storages& /*kept*/) const {
     return std::nullopt;

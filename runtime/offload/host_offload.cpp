@@ -65,7 +65,7 @@ Slot& HostOffload::start_taking(int64_t number) {
 }
 
 /// One that others on their way lie behind is out of order, as is a layer's input that a later one
-/// keeps, and says nothing of what comes next; several such are an order of their own.
+/// saves, and says nothing of what comes next; several such are an order of their own.
 void HostOffload::fetch_before(int64_t number) {
   constexpr int kOrder = 3;
   const std::lock_guard lock(mutex_);

@@ -27,8 +27,8 @@ class Stores {
   std::map<std::string, std::shared_ptr<Store>> stores_;  ///< by device
 };
 
-/// What one forward puts away, and backward takes again: what was put before that is on its way
-/// meanwhile. Taken in another order it comes as well, if later. Thread-safe.
+/// What one forward offloads and backward takes back. Taking a tensor starts to fetch those that
+/// were put before it. Taken in another order each comes as well, if later. Thread-safe.
 class HostOffload : public std::enable_shared_from_this<HostOffload> {
  public:
   /// Bytes on their way, but for one that is larger.
@@ -40,7 +40,7 @@ class HostOffload : public std::enable_shared_from_this<HostOffload> {
   explicit HostOffload(StoreOf store_of, size_t most_ahead = kMostAhead)
       : store_of_(std::move(store_of)), most_ahead_(most_ahead) {}
 
-  /// Memory that is away as long as this lives. In any thread.
+  /// Memory that is offloaded as long as this lives. In any thread.
   class Away {
    public:
     Away(std::shared_ptr<HostOffload> offload, int64_t number)
@@ -57,8 +57,8 @@ class HostOffload : public std::enable_shared_from_this<HostOffload> {
     int64_t number_;
   };
 
-  /// Whether memory of the device can be put away. A failure is thrown once as c10::Error, naming
-  /// the place; from then on the answer is no, and what would leave stays where it is.
+  /// Whether memory of the device can be offloaded. A failure is thrown once as c10::Error, naming
+  /// the place. From then on the answer is no, and memory stays where it is.
   bool takes(c10::Device device) const;
   /// As Store::put. Of a device that is taken.
   std::unique_ptr<Away> put(c10::DataPtr memory, size_t bytes);

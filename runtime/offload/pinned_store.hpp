@@ -8,8 +8,8 @@
 
 namespace fewbit::offload {
 
-/// A GPU's memory in pinned memory of the host, which torch's allocator keeps for the next. Copies
-/// run on a stream of their own beside what is computed. Waits for the device nowhere.
+/// A GPU's memory in pinned memory of the host, which torch's allocator reuses. Copies run on a
+/// stream of their own, in parallel with what is computed. Waits for the device nowhere.
 std::shared_ptr<Store> pinned_store(c10::Device device);
 
 }  // namespace fewbit::offload

@@ -8,7 +8,7 @@
 /// Where memory goes that a device need not hold for a while.
 namespace fewbit::offload {
 
-/// Memory that was put away, for as long as this lives. Thread-safe, and may die in any thread.
+/// Offloaded memory, for as long as this lives. Thread-safe, and may die in any thread.
 class Slot {
  public:
   virtual ~Slot() = default;
@@ -24,11 +24,11 @@ class Slot {
 class Store {
  public:
   virtual ~Store() = default;
-  /// Whether more can be put away. Throws c10::Error where an earlier one could not be, once; it is
-  /// still there.
+  /// Whether more can be offloaded. Throws c10::Error once where earlier memory could not be, which
+  /// is still there.
   virtual bool takes() { return true; }
-  /// Waits only while too much is under way. Throws c10::Error where an earlier one could not be
-  /// put away, which is still there.
+  /// Waits only while too much is under way. Throws c10::Error where earlier memory could not be
+  /// offloaded, which is still there.
   virtual std::unique_ptr<Slot> put(c10::DataPtr memory, size_t bytes) = 0;
 };
 

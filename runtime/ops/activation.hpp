@@ -14,7 +14,7 @@
 ///
 ///   activation(Tensor x, str function, float[] parameters, float[] thresholds, int[] codes,
 ///              float[] levels, bool even=False, Tensor? seed=None, bool in_place=False)
-///       -> Tensor                     f(x); differentiable, keeps the codes and no other tensor
+///       -> Tensor                     f(x); differentiable, saves the codes and no other tensor
 ///   activation.builtin(Tensor x, str function, str table, Tensor? seed=None) -> Tensor
 ///                                     the same with a table that comes with the library
 ///   activation_forward(as activation) -> (Tensor y, Tensor codes)

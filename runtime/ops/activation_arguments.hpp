@@ -20,7 +20,7 @@ struct TableArguments {
   bool is_unbiased() const { return thresholds.empty() && codes.empty(); }
 };
 
-/// What activation and activation_forward take beside x. Points at what the caller keeps.
+/// What activation and activation_forward take in addition to x. Points at what the caller holds.
 struct ActivationArguments {
   c10::string_view function;
   Numbers parameters;

@@ -9,7 +9,7 @@
 
 namespace fewbit::ops {
 
-/// A call of one of this library's operations that keeps codes for backward and no other tensor.
+/// A call of one of this library's operations that saves codes for backward and no other tensor.
 struct CodedCall {
   std::string name;  ///< of what it computes, "gelu"
   int bits;          ///< of the code of one element of its first argument

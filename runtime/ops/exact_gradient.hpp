@@ -8,7 +8,7 @@
 
 /// The gradients of activations out of numbers instead of codes: where it turns out that a
 /// logarithm or a quotient takes the result, such as log(elu(x) + 1), whose f'(x) falls to 0, far
-/// below the error of any table; and where others keep these numbers as they are, so that codes
+/// below the error of any table; and where others save these numbers as they are, so that codes
 /// would be bytes for nothing.
 namespace fewbit::ops {
 

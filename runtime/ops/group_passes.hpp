@@ -15,7 +15,7 @@
 
 namespace fewbit::ops {
 
-/// Where a pass finds its elements and what they are kept as, on the current device.
+/// Where a pass finds its elements and what they are stored as, on the current device.
 template <class Elements, class Bytes>
 struct GroupMemory {
   Elements* elements;

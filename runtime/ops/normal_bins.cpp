@@ -72,8 +72,8 @@ bool has_kernel(c10::Device device, at::ScalarType type) {
   return device.is_cpu() && type != at::kDouble;
 }
 
-/// Numbers beside x in the order of its memory, from the first dimension that they differ along to
-/// the last.
+/// Numbers that broadcast with x, in the order of its memory, from the first dimension that they
+/// differ along to the last.
 struct Cycled {
   kernels::Cycle cycle;
   std::vector<at::Tensor> numbers;

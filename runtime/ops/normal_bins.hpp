@@ -9,7 +9,7 @@
 /// for each, but for doubles; elsewhere by torch's operations, to the same codes and values.
 namespace fewbit::ops {
 
-/// As they stand beside x; of the type that is computed in, double for doubles, else float.
+/// Shaped to broadcast with x; of the type that is computed in, double for doubles, else float.
 struct NormNumbers {
   at::Tensor mean, deviation;
   at::Tensor sign;   ///< of the weight
@@ -20,8 +20,8 @@ struct NormNumbers {
 /// gives them, in the order of x's memory. A NaN has code 0.
 at::Tensor normal_bins_encode(const at::Tensor& x, const NormNumbers& numbers, int bits);
 
-/// Of dense elements in those sizes and strides: the middles of their bins, but half a bin away
-/// from where the output is 0 at least.
+/// Of dense elements in those sizes and strides: the middles of their bins, but at least half a bin
+/// from where the output is 0.
 at::Tensor normal_bins_decode(const at::Tensor& codes, at::IntArrayRef sizes,
                               at::IntArrayRef strides, at::ScalarType dtype,
                               const NormNumbers& numbers, int bits);

@@ -17,7 +17,7 @@ at::Tensor low(const at::Tensor& x) {
   return x.bitwise_and(kWord);
 }
 
-/// Shifts of int64 keep the sign, which the mask takes away; products wrap.
+/// Shifts of int64 extend the sign, which the mask clears; products wrap.
 at::Tensor high(const at::Tensor& x) {
   return x.bitwise_right_shift(32).bitwise_and_(kWord);
 }

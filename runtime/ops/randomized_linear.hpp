@@ -24,7 +24,7 @@ namespace fewbit::ops {
 /// Of x as a matrix: [..., in] as [R, in].
 at::Tensor as_matrix(const at::Tensor& x);
 
-/// What is kept of R rows; R: all, exactly.
+/// How many of R rows are saved; R: all, exactly.
 int64_t kept_rows(int64_t rows, const RandomizedLinearOptions& options);
 
 const char* name_of(Projection projection);

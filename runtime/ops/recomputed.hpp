@@ -4,23 +4,23 @@
 
 #include <ATen/core/Tensor.h>
 
-/// Operations of library `fewbit` that compute what torch's do, and keep for backward what stands
-/// an error of its own: nothing that has to agree with anything else that is kept.
+/// Operations of library `fewbit` that compute what torch's do. What they save for backward
+/// tolerates an error of its own: none of it has to agree with another saved tensor.
 ///
 ///   log_softmax(Tensor x, int dim, bool half_to_float=False) -> Tensor
-///       keeps the probabilities, in which the gradient dx = dy - p sum(dy) is linear, but the
+///       saves the probabilities, in which the gradient dx = dy - p sum(dy) is linear, but the
 ///       greatest of each row, exactly, in a tensor of its own with its place: 5 to 8 bytes a row
-///       in float. Torch keeps their logarithms, whose errors go into an exponent.
+///       in float. Torch saves their logarithms, whose errors go into an exponent.
 ///   attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None,
 ///             float dropout_p=0.0, bool is_causal=False, *, float? scale=None,
 ///             bool enable_gqa=False) -> Tensor
-///       keeps query, key and value, and runs again in backward: with dropout from the state that
+///       saves query, key and value, and runs again in backward: with dropout from the state that
 ///       torch's generator was in, 5 kB on a CPU that the meter does not see. Where another thread
 ///       draws other numbers from that generator meanwhile backward refuses. A mask may change
-///       after the forward: backward uses it as it was, of which a bit an element of bool is kept,
+///       after the forward: backward uses it as it was, of which a bit an element of bool is saved,
 ///       a copy of other types, expanded dimensions once.
-///       Torch keeps its output and the logarithm of its sums beside them, which would belong to
-///       other queries and keys than those that come back.
+///       Torch also saves its output and the logarithm of its sums, which would belong to other
+///       queries and keys than those that come back.
 ///
 /// Arguments are those of torch's _log_softmax and scaled_dot_product_attention; a mask gets no
 /// gradient, which attention refuses. Backward runs once: differentiating it again is refused.

@@ -7,7 +7,7 @@
 
 #include "kernels/quantizer/rotated.hpp"
 
-/// Operations of library `fewbit` that keep a tensor in few bits, by kernels/quantizer/rotated.hpp:
+/// Operations of library `fewbit` that code a tensor in few bits, by kernels/quantizer/rotated.hpp:
 ///
 ///   rotated_encode(Tensor x, int bits, int group, int states, Tensor seed, int offset)
 ///       -> (Tensor codes, Tensor constants)
@@ -17,11 +17,11 @@
 /// x: float, bfloat16, half or double of any shape, taken in the order of its memory (a copy of it
 /// where it is not dense), in groups of 64, 128, 256, 512 or 1024. codes: uint8 [groups * group *
 /// bits / 8 rounded up to 16]; constants: [groups, 2] of bfloat16, of double for double (means, and
-/// factors as kernels/quantizer/group_factor.hpp keeps them in 16 bits). `states`
-/// of the trellis that picks the codes of a group together, 4 or 8, of at most 4 bits; 0: each code
-/// for itself. Decoded is the flat run of `count` elements. Its signs are
-/// those of seed, one int64 on x's device, and offset: the same for both, others for every tensor
-/// that is encoded, or their errors go together. Nothing here is differentiable.
+/// factors as kernels/quantizer/group_factor.hpp stores them in 16 bits). `states` of the trellis
+/// that picks the codes of a group together, 4 or 8, of at most 4 bits; 0: each code for itself.
+/// Decoded is the flat run of `count` elements. Its signs are those of seed, one int64 on x's
+/// device, and offset: the same for both, others for every tensor that is encoded, or their errors
+/// go together. Nothing here is differentiable.
 ///
 /// Throws c10::Error naming operation and argument for other types, devices, bits, groups, lengths.
 namespace fewbit::ops {

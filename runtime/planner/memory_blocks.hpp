@@ -13,14 +13,14 @@ struct Block {
   std::string module;         ///< a name up to its first number: "encoder.layers.0"
   std::vector<size_t> sites;  ///< in the order in which they saved
   double seconds = 0.0;       ///< of its forward
-  int64_t left_bytes = 0;     ///< at least, that none of its sites keeps
+  int64_t left_bytes = 0;     ///< at least, saved outside its sites
 };
 
 /// A site saved.
 struct BlockMoment {
   size_t site;
   double seconds;          ///< that the forward had run then
-  int64_t left_bytes = 0;  ///< saved from then to the next one that no site keeps
+  int64_t left_bytes = 0;  ///< saved from then to the next one outside every site
 };
 
 /// moments: in the order of time. A site that knows no module is of the one that those around it

@@ -9,8 +9,8 @@
 namespace fewbit::session {
 
 /// Chooses for every site, so that the sum of seconds is the least while no more than `bytes` are
-/// kept, or as many as it takes. roots: the site that one may be recomputed of, which it is only
-/// where that is coded; those have none themselves. Within a family of sites that come of one root
+/// saved, or as many as it takes. roots: the site that one may be recomputed from, only where that
+/// is coded; those have none themselves. Within a family of sites that are recomputed from one root
 /// some choices are left out where there are hundreds.
 ///
 /// Returns the seconds that one byte more would save; 0: none.

@@ -21,10 +21,10 @@ namespace {
 constexpr int kSettling = 2;
 constexpr int kTimed = 3;
 
-/// So often what errs too much is taken out; then nothing is recomputed.
+/// After so many trials that reject sites for their error nothing is recomputed.
 constexpr int kMostRejections = 6;
 
-/// A recomputed tensor may err so much more than a coded one: errors are measured on one draw.
+/// A recomputed tensor's error may be so many times a coded one's: errors are measured on one draw.
 constexpr double kMoreError = 1.05;
 
 /// Site by site.
@@ -45,7 +45,7 @@ double step_seconds(const MemoryPlanner::Forward& forward) {
   return least;
 }
 
-/// Of bits that could be other ones: neither a mask nor what an activation keeps.
+/// Of bits that could be other ones: neither a mask nor what an activation saves.
 bool has_codec(const MemoryPlan::Site& planned) {
   return planned.bits > 0 && planned.site.operation != kActivation;
 }
@@ -116,7 +116,7 @@ void MemoryPlanner::measure(Storage storage) {
   rejected_.clear();
 }
 
-/// False: some sites err too much. Without them others are recomputed in other ways.
+/// False: the errors of some sites are too large. Without them others are recomputed in other ways.
 bool MemoryPlanner::add_choices(Storage storage) {
   Trial trial{Compressor(options_)};
   std::map<SiteKey, UserRules::Assignment> sites;

@@ -23,12 +23,12 @@ class MemoryPlanner {
   MemoryPlan plan(int64_t bytes, const Parameters& parameters);
 
  private:
-  /// A model's sites kept in one way, as far as they can be.
+  /// A model's sites stored in one way, as far as they can be.
   struct Trial {
     Compressor compressor;
     std::vector<Compression::SiteFacts> sites = {};
     StepProfiler::Times times = {};
-    int64_t bytes = 0;  ///< of all that autograd keeps
+    int64_t bytes = 0;  ///< of all that autograd saves
   };
 
   static int64_t kept_bytes(const Forward& forward);

@@ -40,7 +40,7 @@ class Surveying {
   Compression& compression_;
 };
 
-/// What somebody kept, which does not change while a step is profiled.
+/// A stored tensor, which does not change while a step is profiled.
 class Timed final : public PackedTensor {
  public:
   Timed(std::shared_ptr<StepProfiler> survey, SiteKey site, c10::Device device,

@@ -16,18 +16,18 @@ namespace fewbit::session {
 
 class Compression;
 
-/// How long it takes to keep what a forward saves, site by site, and to bring it back.
+/// How long it takes to store what a forward saves, site by site, and to bring it back.
 class StepProfiler final : public SaveObserver, public std::enable_shared_from_this<StepProfiler> {
  public:
   using Forward = std::function<at::Tensor()>;
 
-  /// When a site saved: how long the forward had run then, keeping left out.
+  /// When a site saved: how long the forward had run then, time to store left out.
   struct Moment {
     SiteKey site;
     double seconds;
     const void* memory;  ///< that it saved of
     int64_t bytes;       ///< of all of that
-    int64_t left_bytes;  ///< of what was saved from then to the next moment and no site keeps
+    int64_t left_bytes;  ///< of what was saved from then to the next moment outside every site
   };
   struct Times {
     std::map<SiteKey, double> seconds;

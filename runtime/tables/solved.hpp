@@ -14,7 +14,7 @@ using SolverArithmetic = kernels::DefaultFloatingPoint;
 /// arithmetic, bounds and decimals above all, takes for the usual one.
 solver::Table search_now(const solver::Problem& problem, const solver::SearchOptions& options);
 
-/// A solver's table as the runtime keeps it: thresholds and levels in float32.
+/// A solver's table as the runtime stores it: thresholds and levels in float32.
 Table table_of(const solver::Table& solved);
 
 /// The function with these parameter values in declared order, or its defaults where none is given.

@@ -10,7 +10,7 @@ namespace fewbit::session {
 
 namespace {
 
-/// Below this a group's constants and our own books would be what is kept.
+/// Below this a group's constants and our own books would be what is stored.
 constexpr int64_t kFewElements = 1024;
 
 /// Where the tensor's elements lie in its memory: the first, and behind the last.

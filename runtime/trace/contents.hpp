@@ -21,7 +21,7 @@ std::uint64_t fingerprint_of(const at::Tensor& tensor);
 /// Whether few bits would gain nothing on it.
 bool is_too_small(const at::Tensor& tensor);
 
-/// Whether it is kept in few bits at all, and its elements are all that lies between its ends.
+/// Whether it is stored in few bits at all, and its elements are all that lies between its ends.
 bool may_be_followed(const at::Tensor& tensor);
 
 /// Elements of a memory, as they were.

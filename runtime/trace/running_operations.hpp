@@ -66,7 +66,7 @@ struct SaveEvent {
   std::shared_ptr<const CallNote> note;  // of the innermost of those that run which has one
 };
 
-// Calls that checkpoints report: that one keeps its inputs, the last argument being the number of
+// Calls that checkpoints report: that one saves its inputs, the last argument being the number of
 // its frame, and that the function of the frame which is the argument has ended.
 inline constexpr const char* kCheckpointOperation = "fewbit::checkpoint";
 inline constexpr const char* kEndOfFrame = "fewbit::checkpoint_end";

@@ -41,10 +41,10 @@ class UserStack {
   // In the order of opening, each once.
   Users each() const;
 
-  // Keeps an exception that cannot be thrown where it arises, such as inside of a callback of
+  // Holds an exception that cannot be thrown where it arises, such as inside of a callback of
   // libtorch's, for rethrow_failure(). The first one counts.
   void keep_failure(std::exception_ptr failure) noexcept;
-  // Throws what was kept, once; does nothing where nothing was.
+  // Throws what was held, once; does nothing where nothing was.
   void rethrow_failure();
 
  private:

@@ -13,7 +13,7 @@ namespace fewbit::session {
 
 class UserStack;
 
-// What is kept in the place of a saved tensor.
+// What is stored in the place of a saved tensor.
 class PackedTensor {
  public:
   virtual ~PackedTensor() = default;
@@ -39,7 +39,7 @@ void when_changed(const PackedTensor& kept, const std::function<void()>& tell);
 // The tensor itself, without its graph: refused where it was changed in place meanwhile.
 std::unique_ptr<const PackedTensor> kept_unchanged(const at::Tensor& tensor);
 
-// Lives as long as what a user was told of is kept.
+// Lives as long as what a user was told of is held.
 class Keeping {
  public:
   virtual ~Keeping() = default;
@@ -47,7 +47,7 @@ class Keeping {
 
 // Somebody whom the tensors concern that autograd saves in a thread. Of the calling thread's users
 // the latest that replaces a tensor does so, those that come first before the others; then all are
-// told what is kept.
+// told what is stored.
 class SavedTensorUser {
  public:
   virtual ~SavedTensorUser() = default;
@@ -60,7 +60,7 @@ class SavedTensorUser {
   virtual void pass_over() {}
   // Whether it is asked before those that are opened later.
   virtual bool comes_first() const { return false; }
-  // One tensor that is kept: the saved one, or a part of what replaces it. What is not settled is
+  // One tensor that is held: the saved one, or a part of what replaces it. What is not settled is
   // told of once it is.
   virtual std::unique_ptr<Keeping> keep(const SaveEvent& event) = 0;
   // The name of a node that may have saved something is known.

@@ -8,10 +8,10 @@ namespace fewbit::session {
 /// A site whose tensor is coded.
 struct Demand {
   double elements;
-  double weight;              ///< of a relative squared error there, beside one elsewhere
+  double weight;              ///< of a relative squared error there, compared with one elsewhere
   std::vector<double> error;  ///< relative, of 1, 2, ... bits
   int fixed = 0;              ///< bits that are given; 0: to be found
-  double recomputed = 0.0;  ///< elements elsewhere that come of these, and add to the bits to spend
+  double recomputed = 0.0;    ///< elements recomputed from these, which add to the bits to spend
 };
 
 struct BitSplit {

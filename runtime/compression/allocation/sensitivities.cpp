@@ -81,8 +81,8 @@ void Sensitivities::follow_layer(const RecordedCall& call, const std::vector<Cod
   call.results[0].toTensor().register_hook(hook);
 }
 
-/// The gradient of its input errs by a share of its energy, and so do those of all layers before,
-/// which a backward pass comes to later.
+/// The error of its input's gradient is a share of that gradient's energy. The gradients of all
+/// layers before, which a backward pass comes to later, have the same share.
 void Sensitivities::follow_loss(const RecordedCall& call, const Coded& coded) {
   const at::Tensor result = call.results[0].toTensor(), input = call.arguments[0].toTensor();
   const int64_t dim = call.arguments[1].toInt();

@@ -15,7 +15,8 @@ namespace fewbit::session {
 
 /// Finds, in the backward pass itself, what errors of saved tensors do to the gradients: by the
 /// energies of the gradients of what the operations give that saved them (Chen et al., ActNN, ICML
-/// 2021, section 4.1). What the loss keeps errs in the gradients of all layers. For one forward.
+/// 2021, section 4.1). An error of what the loss saves is in the gradients of all layers. For one
+/// forward.
 class Sensitivities {
  public:
   /// Is told, in backward, the variance that a squared error as large as a tensor's energy would
@@ -40,14 +41,14 @@ class Sensitivities {
     double elements;  ///< of the tensor
   };
 
-  /// What a backward pass has told so far of what errs in all that comes behind.
+  /// What a backward pass has told so far of errors that all later gradients have.
   class Loss {
    public:
     explicit Loss(Note note) : note_(std::move(note)) {}
     void start(const SiteKey& site, double factor);
-    /// Of the gradient that errs.
+    /// Of the gradient that has the error.
     void set_energy(const SiteKey& site, double energy);
-    /// Of gradients of weights that come of it.
+    /// Of gradients of weights that are computed from it.
     void add_weights(double energy);
 
    private:

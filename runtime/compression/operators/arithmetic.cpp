@@ -34,8 +34,8 @@ bool shows_the_same(const at::Tensor& one, const at::Tensor& other) {
          one.strides() == other.strides() && one.storage_offset() == other.storage_offset();
 }
 
-/// A factor beside one whose gradient is multiplied or divided further back, by what falls where
-/// this one grows.
+/// Whether the gradient of a product's other factor is multiplied or divided further back, by what
+/// falls where this one grows.
 bool is_beside_a_scale(const SaveEvent& event, const at::Tensor& self, const at::Tensor& other) {
   if (event.argument < 0) return false;
   const bool is_self = event.argument == 0;

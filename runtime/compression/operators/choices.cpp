@@ -1,4 +1,4 @@
-// What a program decides by: results that are no longer numbers that err.
+// What a program decides by: results that are no longer numbers with an error.
 #include "compression/operators/operator.hpp"
 
 namespace fewbit::session {

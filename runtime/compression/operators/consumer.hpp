@@ -12,7 +12,7 @@ namespace fewbit::session {
 
 /// What a call does to it. Ordered: the last counts of several.
 enum class Consumer {
-  passes,   ///< what comes of it decides
+  passes,   ///< what is computed from it decides
   sums,     ///< over many elements: their gradients do not grow as one of them falls to 0
   divides,  ///< by it: logarithms, roots, quotients. Theirs do, so that no error is small.
 };
@@ -31,7 +31,7 @@ bool is_norm_of_channels(std::string_view operation);
 bool is_reduction(std::string_view operation);
 /// Whether it multiplies by one number, or shows the same in another shape.
 bool is_scaling(std::string_view operation);
-/// Whether its result is no longer a number that errs, but what a program decides by (integers
+/// Whether its result is no longer a number with an error, but what a program decides by (integers
 /// aside).
 bool is_choice(const RecordedCall& call);
 

@@ -6,7 +6,7 @@
 
 namespace fewbit::session {
 
-/// What dropout by multiplication gives: x times the mask that it kept, times the scale. Nothing
+/// What dropout by multiplication gives: x times the mask that it saved, times the scale. Nothing
 /// where none is known.
 std::optional<Recipe> dropped_again(const at::Tensor& x, const Beside& beside, double scale);
 

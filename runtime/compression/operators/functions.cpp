@@ -16,7 +16,7 @@ const OperatorFamily kMatrices(alike({"_linalg_slogdet", "linalg_slogdet", "lina
                                       "linalg_cholesky_ex", "linalg_cholesky"},
                                      {.effect = Effect::divides}));
 
-// A square that counts for nothing where these are flat errs as much as one that counts.
+// A square that counts for nothing where these are flat has as large an error as one that counts.
 const OperatorFamily kCurves(alike({"sigmoid", "tanh", "atan", "asinh", "sinc", "erf", "erfc",
                                     "softplus", "log_sigmoid", "clamp", "clamp_min", "clamp_max"},
                                    {.effect = Effect::curves}));

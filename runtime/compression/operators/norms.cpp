@@ -105,7 +105,7 @@ std::optional<Recipe> recipe(const EndedCall& call) {
 
 namespace batch {
 
-/// [C] beside [N, C, ...].
+/// [C] to broadcast with [N, C, ...].
 Sizes beside(int64_t dimensions) {
   Sizes sizes(static_cast<size_t>(dimensions), 1);
   sizes[1] = -1;
@@ -182,7 +182,7 @@ std::optional<codecs::Norm> norm(const NamedArguments& arguments, int64_t dimens
                       viewed(arguments.tensor("bias"), sizes)};
 }
 
-/// [N, G] beside [N, G, C / G, ...].
+/// [N, G] to broadcast with [N, G, C / G, ...].
 std::optional<codecs::Statistics> statistics(const NamedArguments& arguments,
                                              const std::vector<at::Tensor>& results) {
   const auto given = Given::of(results);
@@ -194,7 +194,7 @@ std::optional<codecs::Statistics> statistics(const NamedArguments& arguments,
                                given->factor.size(-1));
 }
 
-/// [C] or [N, C] as it stands beside x [N, C, ...].
+/// [C] or [N, C] to broadcast with x [N, C, ...].
 at::Tensor by_channel(const at::Tensor& numbers, const at::Tensor& x) {
   Sizes sizes(static_cast<size_t>(x.dim()), 1);
   sizes[1] = numbers.size(-1);

@@ -98,7 +98,7 @@ struct Operator {
   std::optional<SavePolicy> (*policy)(const SaveEvent& event) = nullptr;
   bool holds_arguments = false;  ///< until it has ended: the following read them
   bool has_channels = false;     ///< takes [N, C, ...], a map of each channel
-  /// Of a norm: over what, with which weights; what it keeps of its input once it has ended.
+  /// Of a norm: over what, with which weights; what it saves of its input once it has ended.
   std::optional<codecs::Norm> (*norm)(const NamedArguments& arguments,
                                       int64_t dimensions) = nullptr;
   std::optional<codecs::Statistics> (*statistics)(const NamedArguments& arguments,
@@ -106,16 +106,16 @@ struct Operator {
   /// Of integers that it saves.
   codecs::CodecPointer (*integers)(const NamedArguments& arguments) = nullptr;
 
-  // How what it gives, or keeps, is recomputed.
+  // How what it gives, or saves, is recomputed.
   Recomputation recomputation = {};
   std::optional<Recipe> (*recipe_of_saved)(const SaveEvent& event) = nullptr;
 
   // What it does to errors.
   Effect effect = Effect::passes;
   std::string_view divisor = {};       ///< the argument that it divides by
-  std::string_view first_factor = {};  ///< of two arguments beside each other that it multiplies
+  std::string_view first_factor = {};  ///< of two adjacent arguments that it multiplies
   bool sums_products = false;          ///< of one argument with another, as of a vector
-  bool turns_often = false;            ///< or chooses: an input that errs takes another turn
+  bool turns_often = false;            ///< or chooses: an error of the input leads to another turn
   bool is_choice = false;              ///< its result is what a program decides by
   bool is_norm_of_channels = false;
   bool is_scaling = false;  ///< by a number, or shows the same in another shape
@@ -180,11 +180,11 @@ bool has_channels(const SaveEvent& event);
 /// of groups. None where it is another operation.
 std::optional<codecs::Norm> norm_of(const SaveEvent& event);
 
-/// What a norm that has ended keeps of its input. None where it is another operation, or keeps
+/// What a norm that has ended saves of its input. None where it is another operation, or saves
 /// nothing.
 std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm);
 
-/// What codes the integers that an operation keeps, a pooling whose arguments are held as a rule.
+/// What codes the integers that an operation saves, a pooling whose arguments are held as a rule.
 codecs::CodecPointer codec_of_integers(const SaveEvent& event);
 
 /// Whether arguments of such calls are to be held until they have ended.
@@ -193,10 +193,10 @@ bool needs_arguments(std::string_view operation);
 /// The mask of which fewbit::attention saves a copy.
 at::Tensor mask_of_attention(const SaveEvent& event);
 
-/// Whether the first result of such calls, or what they keep, may be recomputed.
+/// Whether the first result of such calls, or what they save, may be recomputed.
 bool may_be_recomputed(std::string_view operation);
 
-/// The recipe for what a running operation keeps that nobody else sees.
+/// The recipe for what a running operation saves that nobody else sees.
 std::optional<Recipe> recipe_of_saved(const SaveEvent& event);
 
 }  // namespace fewbit::session

@@ -12,14 +12,14 @@ namespace fewbit::session {
 /// A tensor that comes back whenever it is asked for.
 struct Again {
   std::function<at::Tensor()> tensor;
-  std::function<std::vector<at::Tensor>()> held;  ///< of what it comes
+  std::function<std::vector<at::Tensor>()> held;  ///< what it is computed from
 };
 
-/// What a call takes beside the one argument that its result comes of, as far as it is known.
+/// What a call takes with the argument that its result is recomputed from, as far as it is known.
 struct Beside {
-  std::optional<Again> codes;   ///< that a few-bit activation keeps
-  std::optional<Again> mask;    ///< that a dropout keeps
-  std::optional<Again> places;  ///< that a pooling keeps, of the greatest in its planes
+  std::optional<Again> codes;   ///< that a few-bit activation saves
+  std::optional<Again> mask;    ///< that a dropout saves
+  std::optional<Again> places;  ///< that a pooling saves, of the greatest in its planes
   std::optional<Again> addend;  ///< of a sum, the second one
 };
 
@@ -29,7 +29,7 @@ struct Recipe {
   at::Tensor from;        ///< the argument; of a call in place as it was before
   /// Of the argument as it comes back, which may share memory with the result.
   std::function<at::Tensor(const at::Tensor& from)> again;
-  std::vector<at::Tensor> kept = {};    ///< what else it takes that autograd keeps too,
+  std::vector<at::Tensor> kept = {};    ///< what else it takes that autograd saves too,
   at::Tensor weight = {};               ///< that the model holds, too large for a copy,
   std::vector<at::Tensor> copies = {};  ///< and of small ones, which optimisers change;
   std::function<std::vector<at::Tensor>()> beside = nullptr;  ///< and what else comes back, if any
@@ -37,9 +37,9 @@ struct Recipe {
 
 /// Kinds of recomputation:
 ///   copy        the same numbers, or all times one number, or with a layer's bias
-///   norm        of the norm's input, by the statistics that are kept: linear in the input
+///   norm        of the norm's input, by the statistics that are saved: linear in the input
 ///   relu        of its input and the bits of its sign, leaky_relu too: linear, zeros stay zeros
-///   sign        the bits of relu's sign: of what a norm makes of codes that keep it
+///   sign        the bits of relu's sign: of what a norm makes of codes that preserve it
 ///   dropout     of its input and the bits of its mask: linear, zeros stay zeros
 ///   sum         of two tensors that both come back: linear
 ///   activation  of its input, by the function itself: not linear

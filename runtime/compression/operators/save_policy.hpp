@@ -47,7 +47,7 @@ struct SavePolicy {
   bool takes_bits() const {
     return storage == StorageKind::rotated || storage == StorageKind::probabilities;
   }
-  /// Whether all elements are kept, in less than they take or elsewhere.
+  /// Whether all elements are stored, in fewer bytes than they take or elsewhere.
   bool keeps_elements() const {
     return takes_bits() || is_cast(storage) || storage == StorageKind::offloaded;
   }

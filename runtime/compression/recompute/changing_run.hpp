@@ -9,7 +9,7 @@ namespace fewbit::session {
 /// A run of which something else may be held later; ChangingTensor is the same of a tensor.
 class ChangingRun : public codecs::Encoded {
  public:
-  /// Whether it does not wait to be coded, nor what it comes of.
+  /// Whether neither it nor what it is computed from waits to be coded.
   virtual bool is_settled() const = 0;
   /// To be called when something else is held.
   virtual void when_changed(const std::function<void()>& tell) const = 0;

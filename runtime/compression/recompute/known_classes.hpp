@@ -15,8 +15,8 @@
 
 namespace fewbit::session {
 
-/// Of what class the elements of tensors are, as codes tell that autograd keeps in any case: those
-/// of a few-bit activation of its output, which a layer behind it keeps, behind a dropout the mask,
+/// Of what class the elements of tensors are, as codes tell that autograd saves in any case: those
+/// of a few-bit activation of its output, which a layer behind it saves, behind a dropout the mask,
 /// too, and behind a pooling the places of what is greatest. Followed from operation to operation
 /// through one forward.
 class KnownClasses {
@@ -26,7 +26,7 @@ class KnownClasses {
   static std::optional<codecs::Classes> of_activation(const std::vector<c10::IValue>& arguments,
                                                       const Again& codes);
 
-  /// Whether it asks for such calls beside those that may be recomputed.
+  /// Whether it asks for such calls in addition to those that may be recomputed.
   static bool follows(std::string_view operation) { return operation == "aten::copy_"; }
 
   void end_call(const RecordedCall& call, const Beside& beside);

@@ -6,7 +6,7 @@ namespace fewbit::session {
 
 namespace {
 
-/// A copied parameter may be that small beside the result.
+/// A copied parameter has at least so many times fewer elements than the result.
 constexpr int64_t kFewer = 16;
 
 using Values = std::vector<c10::IValue>;

@@ -55,7 +55,7 @@ class RecomputedRun final : public ChangingRun {
     return run;
   }
 
-  /// As what it comes of holds them now.
+  /// As what it is computed from holds them now.
   at::TensorList tensors() const override {
     const std::lock_guard lock(mutex_);
     held_ = from_.run->tensors().vec();
@@ -150,7 +150,7 @@ void RecomputeTracker::insert(const at::Tensor& run, Piece piece) {
   if (++inserted_ >= few_) forget_dead();
 }
 
-/// Of memory that is gone, before it is much beside what lives.
+/// Of memory that is gone, before it is much compared with what lives.
 void RecomputeTracker::forget_dead() {
   std::erase_if(pieces_, [](const auto& pieces) { return pieces.second[0].contents.is_gone(); });
   inserted_ = 0;
@@ -203,7 +203,7 @@ std::optional<RecomputeTracker::Piece> RecomputeTracker::recomputed(
   const Recompute when = rules_.when(recipe.name);
   if (!from || when == Recompute::never || !may_be_followed(result)) return std::nullopt;
   if (recipe.name == kSign && !from->piece.has_signs) return std::nullopt;
-  // Of two, that counts whose codes are the later ones: others come of the earlier ones already.
+  // Of two, that counts whose codes are the later ones: others use the earlier ones already.
   const bool is_of_addend = addend && addend->piece.age > from->piece.age;
   const Piece& source = is_of_addend ? addend->piece : from->piece;
   Piece piece;

@@ -52,7 +52,7 @@ class RecomputeTracker {
   struct Recomputed {
     Shown shown;
     std::string path;                     ///< "linear of norm"
-    SiteKey root;                         ///< whose codes it comes of
+    SiteKey root;                         ///< from whose codes it is computed
     bool is_asked_for = false;            ///< by name, every step of the way
     std::vector<at::Tensor> copies = {};  ///< of parameters that it is computed by
   };
@@ -62,13 +62,13 @@ class RecomputeTracker {
   /// What was coded at a site: dense elements of memory. keeps_signs: of what the operation makes
   /// of them, which runs.
   void add(const at::Tensor& run, const RunPointer& codes, const SiteKey& site, bool keeps_signs);
-  /// What an operation keeps as it is.
+  /// What an operation saves as it is.
   void keep(const at::Tensor& tensor, const SaveEvent& event);
-  /// An activation's codes that are kept elsewhere.
+  /// An activation's codes that are stored elsewhere.
   void keep_codes(const Shown& codes, const SaveEvent& event);
-  /// What it keeps as a mask.
+  /// What it saves as a mask.
   void keep_mask(const Shown& mask, const SaveEvent& event);
-  /// What it keeps as indices.
+  /// What it saves as indices.
   void keep_places(const Shown& places) { beside_.places = again(places); }
   void start_call(const RecordedCall& call);
   void end_call(const RecordedCall& call);
@@ -79,7 +79,7 @@ class RecomputeTracker {
   std::optional<codecs::Classes> classes_of(const at::Tensor& tensor) const {
     return classes_.find(tensor);
   }
-  /// The codes that the running activation has kept so far, if any.
+  /// The codes that the running activation has saved so far, if any.
   const std::optional<Again>& codes() const { return beside_.codes; }
 
  private:
@@ -106,7 +106,7 @@ class RecomputeTracker {
   };
 
   std::optional<Found> piece_of(const at::Tensor& tensor) const;
-  /// addend: what else it comes of, if anything.
+  /// addend: what else it is computed from, if anything.
   std::optional<Piece> recomputed(const Recipe& recipe, const std::optional<Found>& from,
                                   const at::Tensor& result,
                                   const std::optional<Found>& addend = {}) const;
@@ -122,7 +122,7 @@ class RecomputeTracker {
   std::size_t few_ = 8;                                     ///< so many are no matter
   Beside beside_;                                           ///< what runs now
   std::optional<Found> before_;                             ///< what runs now changes it in place
-  std::weak_ptr<const codecs::Encoded> signed_;  ///< codes that keep what runs now its signs
+  std::weak_ptr<const codecs::Encoded> signed_;  ///< codes with the right signs for what runs now
 };
 
 }  // namespace fewbit::session

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// The class that each element of a run is of, as codes tell it that are kept beside the elements,
+/// The class that each element of a run is of, as codes tell it that are stored with the elements,
 /// and an affine map of each class.
 namespace fewbit::kernels {
 

@@ -9,7 +9,7 @@
 
 /// Uniform quantisation in groups, after ActNN (Chen et al., ActNN: Reducing Training Memory
 /// Footprint via 2-Bit Activation Compressed Training, ICML 2021). Elements are taken in groups of
-/// `group` consecutive ones, the last may be short. Of each group two constants are kept, and of
+/// `group` consecutive ones, the last may be short. Of each group two constants are stored, and of
 /// each element a code q of b bits:
 ///
 ///   t = (x - minimum) / step,  step = range / (2^b - 1)     0 <= t <= 2^b - 1
@@ -29,7 +29,7 @@
 ///   x' = minimum + q^2 step / n                             the mean of x' is x
 ///
 /// The constants are rounded before anything is measured by them, the minimum down and the range
-/// up, so that every element lies in the range: all of the above is about what is kept. They are
+/// up, so that every element lies in the range: all of the above is about what is stored. They are
 /// the minimum and *half* the range, for the range of finite numbers may not be one: bf16 each, two
 /// doubles for fp64. bf16's largest number is 0x1.FEp127; floats beyond count as it.
 ///

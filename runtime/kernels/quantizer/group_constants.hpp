@@ -14,7 +14,7 @@ namespace fewbit::kernels {
 /// Fractional bits of t and u.
 inline constexpr int kFractionBits = 23;
 
-/// What is kept of a group. Both NaN: all of its elements are.
+/// What is stored of a group. Both NaN: all of its elements are.
 template <class Real>
 struct GroupConstants {
   Real minimum;
@@ -57,7 +57,7 @@ FEWBIT_HD inline float bf16_not_below(double x) {
   return std::bit_cast<float>(upper > 0x7F7F0000u ? 0x7F7F0000u : upper);
 }
 
-/// What is kept of a group with these extremes, which are finite. Adding 0 makes -0 one with 0.
+/// What is stored of a group with these extremes, which are finite. Adding 0 makes -0 one with 0.
 FEWBIT_HD inline GroupConstants<float> constants_of(float minimum, float maximum) {
   const float kept = bf16_not_above(minimum + 0.0f);
   const double range =

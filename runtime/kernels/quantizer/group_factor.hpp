@@ -5,7 +5,7 @@
 
 #include "kernels/host_device.hpp"
 
-/// How the factor of a rotated group is kept in 16 bits, so that its mean over the draws is the
+/// How the factor of a rotated group is stored in 16 bits, so that its mean over the draws is the
 /// factor. For every device.
 namespace fewbit::kernels {
 
@@ -18,8 +18,8 @@ FEWBIT_HD constexpr uint32_t word_of_signs(uint32_t first, uint32_t second) {
 }
 
 /// x, which is finite and not negative, as one of the two numbers around it of 8 bits behind the
-/// point: the greater with the probability that makes the mean x. Kept as a bf16 whose sign is the
-/// last of these bits, since factors have none. Finite.
+/// point: the greater with the probability that makes the mean x. Stored as a bf16 whose sign is
+/// the last of these bits, since factors have none. Finite.
 FEWBIT_HD inline uint16_t factor_at_random(float x, uint32_t word) {
   constexpr uint32_t kGreatest = 0xFEFFu;
   const uint32_t rounded = (std::bit_cast<uint32_t>(x) + (word >> 17)) >> 15;

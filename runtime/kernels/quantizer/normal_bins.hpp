@@ -36,7 +36,7 @@ struct NormalBins {
 void normal_bins_encode(ElementType type, const NormalBins& bins, const void* x, uint8_t* codes,
                         const Range& range);
 
-/// The middles of bins, but half a width away from zero at least; within the type's range.
+/// The middles of bins, but at least half a width from zero; within the type's range.
 void normal_bins_decode(ElementType type, const NormalBins& bins, const uint8_t* codes, void* x,
                         const Range& range);
 

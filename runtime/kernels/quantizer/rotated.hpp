@@ -9,7 +9,7 @@
 
 /// Rotated quantisation of a flat run of elements, group by group, in few bits and without bias.
 ///
-/// Of a group x of G elements is kept: its mean m; the codes of u = H S H S (x - m) / s, in which S
+/// Stored of a group x of G elements: its mean m; the codes of u = H S H S (x - m) / s, in which S
 /// are random signs, H is the Walsh-Hadamard transform (entries +-1) and s = |x - m| sqrt(G), by
 /// the best table for N(0, 1), since whatever x was, u looks like that; and the factor
 /// f = s / sum_i u_i q_i, with q_i the level of u_i's code. Decoded is m + f S H S H q / G: its
@@ -24,7 +24,7 @@
 /// same distances in the same order; no multiplication is fused with an addition. The mean is
 /// rounded to bf16 before it is used. The factor is rounded to 8 bits behind the point, at random
 /// with the factor as mean (group_factor.hpp): to nearest it would be off by the same amount in
-/// nearly every draw, which 7 and 8 bits show. For fp64 both are kept as doubles (they are floats
+/// nearly every draw, which 7 and 8 bits show. For fp64 both are stored as doubles (they are floats
 /// as long as these can hold them).
 ///
 /// With a trellis, the codes of a group are those of least squared error together, of elements u

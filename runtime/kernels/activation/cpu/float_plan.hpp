@@ -5,7 +5,7 @@
 
 namespace fewbit::kernels {
 
-/// What a loop over floats does: values by a fit and, where they fit in beside them, codes.
+/// What a loop over floats does: values by a fit and, where they fit in with them, codes.
 struct FloatPlan {
   const Fitted* fit = nullptr;
   int bits = 0;        ///< of the codes that the loop finds, 0 where it finds none

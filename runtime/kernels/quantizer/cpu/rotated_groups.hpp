@@ -5,10 +5,10 @@
 
 #include "kernels/quantizer/rotated.hpp"
 
-/// What the groups of a rotated run need beside vectors of floats.
+/// What the groups of a rotated run need in addition to vectors of floats.
 namespace fewbit::kernels {
 
-/// As they are kept: mean and factor times 2^exponent, which is 0 unless doubles keep them.
+/// As they are stored: mean and factor times 2^exponent, which is 0 unless doubles store them.
 struct RotatedConstants {
   float mean;
   float factor;

@@ -74,7 +74,7 @@ FEWBIT_HD inline uint16_t finite_bf16(float x) {
   return static_cast<uint16_t>(0x7F7F | (rounded & 0x8000));
 }
 
-/// Mean and factor times 2^exponent, which is 0 unless doubles keep them.
+/// Mean and factor times 2^exponent, which is 0 unless doubles store them.
 struct KeptGroup {
   float mean;
   float factor;
