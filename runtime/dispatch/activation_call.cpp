@@ -119,6 +119,7 @@ const char* reason_against(const at::Tensor& x) {
   constexpr c10::DispatchKeySet kWrapped(
       {c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper});
   if (x.key_set().has_any(kWrapped)) return "inside a transform of functorch";
+  if (x.key_set().has(c10::DispatchKey::Python)) return "a tensor subclass of Python's";
   if (!at::GradMode::is_enabled() || !x.requires_grad()) return "keeps nothing: no gradient asked";
   const at::ScalarType type = x.scalar_type();
   const bool known =

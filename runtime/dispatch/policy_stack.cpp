@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/python/update_graph_executor_opt.h>
 
 #include "dispatch/interception.hpp"
+#include "trace/python_state.hpp"
 
 namespace fewbit::session {
 
@@ -31,13 +32,13 @@ std::shared_ptr<PolicyStack> PolicyStack::of_this_thread() {
 
 void PolicyStack::open(Policy* policy) {
   const std::lock_guard lock(mutex_);
-  open_.push_back({policy, false});
+  open_.push_back({policy, false, open_python_hooks()});
   set_thread();
 }
 
 void PolicyStack::watch(Policy* policy) {
   const std::lock_guard lock(mutex_);
-  open_.push_back({policy, true});
+  open_.push_back({policy, true, open_python_hooks()});
 }
 
 void PolicyStack::close(Policy* policy) noexcept {
@@ -100,6 +101,7 @@ Policy* PolicyStack::first_asked() noexcept {
     reset_thread();
     return nullptr;
   }
+  if (is_traced() || open_python_hooks() > open_.back().python_hooks) return nullptr;
   Policy* const watching = last(open_.begin(), open_.end(), true);
   return watching != nullptr ? watching : last(open_.begin(), open_.end(), false);
 }

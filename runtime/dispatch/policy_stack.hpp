@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -21,7 +22,8 @@ class PolicyStack {
   void watch(Policy* policy);
   /// Wherever it stands in the stack, in any thread.
   void close(Policy* policy) noexcept;
-  /// Whom this thread asks first; null: none.
+  /// Whom this thread asks first; null: none. So where Python opened hooks on saved tensors since
+  /// the latest one came, as its checkpoints do, and while torch.compile traces.
   static Policy* innermost() noexcept;
   /// Whom this thread asks after that one; null: none.
   static Policy* below(const Policy& policy) noexcept;
@@ -34,6 +36,7 @@ class PolicyStack {
   struct Entry {
     Policy* policy;
     bool watches;
+    std::size_t python_hooks;  ///< pairs that were open when it came
   };
   using Entries = std::vector<Entry>;
 

@@ -10,9 +10,9 @@ namespace fewbit::session {
 using MakeHooks = std::unique_ptr<torch::autograd::SavedVariableHooks> (*)();
 
 // libtorch asks the process's default engine for the hooks of every tensor that autograd saves.
-// Puts one of ours in the place of libtorch's own, which hands all else on to it, until as many
-// have left as took it. Throws c10::Error naming `who` where the process runs another engine, as
-// Python's.
+// Puts one of ours in the place of libtorch's own or Python's, which hands all else on to that one,
+// until as many have left as took it. Throws c10::Error naming `who` where the process runs another
+// engine.
 void take_engine_place(const char* who, MakeHooks hooks);
 void leave_engine_place();
 

@@ -16,6 +16,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include "text/names.hpp"
+#include "trace/python_state.hpp"
 
 namespace fewbit::session {
 namespace {
@@ -109,9 +110,12 @@ std::shared_ptr<const CallNote> running_note() {
   return operation == nullptr ? nullptr : operation->note;
 }
 
-// Without numbers, or a subclass or stand-in of Python's.
+// Without numbers, a subclass of Python's, or in a transform of functorch.
 bool is_foreign(const at::Tensor& tensor) {
-  return tensor.is_meta() || tensor.key_set().has(c10::DispatchKey::Python);
+  constexpr c10::DispatchKeySet kForeign(
+      {c10::DispatchKey::Python, c10::DispatchKey::FuncTorchBatched,
+       c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::Functionalize});
+  return tensor.is_meta() || tensor.key_set().has_any(kForeign);
 }
 
 std::unique_ptr<Operation> started(const at::RecordFunction& function, Following& thread) {
@@ -143,7 +147,7 @@ std::unique_ptr<Operation> started(const at::RecordFunction& function, Following
 std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& function) {
   Following& thread = this_thread();
   // libtorch hands the callback on to threads that work for this one.
-  if (thread.listener == nullptr) return nullptr;
+  if (thread.listener == nullptr || is_traced()) return nullptr;
   // Where such a thread follows operations itself it has the callback twice.
   if (thread.running != nullptr && thread.running->record == &function) return nullptr;
   if (!thread.listener->listens()) {

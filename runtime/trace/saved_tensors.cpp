@@ -12,11 +12,13 @@
 
 #include <ATen/SavedTensorHooks.h>
 #include <ATen/core/grad_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/saved_variable_hooks.h>
 
 #include "text/names.hpp"
 #include "trace/engine_place.hpp"
+#include "trace/python_state.hpp"
 
 namespace fewbit::session {
 
@@ -34,6 +36,9 @@ class UserStack {
   // Removes the latest use of that user.
   void close(const std::shared_ptr<SavedTensorUser>& user) noexcept;
   bool is_empty() const;
+  // Whether it is theirs what this thread saves: they are there, and Python opened no hooks of its
+  // own since the latest of them came.
+  bool are_innermost() const;
   // Whether one of them is to hear of calls of the operation.
   bool any_holds(std::string_view operation) const;
   // Oldest first. One that is open twice stands there twice.
@@ -50,6 +55,7 @@ class UserStack {
  private:
   mutable std::mutex mutex_;
   Users open_;
+  std::vector<std::size_t> python_hooks_;  // that were open when each of them came
   std::exception_ptr failure_;
 };
 
@@ -80,17 +86,26 @@ bool UserStack::is_of_this_thread() const noexcept {
 void UserStack::open(std::shared_ptr<SavedTensorUser> user) {
   const std::lock_guard lock(mutex_);
   open_.push_back(std::move(user));
+  python_hooks_.push_back(open_python_hooks());
 }
 
 void UserStack::close(const std::shared_ptr<SavedTensorUser>& user) noexcept {
   const std::lock_guard lock(mutex_);
   const auto last = std::find(open_.rbegin(), open_.rend(), user);
-  if (last != open_.rend()) open_.erase(std::next(last).base());
+  if (last == open_.rend()) return;
+  const auto place = std::next(last).base();
+  python_hooks_.erase(python_hooks_.begin() + (place - open_.begin()));
+  open_.erase(place);
 }
 
 bool UserStack::is_empty() const {
   const std::lock_guard lock(mutex_);
   return open_.empty();
+}
+
+bool UserStack::are_innermost() const {
+  const std::lock_guard lock(mutex_);
+  return !open_.empty() && open_python_hooks() <= python_hooks_.back();
 }
 
 bool UserStack::any_holds(std::string_view operation) const {
@@ -134,7 +149,8 @@ UserStack& users() {
   return *UserStack::of_this_thread();
 }
 
-// While users are asked or told: what they run themselves is nobody's to hear of.
+// While users are asked or told: what they run themselves is nobody's to hear of, modes of Python's
+// among them (TorchDispatchMode).
 class Asking {
  public:
   Asking() : was_asking_(std::exchange(is_asking(), true)) {}
@@ -149,6 +165,8 @@ class Asking {
 
  private:
   const at::NoGradGuard no_grad_;
+  const c10::impl::ExcludeDispatchKeyGuard no_modes_{
+      c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot})};
   bool was_asking_;
 };
 
@@ -323,7 +341,7 @@ class Hooks final : public SavedVariableHooks {
 };
 
 std::unique_ptr<SavedVariableHooks> hooks_of_this_thread() {
-  if (users().is_empty()) return nullptr;
+  if (is_traced() || !users().are_innermost()) return nullptr;
   return std::make_unique<Hooks>();
 }
 

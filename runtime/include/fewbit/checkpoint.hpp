@@ -69,8 +69,8 @@ namespace fewbit {
 /// - More saved tensors than in the forward are not detected: the second run has stopped by then.
 ///
 /// Throws c10::Error
-/// - in the forward, where the process runs another autograd engine than libtorch's or hooks on
-///   saved tensors are disabled, as SavedBytes::watch() does;
+/// - in the forward, where SavedBytes::watch() does: of another autograd engine, and where hooks on
+///   saved tensors are disabled;
 /// - in the forward, where the function changes an input in place;
 /// - in backward, where a parameter, or an input that is not coded, was changed in place since the
 ///   forward;

@@ -146,7 +146,7 @@ struct StoredAs {
 /// they are linear in what is stored, their mean is the exact gradient. Use one Compressor for each
 /// model; its scopes may be open in several threads.
 ///
-/// **What is coded** (the list: compression/rules.cpp)
+/// **What is coded** (the list: compression/operators)
 /// - Inputs of linear layers, convolutions, products, squares and norms. For norms, means and
 ///   deviations (which the norm saves anyway) are removed first. For factors of products, root mean
 ///   squares over the dimensions that the other factor broadcasts, or of columns, are removed first
@@ -330,8 +330,8 @@ class Compressor {
 /// ```
 class CompressionScope {
  public:
-  /// Throws c10::Error where the process runs another autograd engine than libtorch's, or where
-  /// hooks on saved tensors are disabled.
+  /// Throws c10::Error where the process runs another autograd engine than libtorch's or Python's,
+  /// or where hooks on saved tensors are disabled.
   explicit CompressionScope(Compressor& compressor);
   ~CompressionScope();
   CompressionScope(const CompressionScope&) = delete;

@@ -108,9 +108,8 @@ class SavedBytes {
 
   /// Opens a watch in this thread.
   ///
-  /// Throws c10::Error where the process runs another autograd engine than libtorch's, as every
-  /// process with Python's torch does. Also throws where hooks on saved tensors are disabled, as
-  /// inside functorch.
+  /// Throws c10::Error where the process runs another autograd engine than libtorch's or Python's.
+  /// Also throws where hooks on saved tensors are disabled, as inside functorch.
   [[nodiscard]] Watch watch();
 
   /// Counts the storages of `tensors` as parameters, for as long as the meter lives. Meant for
