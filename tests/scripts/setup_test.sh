@@ -49,7 +49,7 @@ packages='torch==2.11.0 numpy scikit-learn'
 mkdir -p "$scratch/venv/bin"
 echo "$packages" >"$scratch/venv/fewbit-packages"
 mkdir "$scratch/clang-tidy"
-echo 'clang-tidy==23.1.4' >"$scratch/clang-tidy/fewbit-packages"
+echo 'clang-tidy==23.1.4 ruff==0.17.6' >"$scratch/clang-tidy/fewbit-packages"
 run_setup all
 [ "$status" -eq 0 ] && [ -z "$output$calls" ] || fail 'nothing is missing: quiet, and apt untouched'
 
@@ -102,15 +102,17 @@ run_setup solver
 
 pretend cmake 'echo cmake version 3.25.1'
 # python_of TORCH VENV [PIP]: a Python, by the status of its answers: whether it has torch (a script
-# from standard input), whether it can make environments (-c), whether pip succeeds.
+# from standard input), whether it can make environments (-c), whether pip succeeds. It has headers.
 python_of() {
   printf '%s\n' "case \"\$1\" in
     -) exit $1 ;;
-    -c) exit $2 ;;
+    -c) case \"\$2\" in *sysconfig*) echo '$scratch/include' ;; esac; exit $2 ;;
     -m) if [ \"\$2\" = pip ]; then echo \"pip \$*\" >>\"\$CALLS\"; exit ${3:-0}; fi
       mkdir -p \"\$3/bin\" && cp \"\$0\" \"\$3/bin/python3\" ;;
   esac"
 }
+mkdir "$scratch/include"
+touch "$scratch/include/Python.h"
 pretend python3 "$(python_of 1 0)"
 venv=$scratch/new
 run_setup solver
@@ -128,8 +130,13 @@ tools=$scratch/new-tools
 run_setup runtime
 [ ! -e "$tools" ] || fail 'the runtime needs no clang-tidy'
 run_setup all
-[ "$status" -eq 0 ] && [[ "$calls" == *'pip install'*'clang-tidy==23.1.4' ]] ||
-  fail 'clang-tidy is installed'
+[ "$status" -eq 0 ] && [[ "$calls" == *'pip install'*'clang-tidy==23.1.4 ruff=='* ]] ||
+  fail 'clang-tidy and ruff are installed'
+[[ "$calls" == *'pip install'*'pytest=='* ]] || fail 'what tests the package for Python is installed'
+rm "$scratch/include/Python.h"
+run_setup python
+[ "$status" -ne 0 ] && [[ "$output" == *'installing python3-dev'* ]] ||
+  fail 'headers of Python are asked for'
 tools=
 
 pretend python3 "$(python_of 1 0 1)"

@@ -1,0 +1,65 @@
+"""Trains with a fraction of the memory: what autograd saves for backward, in a few bits.
+
+    import fewbit
+
+    compressor = fewbit.Compressor(model, bits=2)
+    with compressor:
+        loss = model(**batch).loss
+    loss.backward()
+    print(compressor.report())
+
+The model does not change. Forward values stay as they are, but for activations' rounding to within
+2 units in the last place; gradients are estimates.
+"""
+
+from fewbit._torch_version import check as _check_torch
+
+_check_torch()
+
+from fewbit import nn  # noqa: E402
+from fewbit._checkpoint import checkpoint  # noqa: E402
+from fewbit._compressor import BudgetPreview, Compressor, compress, preview_budgets  # noqa: E402
+from fewbit._fewbit import (  # noqa: E402
+    LeftAlone,
+    MemoryPlan,
+    SavedTensor,
+    Site,
+    Storage,
+    StoredAs,
+    Table,
+    activation,
+)
+from fewbit._memory_plan import plan_memory  # noqa: E402
+from fewbit._saved_bytes import SavedBytes  # noqa: E402
+from fewbit._scopes import (  # noqa: E402
+    ActivationScope,
+    Calibrator,
+    RandomizedLinearScope,
+    randomized_linear,
+)
+from fewbit._swap import Swap, swap_activations  # noqa: E402
+
+__all__ = [
+    "ActivationScope",
+    "BudgetPreview",
+    "Calibrator",
+    "Compressor",
+    "LeftAlone",
+    "MemoryPlan",
+    "RandomizedLinearScope",
+    "SavedBytes",
+    "SavedTensor",
+    "Site",
+    "Storage",
+    "StoredAs",
+    "Swap",
+    "Table",
+    "activation",
+    "checkpoint",
+    "compress",
+    "nn",
+    "plan_memory",
+    "preview_budgets",
+    "randomized_linear",
+    "swap_activations",
+]

@@ -1,0 +1,74 @@
+"""What autograd saves, and for whom."""
+
+from collections.abc import Iterable
+from types import TracebackType
+
+import torch
+
+from fewbit import _fewbit
+from fewbit._open_scopes import OpenScopes
+
+
+class SavedBytes:
+    """Counts the bytes that autograd saves for backward, and tells which operation saves them.
+
+        with fewbit.SavedBytes(model) as saved:
+            loss = model(**batch).loss
+        print(saved.unique_bytes)
+        print(saved.explain())
+
+    Figures are those of the moment at which most was saved.
+
+    Args:
+        model: its parameters and buffers are counted apart, frozen ones too: they live whatever
+            autograd saves.
+    """
+
+    def __init__(self, model: torch.nn.Module | None = None) -> None:
+        self._meter = _fewbit.SavedBytes()
+        self._open: OpenScopes[_fewbit.SavedBytesWatch] = OpenScopes("fewbit.SavedBytes")
+        if model is not None:
+            self.set_apart(list(model.parameters()) + list(model.buffers()))
+
+    def __enter__(self) -> "SavedBytes":
+        self._open.check_closed()
+        self._open.add(_fewbit.SavedBytesWatch(self._meter))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def set_apart(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Counts these tensors' memory as parameters: the batch, buffers, frozen weights."""
+        self._meter.set_apart(list(tensors))
+
+    @property
+    def unique_bytes(self) -> int:
+        """Bytes of all saved memory, each counted once, without parameters."""
+        return self._meter.unique_bytes
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Bytes of saved memory that is parameters or was set apart."""
+        return self._meter.parameter_bytes
+
+    def entries(self) -> list[_fewbit.SavedTensor]:
+        """Every saved tensor, in the order of saving."""
+        return self._meter.entries()
+
+    def unique_bytes_in_scope(self, bits: int = 3) -> int:
+        """What unique_bytes would be in an ActivationScope of so many bits."""
+        return self._meter.unique_bytes_in_scope(bits)
+
+    def explain(self, bits: int = 3) -> str:
+        """A table by operation, and what codes of activations of so many bits would free."""
+        return self._meter.explain(bits)
+
+    def reset(self) -> None:
+        """Forgets everything recorded so far."""
+        self._meter.reset()

@@ -1,0 +1,1 @@
+"""fewbit in trainers. Each module imports the library that it is named after."""

@@ -1,0 +1,339 @@
+"""fewbit.Compressor around unchanged models."""
+
+import gc
+import threading
+import weakref
+
+import pytest
+import torch
+from torch.utils.checkpoint import checkpoint as torch_checkpoint
+
+import fewbit
+
+
+def mlp(width: int = 64) -> torch.nn.Sequential:
+    torch.manual_seed(1)
+    return torch.nn.Sequential(
+        torch.nn.Linear(width, 4 * width),
+        torch.nn.GELU(),
+        torch.nn.Linear(4 * width, width),
+        torch.nn.LayerNorm(width),
+        torch.nn.Linear(width, width),
+    )
+
+
+def gradient_of(model, loss):
+    model.zero_grad()
+    loss.backward()
+    return torch.cat([p.grad.flatten() for p in model.parameters()])
+
+
+def relative(one, other):
+    return float((one - other).norm() / other.norm())
+
+
+def compressed_gradient(model, x, bits):
+    compressor = fewbit.Compressor(model, bits=bits)
+    for _ in range(3):
+        with compressor:
+            loss = model(x).square().mean()
+        gradient = gradient_of(model, loss)
+    return gradient, compressor
+
+
+def test_gradients_come_near_with_bits():
+    model, x = mlp(), torch.randn(256, 64)
+    exact = gradient_of(model, model(x).square().mean())
+    errors = [relative(compressed_gradient(model, x, bits)[0], exact) for bits in (1, 2, 4, 8)]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 0.02, errors
+
+
+def test_forward_values_do_not_change():
+    model, x = mlp(), torch.randn(256, 64)
+    exact = model(x)
+    with fewbit.Compressor(model, bits=1):
+        assert torch.allclose(model(x), exact, rtol=1e-5, atol=1e-6)
+
+
+def test_sites_have_the_names_of_modules():
+    _, compressor = compressed_gradient(mlp(), torch.randn(256, 64), 2)
+    assert {site.module for site in compressor.sites()} >= {"2", "3", "4"}
+    assert "of 2, argument" in compressor.report()
+    assert "<table>" in compressor._repr_html_()
+
+
+def test_names_are_known_again_after_a_cast():
+    model = mlp()
+    compressor = fewbit.Compressor(model, bits=2)
+    model.to(torch.bfloat16)
+    with compressor:
+        model(torch.randn(256, 64, dtype=torch.bfloat16)).sum()
+    assert {site.module for site in compressor.sites()} >= {"2", "4"}
+
+
+def test_bytes_by_the_meter():
+    model, x = mlp(), torch.randn(256, 64)
+    with fewbit.SavedBytes(model) as exact:
+        model(x).square().mean()
+    compressor = fewbit.Compressor(model, bits=2)
+    for _ in range(2):
+        saved = fewbit.SavedBytes(model)
+        with saved, compressor:
+            model(x).square().mean()
+    assert 5 * saved.unique_bytes < exact.unique_bytes
+    assert "AddmmBackward0" in exact.explain()
+
+
+def test_rules():
+    model, x = mlp(), torch.randn(256, 64)
+    rules = {"0.*": 4, "4.*": torch.bfloat16, "native_layer_norm": "exact", "2.*": "offload"}
+    compressor = fewbit.Compressor(model, bits=2, rules=rules)
+    with compressor:
+        loss = model(x.requires_grad_() * 1.0).square().mean()
+    loss.backward()
+    stored = {
+        site.module: str(site.stored) for site in compressor.sites() if "addmm" in site.operation
+    }
+    assert "4 bits" in stored["0"]
+    assert "bfloat16" in stored["4"].lower() or "cast" in stored["4"].lower(), stored
+    assert "offload" in stored["2"], stored
+
+
+def test_state_goes_on_bit_for_bit():
+    model, x = mlp(), torch.randn(256, 64)
+    _, one = compressed_gradient(model, x, 2)
+    other = fewbit.Compressor(model, bits=2)
+    other.load_state_dict(one.state_dict())
+    gradients = []
+    for compressor in (one, other):
+        with compressor:
+            loss = model(x).square().mean()
+        gradients.append(gradient_of(model, loss))
+    assert torch.equal(*gradients)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"bits": 9}, "accepted"),
+        ({"bits": 0.5}, "accepted"),
+        ({"scheme": "best"}, "rotated, group, actnn"),
+        ({"group": 100}, "accepted"),
+    ],
+)
+def test_options_out_of_range_are_value_errors(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        fewbit.Compressor(**arguments)
+
+
+def test_unknown_options_and_types_are_type_errors():
+    with pytest.raises(TypeError, match="unknown option 'bit'"):
+        fewbit.Compressor(bit=2)
+    with pytest.raises(TypeError, match="model is a int"):
+        fewbit.Compressor(2)
+    with pytest.raises(TypeError, match="accepted: bits from 1 to 8"):
+        fewbit.Compressor(rules={"x": 2.5})
+    with pytest.raises(TypeError, match="state_dict"):
+        torch.save(fewbit.Compressor(), "/dev/null")
+
+
+def test_wrong_nesting_is_one_clear_error():
+    compressor = fewbit.Compressor()
+    with compressor, pytest.raises(RuntimeError, match="open in this thread already"):
+        compressor.__enter__()
+    with pytest.raises(RuntimeError, match="not open in this thread"):
+        compressor.__exit__(None, None, None)
+    failures = []
+
+    def leave():
+        try:
+            compressor.__exit__(None, None, None)
+        except RuntimeError as error:
+            failures.append(str(error))
+
+    with compressor:
+        thread = threading.Thread(target=leave)
+        thread.start()
+        thread.join()
+    assert "has to be left in the thread that entered it" in failures[0]
+
+
+def test_an_exception_closes_the_scope():
+    model = mlp()
+    compressor = fewbit.Compressor(model)
+    with pytest.raises(RuntimeError, match="shapes"), compressor:
+        model(torch.randn(3, 5))
+    with fewbit.SavedBytes(model) as exact:
+        model(torch.randn(256, 64)).sum()
+    assert exact.unique_bytes > 256 * 64 * 4
+    with compressor:
+        model(torch.randn(256, 64)).sum()
+
+
+def test_scopes_of_threads_are_their_own():
+    model, x = mlp(), torch.randn(256, 64)
+    compressor = fewbit.Compressor(model, bits=8)
+    exact = gradient_of(model, model(x).square().mean())
+    results = [None] * 4
+
+    def run(i):
+        for _ in range(5):
+            with compressor:
+                loss = model(x).square().mean()
+            results[i] = torch.cat(
+                [g.flatten() for g in torch.autograd.grad(loss, model.parameters())]
+            )
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        assert relative(result, exact) < 0.02
+
+
+def test_python_hooks_inside_act_and_outside_sleep():
+    model, x = mlp(), torch.randn(256, 64)
+    packed = []
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t)
+    with fewbit.Compressor(model, bits=2) as compressor, hooks:
+        loss = model(x).square().mean()
+    assert packed and not compressor.sites()
+    packed.clear()
+    with hooks, fewbit.Compressor(model, bits=2) as compressor:
+        loss = model(x).square().mean()
+    assert not packed and compressor.sites()
+    loss.backward()
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_checkpoints_of_torch_have_their_gradients(use_reentrant):
+    model, x = mlp(), torch.randn(256, 64, requires_grad=True)
+    exact = gradient_of(
+        model, torch_checkpoint(model, x, use_reentrant=use_reentrant).square().mean()
+    )
+    compressor = fewbit.Compressor(model, bits=8)
+    with compressor:
+        loss = torch_checkpoint(model, x, use_reentrant=use_reentrant).square().mean()
+    assert relative(gradient_of(model, loss), exact) < 0.02
+
+
+def test_checkpoint_codes_its_input():
+    model, x = mlp(), torch.randn(256, 64, requires_grad=True)
+    exact = gradient_of(model, model(x * 1.0).square().mean())
+    compressor = fewbit.Compressor(model, bits=8)
+    with compressor:
+        loss = fewbit.checkpoint(lambda h, scale: model(h) * scale, x * 1.0, 1.0).square().mean()
+    assert relative(gradient_of(model, loss), exact) < 0.02
+    assert any("checkpoint" in site.operation for site in compressor.sites())
+
+
+def test_a_checkpoint_raises_what_its_function_raises():
+    class Unusual(Exception):
+        pass
+
+    runs = []
+
+    def block(x):
+        runs.append(1)
+        if len(runs) == 2:
+            raise Unusual("again")
+        return x.square().square()
+
+    x = torch.randn(64, 64, requires_grad=True)
+    y = fewbit.checkpoint(block, x)
+    with pytest.raises(Unusual, match="again"):
+        y.sum().backward()
+    with pytest.raises(Unusual):
+        fewbit.checkpoint(lambda _: (_ for _ in ()).throw(Unusual()), x)
+
+
+def test_compress_is_the_scope_by_hooks():
+    model, x = mlp(), torch.randn(256, 64)
+    handle = fewbit.compress(model, bits=2)
+    loss = model(x).square().mean()
+    loss.backward()
+    assert handle.compressor.sites()
+    with torch.no_grad():
+        model(x)
+    with pytest.raises(RuntimeError, match="shapes"):
+        model(torch.randn(3, 5))
+    count = handle.compressor.sites()[0].count
+    model(x)
+    assert handle.compressor.sites()[0].count == count + 1
+    handle.remove()
+    model(x)
+    assert handle.compressor.sites()[0].count == count + 1
+
+
+def test_autocast_and_grad_scaler():
+    model, x = mlp(), torch.randn(256, 64)
+    exact = gradient_of(model, model(x).square().mean())
+    compressor = fewbit.Compressor(model, bits=8)
+    with compressor, torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = model(x).square().mean()
+    assert relative(gradient_of(model, loss.float()), exact) < 0.05
+
+
+def test_nothing_leaks():
+    model, x = mlp(), torch.randn(256, 64)
+    compressor = fewbit.Compressor(model, bits=2)
+    for _ in range(3):
+        with compressor:
+            model(x).square().mean().backward()
+    gone = weakref.ref(compressor)
+    gc.collect()
+    gc.disable()
+    try:
+        del compressor
+        assert gone() is None, "no cycle"
+    finally:
+        gc.enable()
+
+
+def test_preview_and_plan():
+    model, x = mlp(), torch.randn(256, 64)
+    preview = fewbit.preview_budgets(lambda: model(x).square().mean(), bits=2)
+    assert preview.rows[0][0] == 0.0
+    assert [count for _, count in preview.rows[1:]] == sorted(
+        count for _, count in preview.rows[1:]
+    )
+    assert "exact" in str(preview) and "<table>" in preview._repr_html_()
+    exact = preview.rows[0][1]
+    plan = fewbit.plan_memory(lambda: model(x).square().mean(), exact // 4, parameters=model)
+    assert plan.fits and plan.bytes <= exact // 4
+    compressor = fewbit.Compressor(model).follow(plan)
+    saved = fewbit.SavedBytes(model)
+    with saved, compressor:
+        model(x).square().mean()
+    assert saved.unique_bytes <= exact // 4 * 1.01
+
+
+def test_activation_and_randomized_scopes():
+    model, x = mlp(), torch.randn(256, 64)
+    with fewbit.ActivationScope(bits=2) as scope:
+        loss = model(x).sum()
+    loss.backward()
+    assert [(entry.function, entry.replaced) for entry in scope.entries()] == [("gelu", True)]
+    assert "gelu" in scope.report()
+    with fewbit.RandomizedLinearScope(model, keep=0.25) as scope:
+        loss = model(x).sum()
+    loss.backward()
+    assert any(entry.layer == "0.weight" for entry in scope.entries()), scope.report()
+    table = fewbit.Table.standard("gelu", 3)
+    assert fewbit.activation(x, table).shape == x.shape and len(table.levels) == 8
+
+
+def test_a_traced_call_is_left_alone():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    model = mlp()
+    compressor = fewbit.Compressor(model, bits=2)
+    with compressor:
+        with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+            fake = mode.from_tensor(torch.randn(256, 64))
+            model(fake)
+        model(torch.randn(256, 64)).sum()
+    assert compressor.sites()
