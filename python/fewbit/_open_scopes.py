@@ -19,29 +19,30 @@ class OpenScopes(Generic[Scope]):
 
     def __init__(self, who: str) -> None:
         self._who = who
-        self._by_thread: dict[int, Scope] = {}
+        self._thread = threading.local()
 
     def check_closed(self) -> None:
         """Raises RuntimeError where this thread has it open."""
-        if threading.get_ident() in self._by_thread:
+        if self.current() is not None:
             raise RuntimeError(
                 f"{self._who}: it is open in this thread already; leave that `with` block first, "
                 "or use another object"
             )
 
     def add(self, scope: Scope) -> None:
-        self._by_thread[threading.get_ident()] = scope
+        self._thread.scope = scope
 
     def current(self) -> Scope | None:
         """What this thread has open."""
-        return self._by_thread.get(threading.get_ident())
+        return getattr(self._thread, "scope", None)
 
     def close(self) -> None:
         """Raises RuntimeError where this thread has nothing open."""
-        scope = self._by_thread.pop(threading.get_ident(), None)
+        scope = self.current()
         if scope is None:
             raise RuntimeError(
                 f"{self._who}: it is not open in this thread ({threading.current_thread().name}); "
                 "a `with` block has to be left in the thread that entered it"
             )
+        self._thread.scope = None
         scope.close()
