@@ -23,7 +23,8 @@ void bind_calibrator(py::module_& m) {
       .def_readonly("note", &Fit::note);
   py::class_<Calibrator>(m, "Calibrator")
       .def(py::init<>())
-      .def("fit", [](Calibrator& self) { return self.fit(); }, Unlocked())
+      .def(
+          "fit", [](Calibrator& self) { return self.fit(); }, Unlocked())
       .def("fits", [](const Calibrator& self) { return self.fits(); })
       .def("report", &Calibrator::report, Unlocked())
       .def("save", &Calibrator::save, Unlocked())

@@ -78,13 +78,12 @@ void bind_compressor(py::module_& m) {
   bind_sites(m);
   py::class_<Compressor, std::shared_ptr<Compressor>>(m, "Compressor")
       .def(py::init<CompressorOptions>(), Unlocked())
-      .def(
-          "name",
-          [](Compressor& self, const py::iterable& parameters) {
-            const auto named = named_tensors(parameters);
-            const py::gil_scoped_release unlocked;
-            self.name(named);
-          })
+      .def("name",
+           [](Compressor& self, const py::iterable& parameters) {
+             const auto named = named_tensors(parameters);
+             const py::gil_scoped_release unlocked;
+             self.name(named);
+           })
       .def(
           "rule_bits",
           [](Compressor& self, const std::string& pattern, int bits) {

@@ -1,6 +1,6 @@
-#include "bindings.hpp"
-
 #include <torch/csrc/Exceptions.h>
+
+#include "bindings.hpp"
 
 namespace fewbit::python {
 

@@ -44,8 +44,8 @@ void bind_saved_bytes(py::module_& m) {
           [](const SavedBytes& self, int bits) { return self.unique_bytes_in_scope(Bits{bits}); },
           Unlocked())
       .def(
-          "explain",
-          [](const SavedBytes& self, int bits) { return self.explain(Bits{bits}); }, Unlocked())
+          "explain", [](const SavedBytes& self, int bits) { return self.explain(Bits{bits}); },
+          Unlocked())
       .def("reset", &SavedBytes::reset, Unlocked());
   py::class_<Open<Watched>>(m, "SavedBytesWatch")
       .def(py::init<SavedBytes&>(), Unlocked())
