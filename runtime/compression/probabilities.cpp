@@ -3,9 +3,12 @@
 #include <functional>
 #include <utility>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/exp.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/where.h>
 #include <c10/util/Exception.h>
 
 namespace fewbit::session {
@@ -23,9 +26,9 @@ class SummingToOne final : public ChangingTensor {
     const bool is_exact = held.size() == 1 && held[0].is_floating_point() &&
                           held[0].scalar_type() == p.scalar_type() && held[0].numel() == p.numel();
     if (is_exact) return p;
-    constexpr double kLeast = 1e-30;  // of rows whose codes are all 0
-    const at::Tensor sum = at::sum(p, dim_, /*keepdim=*/true, at::kFloat).clamp_min(kLeast);
-    return at::div(p, sum).to(p.scalar_type());
+    constexpr double kHalf = 0.5;  // below it are rows of zeros, such as those masked whole
+    const at::Tensor sum = at::sum(p, dim_, /*keepdim=*/true, at::kFloat);
+    return at::div(p, at::where(sum > kHalf, sum, at::ones_like(sum))).to(p.scalar_type());
   }
   at::TensorList tensors() const override { return kept_->tensors(); }
   bool is_settled() const override { return session::is_settled(*kept_); }

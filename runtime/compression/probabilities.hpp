@@ -12,7 +12,7 @@
 namespace fewbit::session {
 
 /// Probabilities that sum to 1 in each row, as softmax's own gradient has them cancel what all of
-/// a row's gradients have in common.
+/// a row's gradients have in common. Rows of zeros stay so.
 std::unique_ptr<const PackedTensor> summing_to_one(std::unique_ptr<const PackedTensor> kept,
                                                    int64_t dim);
 

@@ -447,9 +447,8 @@ std::unique_ptr<const PackedTensor> CompressionUser::replace(const at::Tensor& t
   latest_.reset();
   left_.reset();
   std::unique_ptr<const PackedTensor> kept = this->kept(tensor, event);
-  const bool is_softmax = event.facts.operation == "aten::_softmax" && event.argument < 0;
-  if (kept && is_softmax && event.arguments != nullptr && tensor.is_floating_point()) {
-    kept = summing_to_one(std::move(kept), event.arguments->at(1).toInt());
+  if (kept && tensor.is_floating_point()) {
+    if (const auto dim = normalized_dimension(event)) kept = summing_to_one(std::move(kept), *dim);
   }
   const bool is_codes = event.facts.operation == kActivation;
   if (!kept && !is_codes && !is_in_backward()) {

@@ -126,6 +126,31 @@ TEST(Compression, CodesServeWhoeverKeepsTheSame) {
   EXPECT_THAT(compressor.sites()[0].stored, IsCoded("squares", 4));  // two more than for a product
 }
 
+// Attention by its formula, with a bias of positions; the last row may attend to nothing.
+TEST(Compression, ProbabilitiesOfAMaskedRowStayZeros) {
+  at::manual_seed(61);
+  const at::Tensor scores = at::randn({4, 32, 32}).requires_grad_();
+  const at::Tensor values = at::randn({4, 32, 16}).requires_grad_();
+  at::Tensor mask = at::zeros({32, 32});
+  mask[31].fill_(-INFINITY);
+  const auto loss = [&] {
+    const at::Tensor p = at::_safe_softmax(scores * 2.0 + mask, -1);
+    return at::bmm(p, values * 1.0).square().sum();
+  };
+  const at::Tensor exact = grad({loss()}, {scores})[0];
+  Compressor compressor({.bits = 8});
+  at::Tensor coded;
+  {
+    const CompressionScope scope(compressor);
+    coded = loss();
+  }
+  ASSERT_EQ(compressor.sites().size(), 3U) << compressor.report();
+  EXPECT_EQ(compressor.sites()[1].operation, "aten::_safe_softmax");
+  const at::Tensor gradient = grad({coded}, {scores})[0];
+  EXPECT_LT(distance(gradient, exact), 0.02);
+  EXPECT_LT(gradient.select(1, 31).abs().max().item<float>(), 1e-6F);
+}
+
 TEST(Compression, ChangesInPlaceAfterSavingHarmNothing) {
   Compressor compressor({.bits = 8});
   const at::Tensor x = input().requires_grad_();

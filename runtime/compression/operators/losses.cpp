@@ -31,9 +31,17 @@ const OperatorFamily kSoftmaxes = {
      .effect = Effect::selects,
      .sensitivity = Sensitivity::loss},
     {.name = "_softmax",
+     .arguments = {"self", "dim", "half_to_float"},
      .saves = {{kResult, kQuadraticIn}},
      .holds_arguments = true,
-     .effect = Effect::selects},
+     .effect = Effect::selects,
+     .sums_to_one = true},
+    {.name = "_safe_softmax",  // of attention by its formula, where rows may be masked whole
+     .arguments = {"self", "dim", "dtype"},
+     .saves = {{kResult, kQuadraticIn}},
+     .holds_arguments = true,
+     .effect = Effect::selects,
+     .sums_to_one = true},
 };
 const OperatorFamily kOuterSoftmaxes(alike({"softmax", "_log_softmax", "logsumexp",
                                             "cross_entropy_loss"},

@@ -170,6 +170,13 @@ std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm) {
   return by->statistics(NamedArguments(*by, norm.arguments), results);
 }
 
+std::optional<int64_t> normalized_dimension(const SaveEvent& event) {
+  if (event.argument >= 0 || event.arguments == nullptr) return std::nullopt;
+  const Operator* by = find_operator(event.facts.operation);
+  if (by == nullptr || !by->sums_to_one) return std::nullopt;
+  return NamedArguments(*by, *event.arguments)["dim"].toInt();
+}
+
 codecs::CodecPointer codec_of_integers(const SaveEvent& event) {
   const Operator* by = find_operator(event.facts.operation);
   const bool is_known = event.arguments != nullptr && by != nullptr && by->integers != nullptr;

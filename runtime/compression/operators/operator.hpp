@@ -118,7 +118,8 @@ struct Operator {
   bool turns_often = false;            ///< or chooses: an error of the input leads to another turn
   bool is_choice = false;              ///< its result is what a program decides by
   bool is_norm_of_channels = false;
-  bool is_scaling = false;  ///< by a number, or shows the same in another shape
+  bool sums_to_one = false;  ///< its result does, over the dimension that is the argument "dim"
+  bool is_scaling = false;   ///< by a number, or shows the same in another shape
 
   // What gradients tell of errors.
   Sensitivity sensitivity = Sensitivity::none;
@@ -183,6 +184,9 @@ std::optional<codecs::Norm> norm_of(const SaveEvent& event);
 /// What a norm that has ended saves of its input. None where it is another operation, or saves
 /// nothing.
 std::optional<codecs::Statistics> statistics_of(const RecordedCall& norm);
+
+/// The dimension over which what an operation saves of its result sums to 1; none: it does not.
+std::optional<int64_t> normalized_dimension(const SaveEvent& event);
 
 /// What codes the integers that an operation saves, a pooling whose arguments are held as a rule.
 codecs::CodecPointer codec_of_integers(const SaveEvent& event);
