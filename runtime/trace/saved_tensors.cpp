@@ -321,6 +321,8 @@ class Hooks final : public SavedVariableHooks {
  private:
   static std::unique_ptr<const PackedTensor> replacement(const at::Tensor& tensor,
                                                          const SaveEvent& event) {
+    // A subclass of Python's stands for other tensors, as DTensor does.
+    if (tensor.is_meta() || tensor.key_set().has(c10::DispatchKey::Python)) return nullptr;
     const Asking asking;
     Users all = users().all();
     std::ranges::reverse(all);

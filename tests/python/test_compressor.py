@@ -368,3 +368,17 @@ def test_a_traced_call_is_left_alone():
             model(fake)
         model(torch.randn(256, 64)).sum()
     assert compressor.sites()
+
+
+def test_subclasses_of_tensors_stay_as_they_are():
+    from torch.testing._internal.two_tensor import TwoTensor
+
+    a, b = torch.randn(64, 64), torch.randn(64, 64)
+    weight = torch.randn(64, 64, requires_grad=True)
+    with fewbit.Compressor(bits=1) as compressor:
+        x = TwoTensor(a, b) * 1.0
+        loss = ((x @ weight) * 2.0).sum()
+    assert not compressor.sites(), compressor.report()
+    loss.backward()
+    assert torch.allclose(weight.grad.a, a.t() @ torch.full((64, 64), 2.0), atol=1e-4)
+    assert torch.allclose(weight.grad.b, b.t() @ torch.full((64, 64), 2.0), atol=1e-4)
