@@ -4,14 +4,13 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any
 
 import torch
 
 from fewbit import _fewbit, _html
 from fewbit._choices import NamedTensors, choice, named_tensors
-from fewbit._open_scopes import OpenScopes
+from fewbit._open_scopes import Scoped
 
 _SCHEMES = _fewbit.Scheme.__members__
 _RECOMPUTE = _fewbit.Recompute.__members__
@@ -31,7 +30,7 @@ def options_of(bits: float, options: Mapping[str, Any]) -> _fewbit.CompressorOpt
     return result
 
 
-class Compressor:
+class Compressor(Scoped[_fewbit.CompressionScope]):
     """Stores what operations save for their backward pass in few bits, in an unchanged model.
 
         compressor = fewbit.Compressor(model, bits=2)
@@ -69,6 +68,7 @@ class Compressor:
         rules: Mapping[str, Rule] | None = None,
         **options: Any,
     ) -> None:
+        super().__init__()
         if model is not None and not isinstance(model, torch.nn.Module):
             raise TypeError(
                 f"model is a {type(model).__name__}, accepted: a torch.nn.Module or None"
@@ -77,25 +77,14 @@ class Compressor:
             self._compressor = _fewbit.Compressor(options_of(bits, options))
         except RuntimeError as error:
             raise ValueError(str(error)) from None
-        self._open: OpenScopes[_fewbit.CompressionScope] = OpenScopes("fewbit.Compressor")
         self._model = None if model is None else weakref.ref(model)
         self._named: tuple[int, ...] = ()
         for pattern, rule in (rules or {}).items():
             self.rule(pattern, rule)
 
-    def __enter__(self) -> "Compressor":
-        self._open.check_closed()
+    def _open(self) -> _fewbit.CompressionScope:
         self._name_model()
-        self._open.add(_fewbit.CompressionScope(self._compressor))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._open.close()
+        return _fewbit.CompressionScope(self._compressor)
 
     def _name_model(self) -> None:
         """After a cast or a move parameters lie elsewhere."""
@@ -248,7 +237,7 @@ class Compression:
             self.compressor.__enter__()
 
     def _leave(self) -> None:
-        if self.compressor._open.current() is not None:
+        if self.compressor._current() is not None:
             self.compressor.__exit__(None, None, None)
 
     def remove(self) -> None:

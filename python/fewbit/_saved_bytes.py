@@ -1,15 +1,14 @@
 """What autograd saves, and for whom."""
 
 from collections.abc import Iterable
-from types import TracebackType
 
 import torch
 
 from fewbit import _fewbit
-from fewbit._open_scopes import OpenScopes
+from fewbit._open_scopes import Scoped
 
 
-class SavedBytes:
+class SavedBytes(Scoped[_fewbit.SavedBytesWatch]):
     """Counts the bytes that autograd saves for backward, and tells which operation saves them.
 
         with fewbit.SavedBytes(model) as saved:
@@ -25,23 +24,13 @@ class SavedBytes:
     """
 
     def __init__(self, model: torch.nn.Module | None = None) -> None:
+        super().__init__()
         self._meter = _fewbit.SavedBytes()
-        self._open: OpenScopes[_fewbit.SavedBytesWatch] = OpenScopes("fewbit.SavedBytes")
         if model is not None:
             self.set_apart(list(model.parameters()) + list(model.buffers()))
 
-    def __enter__(self) -> "SavedBytes":
-        self._open.check_closed()
-        self._open.add(_fewbit.SavedBytesWatch(self._meter))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._open.close()
+    def _open(self) -> _fewbit.SavedBytesWatch:
+        return _fewbit.SavedBytesWatch(self._meter)
 
     def set_apart(self, tensors: Iterable[torch.Tensor]) -> None:
         """Counts these tensors' memory as parameters: the batch, buffers, frozen weights."""

@@ -1,20 +1,19 @@
 """Scopes of one kind of operation: activations, linear layers."""
 
 from collections.abc import Mapping
-from types import TracebackType
 
 import torch
 
 from fewbit import _fewbit
 from fewbit._choices import NamedTensors, choice, named_tensors
-from fewbit._open_scopes import OpenScopes
+from fewbit._open_scopes import ReportingScope
 
 Calibrator = _fewbit.Calibrator
 
 _PROJECTIONS = _fewbit.Projection.__members__
 
 
-class ActivationScope:
+class ActivationScope(ReportingScope[_fewbit.ActivationScopeEntry]):
     """Replaces activations by those that save codes of their derivative, in an unchanged model.
 
         with fewbit.ActivationScope(bits=3, rules={"silu": 2, "gelu": None}) as scope:
@@ -34,15 +33,12 @@ class ActivationScope:
         rules: Mapping[str, int | _fewbit.Table | None] | None = None,
         calibrator: _fewbit.Calibrator | None = None,
     ) -> None:
+        super().__init__()
         self._bits = bits
         self._rules = dict(rules or {})
         self._calibrator = calibrator
-        self._open: OpenScopes[_fewbit.ActivationScope] = OpenScopes("fewbit.ActivationScope")
-        self._entries: list[_fewbit.ActivationScopeEntry] = []
-        self._report = ""
 
-    def __enter__(self) -> "ActivationScope":
-        self._open.check_closed()
+    def _open(self) -> _fewbit.ActivationScope:
         scope = _fewbit.ActivationScope(self._bits, self._calibrator)
         try:
             for function, rule in self._rules.items():
@@ -50,31 +46,7 @@ class ActivationScope:
         except BaseException:
             scope.close()
             raise
-        self._open.add(scope)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._note()
-        self._open.close()
-
-    def _note(self) -> None:
-        if (scope := self._open.current()) is not None:
-            self._entries, self._report = scope.entries(), scope.report()
-
-    def entries(self) -> list[_fewbit.ActivationScopeEntry]:
-        """Calls of the latest forward by function and outcome."""
-        self._note()
-        return self._entries
-
-    def report(self) -> str:
-        """entries() as a table."""
-        self._note()
-        return self._report
+        return scope
 
 
 def _add_rule(
@@ -88,7 +60,7 @@ def _add_rule(
         scope.rule_bits(function, rule)
 
 
-class RandomizedLinearScope:
+class RandomizedLinearScope(ReportingScope[_fewbit.RandomizedLinearScopeEntry]):
     """Replaces linear layers by those that save a random projection of their input.
 
         with fewbit.RandomizedLinearScope(model, keep=0.2) as scope:
@@ -106,44 +78,15 @@ class RandomizedLinearScope:
         keep: float = 0.2,
         projection: str = "rademacher",
     ) -> None:
+        super().__init__()
         self._named = [] if model is None else named_tensors(model)
         self._keep = keep
         self._projection = choice("projection", projection, _PROJECTIONS)
-        self._open: OpenScopes[_fewbit.RandomizedLinearScope] = OpenScopes(
-            "fewbit.RandomizedLinearScope"
-        )
-        self._entries: list[_fewbit.RandomizedLinearScopeEntry] = []
-        self._report = ""
 
-    def __enter__(self) -> "RandomizedLinearScope":
-        self._open.check_closed()
+    def _open(self) -> _fewbit.RandomizedLinearScope:
         scope = _fewbit.RandomizedLinearScope(self._keep, self._projection)
         scope.name(self._named)
-        self._open.add(scope)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._note()
-        self._open.close()
-
-    def _note(self) -> None:
-        if (scope := self._open.current()) is not None:
-            self._entries, self._report = scope.entries(), scope.report()
-
-    def entries(self) -> list[_fewbit.RandomizedLinearScopeEntry]:
-        """Calls of the latest forward by layer and outcome."""
-        self._note()
-        return self._entries
-
-    def report(self) -> str:
-        """entries() as a table."""
-        self._note()
-        return self._report
+        return scope
 
 
 def randomized_linear(
