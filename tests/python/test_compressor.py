@@ -376,7 +376,7 @@ def test_subclasses_of_tensors_stay_as_they_are():
     a, b = torch.randn(64, 64), torch.randn(64, 64)
     weight = torch.randn(64, 64, requires_grad=True)
     with fewbit.Compressor(bits=1) as compressor:
-        x = TwoTensor(a, b) * 1.0
+        x = TwoTensor(a, b).requires_grad_() * 1.0
         loss = ((x @ weight) * 2.0).sum()
     assert not compressor.sites(), compressor.report()
     loss.backward()
