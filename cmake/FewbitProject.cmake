@@ -11,6 +11,12 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 
+# What files of ours include takes longer to compile than what they are. To change one and build again
+# is quicker without it.
+option(FEWBIT_UNITY "Compile several files of a target together" ON)
+set(CMAKE_UNITY_BUILD ${FEWBIT_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+
 find_program(FEWBIT_CCACHE ccache)
 if(FEWBIT_CCACHE)
   # Paths below the project count as relative, so that trees and clones share what was compiled, and
@@ -29,7 +35,6 @@ exec '@FEWBIT_CCACHE@' \"$@\"
 endif()
 
 option(FEWBIT_WARNINGS_AS_ERRORS "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
-option(FEWBIT_UNITY_TESTS "Compile several files of a test together" ON)
 option(FEWBIT_BUILD_FUZZERS "Build the libFuzzer targets (clang only)" OFF)
 set(FEWBIT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 set(FEWBIT_TEST_PREFIX "" CACHE STRING "Put before the name of every test")
@@ -137,12 +142,11 @@ function(fewbit_link_alone name)
 endfunction()
 
 # fewbit_test(NAME [COMPUTES] SOURCES a_test.cpp ... USES target ... [UNSANITIZED Suite.Case ...]):
-# binary NAME_test, its cases one by one in ctest. Files are compiled a few at a time, since what they
-# include takes longer than what they are: each keeps to a namespace of its own. A test that COMPUTES
-# spends its time in its own code, or in templates of ours, and is compiled as the libraries are.
-# In a tree with a sanitizer ctest runs the binary in shards, as starting libtorch there takes longer
-# than most cases, and without the UNSANITIZED ones, which take long and have nothing for a sanitizer
-# that others have not.
+# binary NAME_test, its suites one by one in ctest: starting libtorch takes longer than most cases.
+# Each file keeps to a namespace of its own. A test that COMPUTES spends its time in its own code, or in
+# templates of ours, and is compiled as the libraries are. In a tree with a sanitizer ctest runs the
+# binary in shards, as starting takes longer still, and without the UNSANITIZED cases, which take long
+# and have nothing for a sanitizer that others have not.
 function(fewbit_test name)
   cmake_parse_arguments(ARG "COMPUTES" "" "SOURCES;USES;UNSANITIZED" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
@@ -156,11 +160,22 @@ function(fewbit_test name)
     target_sources(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/seeded_torch.cpp)
     fewbit_precompile(${name}_test fewbit_program_headers)
   endif()
-  set_target_properties(${name}_test PROPERTIES
-    UNITY_BUILD ${FEWBIT_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 6)
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD_BATCH_SIZE 6)
   if(NOT FEWBIT_SANITIZE)
-    gtest_discover_tests(${name}_test
-      TEST_PREFIX "${FEWBIT_TEST_PREFIX}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+    set(suites ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
+    add_custom_command(TARGET ${name}_test POST_BUILD BYPRODUCTS ${suites} VERBATIM
+      COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_test> -D PREFIX=${FEWBIT_TEST_PREFIX}${name}.
+        -D OUTPUT=${suites} -P ${PROJECT_SOURCE_DIR}/cmake/discover_suites.cmake)
+    # Without the binary ctest has one test, which fails.
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake @ONLY CONTENT
+"if(EXISTS [==[@suites@]==])
+  include([==[@suites@]==])
+else()
+  add_test(@FEWBIT_TEST_PREFIX@@name@.NOT_BUILT @name@_NOT_BUILT)
+endif()
+")
+    set_property(DIRECTORY APPEND PROPERTY
+      TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake)
     return()
   endif()
   list(JOIN ARG_UNSANITIZED ":" unsanitized)

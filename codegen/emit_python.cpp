@@ -35,12 +35,6 @@ std::vector<std::string> literals(const std::vector<Number>& values) {
   return items;
 }
 
-std::vector<std::string> code_literals(const Table& table) {
-  std::vector<std::string> items;
-  for (const int code : table.codes) items.push_back(std::to_string(code));
-  return items;
-}
-
 /// Exactly 2^bits: codes that the table does not use decode as the last level.
 std::string levels_text(const Table& table) {
   std::vector<double> levels = table.levels;
@@ -87,7 +81,7 @@ std::string compared_steps(const Table& table) {
   return text;
 }
 
-std::string halving_text(size_t thresholds) {
+std::string triton_halving_text(size_t thresholds) {
   std::string text;
   for (const size_t step : halving_steps(thresholds)) {
     text += fmt::format(
@@ -112,7 +106,7 @@ void add_triton_encode(Values& values, const Table& table) {
     values["TABLE_VALUES"] = constant("LEVELS", "float32");
   } else if (table.thresholds.size() > kMostCompared) {
     file = "triton_halve.py.in";
-    values["STEPS"] = halving_text(table.thresholds.size());
+    values["STEPS"] = triton_halving_text(table.thresholds.size());
     values["TABLE_NAMES"] = ", thresholds, codes_of_intervals";
     values["TABLE_VALUES"] = constant("THRESHOLDS", "float32") + constant("CODES", "int32");
     values["CONSTANTS"] += "# The largest float32 not above each threshold of the table.\n" +

@@ -28,12 +28,6 @@ std::string array_text(const std::string& type, const std::string& name,
   return "inline constexpr " + type + " " + name + "[] = {\n" + comma_list(items, 4) + "};\n";
 }
 
-std::vector<std::string> code_literals(const Table& table) {
-  std::vector<std::string> items;
-  for (const int code : table.codes) items.push_back(std::to_string(code));
-  return items;
-}
-
 std::vector<std::string> parameter_literals(const Table& table) {
   std::vector<std::string> items;
   for (const auto& [name, value] : table.problem.function.parameters) {

@@ -33,6 +33,12 @@ std::vector<std::string> hex_literals(const std::vector<float>& values) {
   return items;
 }
 
+std::vector<std::string> code_literals(const solver::Table& table) {
+  std::vector<std::string> items;
+  for (const int code : table.codes) items.push_back(std::to_string(code));
+  return items;
+}
+
 std::string function_title(const Table& table) {
   std::string text = table.problem.function.name;
   for (const auto& [name, value] : table.problem.function.parameters) {

@@ -16,6 +16,9 @@ std::vector<float> float_levels(const solver::Table& table);
 
 std::vector<std::string> hex_literals(const std::vector<float>& values);
 
+/// The code of each interval.
+std::vector<std::string> code_literals(const solver::Table& table);
+
 /// "gelu", "elu, alpha = 0.5".
 std::string function_title(const solver::Table& table);
 

@@ -13,7 +13,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr const char* kName = "fewbit::activation";
+constexpr const char* kActivation = "fewbit::activation";
 
 /// Keeps the codes, and the table's levels as numbers; x and y may go.
 class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
@@ -30,7 +30,7 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
     }
     if (differentiated_again) {
       refuse_double_backward(dx, dy,
-                             std::string(kName) +
+                             std::string(kActivation) +
                                  ": double backward is not possible: only few bits of f'(x) were "
                                  "kept, and nothing of f''(x); use torch's own activation there");
     }
@@ -56,7 +56,7 @@ at::Tensor value_only(const at::Tensor& x, const ops::ActivationArguments& argum
 }
 
 at::Tensor activation(const at::Tensor& x, const ops::ActivationArguments& arguments) {
-  refuse_forward_mode(kName, x);
+  refuse_forward_mode(kActivation, x);
   if (!needs_gradient(x)) {
     const at::AutoDispatchBelowADInplaceOrView guard;
     return value_only(x, arguments);

@@ -23,7 +23,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr const char* kName = "fewbit::attention";
+constexpr const char* kAttention = "fewbit::attention";
 
 /// The states of the generators that dropout drew from.
 struct Drawn : torch::CustomClassHolder {
@@ -93,7 +93,7 @@ class Attention : public torch::autograd::Function<Attention> {
       if (!result[i].defined()) continue;
       refuse_double_backward(
           result[i], gradients[0],
-          std::string(kName) + ": double backward is not possible; use torch's own there");
+          std::string(kAttention) + ": double backward is not possible; use torch's own there");
     }
     return result;
   }
@@ -112,7 +112,7 @@ class Attention : public torch::autograd::Function<Attention> {
     const auto drawn = c10::static_intrusive_pointer_cast<Drawn>(saved["drawn"].toCapsule());
     const ops::RandomStatesGuard random(drawn->before);
     at::Tensor y = ops::torch_attention(inputs[0], inputs[1], inputs[2], options);
-    TORCH_CHECK(drawn->is_drawn_again(), kName,
+    TORCH_CHECK(drawn->is_drawn_again(), kAttention,
                 ": another thread drew from the random numbers of dropout, in forward or in "
                 "backward; leave aten::scaled_dot_product_attention alone there");
     return y;
@@ -124,8 +124,8 @@ at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::T
                      std::optional<double> scale, bool has_groups) {
   const ops::AttentionOptions options{mask.value_or(at::Tensor()), dropout, is_causal, scale,
                                       has_groups};
-  for (const at::Tensor& x : {query, key, value}) refuse_forward_mode(kName, x);
-  TORCH_CHECK(!mask || !needs_gradient(*mask), kName,
+  for (const at::Tensor& x : {query, key, value}) refuse_forward_mode(kAttention, x);
+  TORCH_CHECK(!mask || !needs_gradient(*mask), kAttention,
               ": attn_mask asks for a gradient, which it gets from torch's own attention alone");
   if (!needs_gradient(query) && !needs_gradient(key) && !needs_gradient(value)) {
     const at::AutoDispatchBelowADInplaceOrView guard;

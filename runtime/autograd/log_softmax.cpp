@@ -13,7 +13,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr const char* kName = "fewbit::log_softmax";
+constexpr const char* kLogSoftmax = "fewbit::log_softmax";
 
 /// Integers of as many bytes, which nobody takes for numbers that stand an error.
 at::ScalarType integer_like(at::ScalarType type) {
@@ -59,14 +59,15 @@ class LogSoftmax : public torch::autograd::Function<LogSoftmax> {
     }
     if (differentiated_again) {
       refuse_double_backward(
-          dx, dy, std::string(kName) + ": double backward is not possible; use torch's own there");
+          dx, dy,
+          std::string(kLogSoftmax) + ": double backward is not possible; use torch's own there");
     }
     return {dx};
   }
 };
 
 at::Tensor log_softmax(const at::Tensor& x, int64_t dim, bool half_to_float) {
-  refuse_forward_mode(kName, x);
+  refuse_forward_mode(kLogSoftmax, x);
   if (!needs_gradient(x)) {
     const at::AutoDispatchBelowADInplaceOrView guard;
     return at::_log_softmax(x, dim, half_to_float);

@@ -17,7 +17,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr const char* kName = "fewbit::randomized_linear";
+constexpr const char* kRandomizedLinear = "fewbit::randomized_linear";
 
 /// Below autograd, and with the types that are there: autocast has had its turn before.
 struct Below {
@@ -52,9 +52,9 @@ class RandomizedLinear : public torch::autograd::Function<RandomizedLinear> {
     compute(*context, gradients[0], result);
     for (size_t i = 0; i < 3 && differentiated_again; ++i) {
       if (!result[i].defined()) continue;
-      refuse_double_backward(
-          result[i], gradients[0],
-          std::string(kName) + ": double backward is not possible; use torch's own linear there");
+      refuse_double_backward(result[i], gradients[0],
+                             std::string(kRandomizedLinear) +
+                                 ": double backward is not possible; use torch's own linear there");
     }
     return result;
   }
@@ -84,8 +84,8 @@ class RandomizedLinear : public torch::autograd::Function<RandomizedLinear> {
 at::Tensor randomized_linear(const at::Tensor& x, const at::Tensor& weight,
                              const std::optional<at::Tensor>& bias, c10::SymInt rows,
                              c10::string_view projection, const at::Tensor& seed) {
-  refuse_forward_mode(kName, x);
-  refuse_forward_mode(kName, weight);
+  refuse_forward_mode(kRandomizedLinear, x);
+  refuse_forward_mode(kRandomizedLinear, weight);
   if (!needs_gradient(weight)) return at::linear(x, weight, bias);
   return RandomizedLinear::apply(x, weight, bias,
                                  Projected{std::move(rows), std::string(projection), seed});

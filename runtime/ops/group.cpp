@@ -50,10 +50,10 @@ struct GroupCpu {
 
 // Shapes without data, sizes symbolic.
 
-std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, int64_t bits, int64_t group,
-                                                 c10::string_view rounding,
-                                                 const std::optional<at::Tensor>& seed,
-                                                 int64_t offset) {
+std::tuple<at::Tensor, at::Tensor> encode_group_shapes(const at::Tensor& x, int64_t bits,
+                                                       int64_t group, c10::string_view rounding,
+                                                       const std::optional<at::Tensor>& seed,
+                                                       int64_t offset) {
   const kernels::GroupFormat format =
       check_group_encoding(at::kMeta, x, {bits, group, rounding, seed, offset});
   const c10::SymInt count = x.sym_numel();
@@ -61,10 +61,10 @@ std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, int64_t bi
           empty_constants(group_count(count, group), format.type, x.options())};
 }
 
-at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants, c10::SymInt count,
-                         int64_t bits, int64_t group, c10::string_view rounding,
-                         at::ScalarType dtype, const std::optional<at::Tensor>& seed,
-                         int64_t offset) {
+at::Tensor decode_group_shapes(const at::Tensor& codes, const at::Tensor& constants,
+                               c10::SymInt count, int64_t bits, int64_t group,
+                               c10::string_view rounding, at::ScalarType dtype,
+                               const std::optional<at::Tensor>& seed, int64_t offset) {
   check_group_decoding(at::kMeta, codes, constants, count, {bits, group, rounding, seed, offset},
                        dtype);
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
@@ -78,8 +78,8 @@ TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
 }
 
 TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
-  m.impl("group_encode", encode_shapes);
-  m.impl("group_decode", decode_shapes);
+  m.impl("group_encode", encode_group_shapes);
+  m.impl("group_decode", decode_group_shapes);
 }
 
 std::tuple<at::Tensor, at::Tensor> group_encode(const at::Tensor& x, int64_t bits, int64_t group,

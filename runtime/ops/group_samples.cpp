@@ -62,21 +62,21 @@ struct SamplesCpu {
 
 // Shapes without data, sizes symbolic.
 
-std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, const at::Tensor& bits,
-                                                 c10::SymInt bytes, int64_t group,
-                                                 c10::string_view rounding,
-                                                 const std::optional<at::Tensor>& seed,
-                                                 int64_t offset) {
+std::tuple<at::Tensor, at::Tensor> encode_sample_shapes(const at::Tensor& x, const at::Tensor& bits,
+                                                        c10::SymInt bytes, int64_t group,
+                                                        c10::string_view rounding,
+                                                        const std::optional<at::Tensor>& seed,
+                                                        int64_t offset) {
   const auto [format, count] =
       check_sample_encoding(at::kMeta, x, bits, group, rounding, seed, offset);
   return {at::empty_symint({std::move(bytes)}, x.options().dtype(at::kByte)),
           empty_constants(sample_group_count(bits, count, group), format.type, x.options())};
 }
 
-at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants,
-                         const at::Tensor& bits, c10::SymInt count, int64_t group,
-                         c10::string_view rounding, at::ScalarType dtype,
-                         const std::optional<at::Tensor>& seed, int64_t offset) {
+at::Tensor decode_sample_shapes(const at::Tensor& codes, const at::Tensor& constants,
+                                const at::Tensor& bits, c10::SymInt count, int64_t group,
+                                c10::string_view rounding, at::ScalarType dtype,
+                                const std::optional<at::Tensor>& seed, int64_t offset) {
   check_sample_decoding(at::kMeta, codes, constants, bits, count, group, rounding, dtype, seed,
                         offset);
   return at::empty_symint({bits.sym_numel(), std::move(count)}, codes.options().dtype(dtype));
@@ -90,8 +90,8 @@ TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
 }
 
 TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
-  m.impl("group_encode_samples", encode_shapes);
-  m.impl("group_decode_samples", decode_shapes);
+  m.impl("group_encode_samples", encode_sample_shapes);
+  m.impl("group_decode_samples", decode_sample_shapes);
 }
 
 std::tuple<at::Tensor, at::Tensor> group_encode_samples(const at::Tensor& x, const at::Tensor& bits,

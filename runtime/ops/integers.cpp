@@ -68,13 +68,13 @@ struct IntegersCpu {
 
 // Shapes without data, sizes symbolic.
 
-at::Tensor encode_shapes(const at::Tensor& x, int64_t minimum, int64_t bits) {
+at::Tensor encode_integer_shapes(const at::Tensor& x, int64_t minimum, int64_t bits) {
   const IntegerFormat format = check_integer_encoding(at::kMeta, x, minimum, bits);
   return empty_codes(x.sym_numel(), format.bits, x.options());
 }
 
-at::Tensor decode_shapes(const at::Tensor& codes, c10::SymInt count, int64_t minimum, int64_t bits,
-                         at::ScalarType dtype) {
+at::Tensor decode_integer_shapes(const at::Tensor& codes, c10::SymInt count, int64_t minimum,
+                                 int64_t bits, at::ScalarType dtype) {
   check_integer_decoding(at::kMeta, codes, count, minimum, bits, dtype);
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
@@ -99,8 +99,8 @@ TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
 }
 
 TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
-  m.impl("integer_encode", encode_shapes);
-  m.impl("integer_decode", decode_shapes);
+  m.impl("integer_encode", encode_integer_shapes);
+  m.impl("integer_decode", decode_integer_shapes);
   m.impl("sign_encode", encode_mask_shapes);
   m.impl("sign_decode", decode_mask_shapes);
 }

@@ -65,17 +65,18 @@ struct RotatedCpu {
 
 // Shapes without data, sizes symbolic.
 
-std::tuple<at::Tensor, at::Tensor> encode_shapes(const at::Tensor& x, int64_t bits, int64_t group,
-                                                 int64_t states, const at::Tensor& seed, int64_t) {
+std::tuple<at::Tensor, at::Tensor> encode_rotated_shapes(const at::Tensor& x, int64_t bits,
+                                                         int64_t group, int64_t states,
+                                                         const at::Tensor& seed, int64_t) {
   check_device(kRotatedEncode, "x", x, at::kMeta);
   const RotatedCodes form{bits, group, states};
   const kernels::ElementType type = check_rotated_encoding(x, form, seed);
   return empty_rotated(x.sym_numel(), form, type, x.options());
 }
 
-at::Tensor decode_shapes(const at::Tensor& codes, const at::Tensor& constants, c10::SymInt count,
-                         int64_t bits, int64_t group, int64_t states, at::ScalarType dtype,
-                         const at::Tensor& seed, int64_t) {
+at::Tensor decode_rotated_shapes(const at::Tensor& codes, const at::Tensor& constants,
+                                 c10::SymInt count, int64_t bits, int64_t group, int64_t states,
+                                 at::ScalarType dtype, const at::Tensor& seed, int64_t) {
   check_device(kRotatedDecode, "codes", codes, at::kMeta);
   check_rotated_decoding(codes, constants, count, {bits, group, states}, dtype, seed);
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
@@ -89,8 +90,8 @@ TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
 }
 
 TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
-  m.impl("rotated_encode", encode_shapes);
-  m.impl("rotated_decode", decode_shapes);
+  m.impl("rotated_encode", encode_rotated_shapes);
+  m.impl("rotated_decode", decode_rotated_shapes);
 }
 
 std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const RotatedCodes& form,

@@ -46,13 +46,13 @@ std::vector<float> floats_of(const std::vector<double>& values) {
   return floats;
 }
 
-Table::Steps steps_of(const StepFunction& steps) {
+Table::Steps arrays_of(const StepFunction& steps) {
   std::vector<int64_t> codes(steps.codes.begin(), steps.codes.end());
   if (steps.nan_code != steps.codes[0]) codes.push_back(steps.nan_code);
   return {steps.thresholds, std::move(codes), steps.levels, steps.even};
 }
 
-Table::Steps steps_of(const TableData& data) {
+Table::Steps arrays_of(const TableData& data) {
   std::vector<int64_t> codes(data.interval_codes.begin(), data.interval_codes.end());
   if (data.nan_code) codes.push_back(*data.nan_code);
   return {{data.thresholds.begin(), data.thresholds.end()},
@@ -78,11 +78,11 @@ Table::Table(TableData data) {
   State state;
   if (const auto steps = exact_steps(data, at::kFloat)) {
     for (const at::ScalarType type : {at::kDouble, at::kBFloat16, at::kHalf}) {
-      state.others[type] = steps_of(*exact_steps(data, type));
+      state.others[type] = arrays_of(*exact_steps(data, type));
     }
     set_steps(data, *steps);
   }
-  state.floats = steps_of(data);
+  state.floats = arrays_of(data);
   state.data = std::move(data);
   state_ = std::make_shared<const State>(std::move(state));
 }

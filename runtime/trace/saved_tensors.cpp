@@ -62,14 +62,14 @@ class UserStack {
 namespace {
 
 // Without a destructor of its own, so that uses that end after it (static ones) may still ask.
-thread_local const UserStack* this_thread = nullptr;
+thread_local const UserStack* stack_of_thread = nullptr;
 
 struct Owner {
   std::shared_ptr<UserStack> stack = std::make_shared<UserStack>();
-  Owner() { this_thread = stack.get(); }
+  Owner() { stack_of_thread = stack.get(); }
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
-  ~Owner() { this_thread = nullptr; }
+  ~Owner() { stack_of_thread = nullptr; }
 };
 
 }  // namespace
@@ -80,7 +80,7 @@ const std::shared_ptr<UserStack>& UserStack::of_this_thread() {
 }
 
 bool UserStack::is_of_this_thread() const noexcept {
-  return this_thread == this;
+  return stack_of_thread == this;
 }
 
 void UserStack::open(std::shared_ptr<SavedTensorUser> user) {

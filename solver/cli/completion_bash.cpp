@@ -8,7 +8,7 @@ namespace fewbit::solver {
 
 namespace {
 
-constexpr const char* kHead =
+constexpr const char* kBashHead =
     R"(# bash completion for fewbit-solve, written by fewbit-solve --completion bash
 
 # _fewbit_solve_offer: what of $words, $before_file, $files and $folders goes on from $cur.
@@ -51,7 +51,7 @@ _fewbit_solve() {
       )";
 
 // After "case $word in", the names of the commands.
-constexpr const char* kMiddle = R"() command=$word ;;
+constexpr const char* kBashMiddle = R"() command=$word ;;
     esac
     break
   done
@@ -62,7 +62,7 @@ constexpr const char* kMiddle = R"() command=$word ;;
   case "$command $prev" in
 )";
 
-constexpr const char* kTail = R"(  esac
+constexpr const char* kBashTail = R"(  esac
   _fewbit_solve_offer
   # Readline replaces only what follows the last of these characters.
   [[ $COMP_WORDBREAKS == *:* ]] && breaks+=':'
@@ -125,10 +125,10 @@ std::string bash_completion(const std::vector<CommandModel>& program) {
   for (const auto& command : program) {
     if (!command.name.empty()) commands.push_back(command.name);
   }
-  std::string text = kHead + fmt::format("{}", fmt::join(commands, " | ")) + kMiddle;
+  std::string text = kBashHead + fmt::format("{}", fmt::join(commands, " | ")) + kBashMiddle;
   for (const auto& command : program) text += cases_of(command);
   for (const auto& command : program) text += rest_of(command, commands);
-  return text + kTail;
+  return text + kBashTail;
 }
 
 }  // namespace fewbit::solver

@@ -8,7 +8,7 @@ namespace fewbit::solver {
 
 namespace {
 
-constexpr const char* kHead =
+constexpr const char* kFishHead =
     R"(# fish completion for fewbit-solve, written by fewbit-solve --completion fish
 
 # Names of files behind a word such as "samples:".
@@ -30,7 +30,7 @@ end
 complete -c fewbit-solve -f
 )";
 
-std::string quoted(const std::string& text) {
+std::string fish_quoted(const std::string& text) {
   std::string result;
   for (const char c : text) {
     if (c == '\'' || c == '\\') result += '\\';
@@ -56,13 +56,13 @@ std::string values_text(const OptionModel& option) {
 std::string lines_of(const CommandModel& command, const std::string& condition) {
   std::string text;
   for (const auto& option : command.options) {
-    text += "complete -c fewbit-solve -n " + quoted(condition);
+    text += "complete -c fewbit-solve -n " + fish_quoted(condition);
     for (const auto& name : option.names) {
       if (option.positional) break;
       text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (!option.value.empty()) text += values_text(option);
-    text += " -d " + quoted(option.help) + "\n";
+    text += " -d " + fish_quoted(option.help) + "\n";
   }
   return text;
 }
@@ -75,14 +75,15 @@ std::string fish_completion(const std::vector<CommandModel>& program) {
     if (!command.name.empty()) names += " " + command.name;
   }
   const std::string alone = "not __fish_seen_subcommand_from" + names;
-  std::string text = kHead;
+  std::string text = kFishHead;
   for (const auto& command : program) {
     if (command.name.empty()) {
       text += lines_of(command, alone);
       continue;
     }
-    text += fmt::format("complete -c fewbit-solve -n {} -a {} -d {}\n",
-                        quoted("__fish_is_first_token"), command.name, quoted(command.help));
+    text +=
+        fmt::format("complete -c fewbit-solve -n {} -a {} -d {}\n",
+                    fish_quoted("__fish_is_first_token"), command.name, fish_quoted(command.help));
     text += lines_of(command, "__fish_seen_subcommand_from " + command.name);
   }
   return text;

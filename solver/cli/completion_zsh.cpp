@@ -8,7 +8,7 @@ namespace fewbit::solver {
 
 namespace {
 
-constexpr const char* kHead = R"(#compdef fewbit-solve
+constexpr const char* kZshHead = R"(#compdef fewbit-solve
 # zsh completion for fewbit-solve, written by fewbit-solve --completion zsh
 
 # Words, of which one that ends in a colon goes on with the name of a file.
@@ -28,7 +28,7 @@ _fewbit_solve() {
   local -a commands=(
 )";
 
-constexpr const char* kMiddle = R"(  )
+constexpr const char* kZshMiddle = R"(  )
   local command=
   if (( CURRENT > 2 )) && (( ${+commands[(r)$words[2]:*]} )) && [[ -n ${commands[(r)$words[2]:*]} ]]; then
     command=$words[2]
@@ -38,7 +38,7 @@ constexpr const char* kMiddle = R"(  )
   case $command in
 )";
 
-constexpr const char* kTail = R"(  esac
+constexpr const char* kZshTail = R"(  esac
 }
 
 if [[ $funcstack[1] == _fewbit-solve ]]; then
@@ -105,14 +105,14 @@ std::string arguments_of(const CommandModel& command) {
 }  // namespace
 
 std::string zsh_completion(const std::vector<CommandModel>& program) {
-  std::string text = kHead;
+  std::string text = kZshHead;
   for (const auto& command : program) {
     if (command.name.empty()) continue;
     text += fmt::format("    '{}:{}'\n", command.name, escaped(command.help, ":"));
   }
-  text += kMiddle;
+  text += kZshMiddle;
   for (const auto& command : program) text += arguments_of(command);
-  return text + kTail;
+  return text + kZshTail;
 }
 
 }  // namespace fewbit::solver

@@ -15,7 +15,7 @@ namespace {
 
 using codegen::Language;
 
-struct Options {
+struct EmitArguments {
   std::string file;
   std::string language = "cpp";
   std::string name_space;
@@ -34,7 +34,7 @@ Language language_of(const std::string& text) {
   throw UsageError("--lang: '" + text + "' is not accepted; expected cpp, cuda, torch or triton");
 }
 
-void check(const Options& options, Language language) {
+void check(const EmitArguments& options, Language language) {
   if (options.name_space.empty()) return;
   try {
     codegen::check_namespace(options.name_space, language);
@@ -43,7 +43,7 @@ void check(const Options& options, Language language) {
   }
 }
 
-int run(const Options& options) {
+int run_emit(const EmitArguments& options) {
   const Language language = language_of(options.language);
   check(options, language);
   check_not_input("-o", options.output, {options.file});
@@ -55,7 +55,7 @@ int run(const Options& options) {
 }  // namespace
 
 Subcommand add_emit(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EmitArguments>();
   CLI::App* command = app.add_subcommand(
       "emit", "Turn a table into one self-contained file of C++, CUDA or Python");
   command->add_option("FILE", options->file, "A table")->required();
@@ -87,7 +87,7 @@ Examples:
   fewbit-solve emit layer0.json --lang torch -o layer0.py
       from layer0 import Activation, activation        # in Python
   fewbit-solve emit layer0.json --lang triton -o -)");
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return run_emit(*options); }};
 }
 
 }  // namespace fewbit::solver

@@ -13,12 +13,12 @@ namespace fewbit::solver {
 
 namespace {
 
-struct Options {
+struct HelpArguments {
   std::string topic;
   bool markdown = false;
 };
 
-int run(const CLI::App& app, const CLI::App& command, const Options& options) {
+int run_help(const CLI::App& app, const CLI::App& command, const HelpArguments& options) {
   if (options.markdown && options.topic != "expressions") {
     throw UsageError("--markdown is for one page: fewbit-solve help expressions --markdown");
   }
@@ -33,7 +33,7 @@ int run(const CLI::App& app, const CLI::App& command, const Options& options) {
 }  // namespace
 
 Subcommand add_help(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<HelpArguments>();
   CLI::App* command = app.add_subcommand("help", "Explain a topic or a command");
   command->add_option("TOPIC", options->topic, "A topic or the name of a command")->type_name("");
   command->add_flag("--markdown", options->markdown, "The page on expressions as docs/ has it");
@@ -42,7 +42,7 @@ Examples:
   fewbit-solve help expressions
   fewbit-solve help results
   fewbit-solve help verify)");
-  return {command, [&app, command, options] { return run(app, *command, *options); }};
+  return {command, [&app, command, options] { return run_help(app, *command, *options); }};
 }
 
 }  // namespace fewbit::solver

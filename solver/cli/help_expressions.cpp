@@ -74,7 +74,7 @@ Grid functions() {
   return grid;
 }
 
-std::string range_of(const ParameterInfo& p) {
+std::string named_range(const ParameterInfo& p) {
   return fmt::format("{} in {}{}, {}]", p.name, p.lo_open ? "(" : "[", shortest(p.lo),
                      shortest(p.hi));
 }
@@ -86,7 +86,7 @@ Grid registered() {
     std::string ranges;
     for (const ParameterInfo& p : info.parameters) {
       arguments += ", " + p.name + "=" + shortest(p.initial);
-      ranges += (ranges.empty() ? "" : ", ") + range_of(p);
+      ranges += (ranges.empty() ? "" : ", ") + named_range(p);
     }
     std::string call = code(info.name + "(" + arguments + ")");
     for (const std::string& alias : info.aliases) call += ", also " + code(alias);

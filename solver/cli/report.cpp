@@ -30,7 +30,7 @@ namespace fewbit::solver {
 
 namespace {
 
-struct Options {
+struct ReportArguments {
   std::vector<std::string> files;
   std::string functions;
   std::vector<std::string> expressions;
@@ -49,7 +49,7 @@ struct Options {
 
 enum class Format { markdown, csv, html };
 
-Format format_of(const Options& options) {
+Format format_of(const ReportArguments& options) {
   std::string name = options.format;
   if (name.empty()) name = std::filesystem::path(options.output).extension().string();
   if (name.starts_with('.')) name.erase(0, 1);
@@ -61,7 +61,7 @@ Format format_of(const Options& options) {
                    "' is not accepted; expected md, csv or html");
 }
 
-Order order_of(const Options& options) {
+Order order_of(const ReportArguments& options) {
   constexpr std::array<std::pair<std::string_view, Order>, 5> kOrders{{{"error", Order::error},
                                                                        {"bias", Order::bias},
                                                                        {"gap", Order::gap},
@@ -94,7 +94,7 @@ std::vector<std::string> function_list(const std::string& text) {
 }
 
 /// The functions of one's own come first; without any and without --fn, all built-in ones.
-std::vector<FunctionSpec> functions_of(const Options& options) {
+std::vector<FunctionSpec> functions_of(const ReportArguments& options) {
   if (options.expressions.size() != options.names.size()) {
     throw UsageError("--expr and --name go together: a name for each expression");
   }
@@ -113,7 +113,7 @@ std::vector<FunctionSpec> functions_of(const Options& options) {
   return functions;
 }
 
-Study study_of(const Options& options) {
+Study study_of(const ReportArguments& options) {
   Study study;
   study.functions = functions_of(options);
   study.levels = parse_bits_list(options.bits);
@@ -139,7 +139,7 @@ std::string place_of(const std::string& weight) {
   return weight.substr(weight.find(':') + 1);
 }
 
-std::vector<Result> solved(const Study& study, const Options& options) {
+std::vector<Result> solved(const Study& study, const ReportArguments& options) {
   Progress line("solving");
   auto results =
       solve_all(problems_of(study), [&](size_t done, size_t total) { line(done, total); });
@@ -193,7 +193,7 @@ std::vector<Section> regret_part(const Study& study) {
   return regret_sections(regret, found);
 }
 
-int run(const Options& options, const std::string& command_line) {
+int run_report(const ReportArguments& options, const std::string& command_line) {
   const Format format = format_of(options);
   const Order order = order_of(options);
   const Study study = options.files.empty() ? study_of(options) : Study{};
@@ -237,10 +237,10 @@ void refuse_problems(const CLI::App& command) {
 }  // namespace
 
 Subcommand add_report(CLI::App& app, const std::string& command_line) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportArguments>();
   CLI::App* command = app.add_subcommand(
       "report", "Compare tables: errors, gaps, pictures, as Markdown, CSV or HTML");
-  Options& to = *options;
+  ReportArguments& to = *options;
   const auto add = [&](const char* name, const char* value, auto& place, const char* help) {
     auto* option = command->add_option(name, place, help)->type_name(value);
     if (option->get_items_expected_max() > 1) option->allow_extra_args(false);
@@ -274,7 +274,7 @@ Examples:
   fewbit-solve report --table1 --regret -o report.html)");
   return {command, [options, command, command_line] {
             if (!options->files.empty()) refuse_problems(*command);
-            return run(*options, command_line);
+            return run_report(*options, command_line);
           }};
 }
 

@@ -13,13 +13,13 @@ namespace fewbit::solver {
 
 namespace {
 
-struct Options {
+struct ShowArguments {
   std::string file;
   std::string output;
   bool picture = false;
 };
 
-int run(const Options& options) {
+int run_show(const ShowArguments& options) {
   check_not_input("-o", options.output, {options.file});
   check_output(options.output);
   const Table table = read_table(options.file);
@@ -36,7 +36,7 @@ int run(const Options& options) {
 }  // namespace
 
 Subcommand add_show(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ShowArguments>();
   CLI::App* command = app.add_subcommand("show", "Print a table from its file, or draw it");
   command->add_option("FILE", options->file, "A table")->required()->type_name("");
   command->add_flag("--svg", options->picture, "A picture instead of text");
@@ -45,7 +45,7 @@ Subcommand add_show(CLI::App& app) {
   command->footer(R"(Examples:
   fewbit-solve show tables/gelu/levels_uniform_b3.json
   fewbit-solve show tables/gelu/levels_uniform_b3.json --svg -o gelu.svg)");
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return run_show(*options); }};
 }
 
 }  // namespace fewbit::solver

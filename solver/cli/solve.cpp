@@ -21,7 +21,7 @@ namespace fewbit::solver {
 
 namespace {
 
-struct Options {
+struct SolveArguments {
   std::string function;
   std::string expression;
   std::string name;
@@ -45,7 +45,7 @@ FunctionSpec usage(const Read& read) {
   }
 }
 
-FunctionSpec function_of(const Options& options) {
+FunctionSpec function_of(const SolveArguments& options) {
   const bool custom = !options.expression.empty() || !options.name.empty();
   if (custom && !options.function.empty()) {
     throw UsageError(options.expression.empty() ? "--name goes with --expr, not with --fn"
@@ -64,7 +64,7 @@ FunctionSpec function_of(const Options& options) {
 }
 
 /// The most levels of each table.
-std::vector<int> sizes_of(const Options& options) {
+std::vector<int> sizes_of(const SolveArguments& options) {
   if (options.bits.empty() == options.levels.empty()) {
     throw UsageError(options.bits.empty() ? "no size given; expected --bits (1 to 8, or a range or "
                                             "list: 1-4) or --levels (2 to 256, likewise)"
@@ -74,7 +74,7 @@ std::vector<int> sizes_of(const Options& options) {
 }
 
 /// All but the size; samples that the weight is a histogram of go to `samples`.
-Problem problem_of(const Options& options, FunctionSpec function,
+Problem problem_of(const SolveArguments& options, FunctionSpec function,
                    std::shared_ptr<Samples>& samples) {
   Problem problem;
   problem.function = std::move(function);
@@ -139,7 +139,7 @@ void warn_of_gap(const Table& table) {
       table.problem.levels, table.relative_gap);
 }
 
-int run(const Options& options) {
+int run_solve(const SolveArguments& options) {
   FunctionSpec function = function_of(options);
   const std::vector<int> levels = sizes_of(options);
   SolveOutput output = options.output;
@@ -161,11 +161,11 @@ int run(const Options& options) {
 }  // namespace
 
 Subcommand add_solve(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SolveArguments>();
   const auto add = [&](const char* name, const char* value, std::string& place, const char* help) {
     app.add_option(name, place, help)->type_name(value);
   };
-  Options& to = *options;
+  SolveArguments& to = *options;
   add("--fn", "FUNCTION", to.function, "Built-in function, with parameters: gelu, elu:alpha=0.5");
   add("--expr", "EXPRESSION", to.expression, "A function of your own in terms of x");
   add("--name", "NAME", to.name, "What to call it");
@@ -191,7 +191,7 @@ Subcommand add_solve(CLI::App& app) {
   add("-o,--output", "PATH", to.output.table,
       "Write the table as JSON, - for standard output; several: gelu_{bits}.json");
   add("--svg", "PATH", to.output.picture, "Write a picture of the table, likewise");
-  return {&app, [options] { return run(*options); }};
+  return {&app, [options] { return run_solve(*options); }};
 }
 
 }  // namespace fewbit::solver

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 /// Work is no limit for shipped tables, the gap is.
 constexpr double kNoHurry = 600.0;
 
-struct Options {
+struct TablesArguments {
   std::string folder;
   bool check = false;
 };
@@ -104,7 +104,7 @@ void tell(const std::string& text) {
 }
 
 /// The folder itself may be new, the one that it is in not; checking needs one that is there.
-void check_folder(const Options& options) {
+void check_folder(const TablesArguments& options) {
   std::error_code status;
   const fs::path folder = options.folder;
   if (fs::is_directory(folder, status)) return;
@@ -113,7 +113,7 @@ void check_folder(const Options& options) {
   if (fs::exists(folder, status)) throw Error("is not a folder", options.folder);
 }
 
-int run(const Options& options) {
+int run_tables(const TablesArguments& options) {
   check_folder(options);
   const fs::path folder = options.folder;
   const Files files = solve_shipped();
@@ -138,7 +138,7 @@ int run(const Options& options) {
 }  // namespace
 
 Subcommand add_tables(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TablesArguments>();
   CLI::App* command = app.add_subcommand("tables", "Solve the whole shipped set");
   command->add_option("-o,--output", options->folder, "The folder of the tables")
       ->required()
@@ -150,7 +150,7 @@ where it does not exist; the folder that it is in must.
 Examples:
   fewbit-solve tables -o tables
   fewbit-solve tables -o tables --check)");
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return run_tables(*options); }};
 }
 
 }  // namespace fewbit::solver

@@ -19,7 +19,7 @@ namespace fewbit::solver {
 
 namespace {
 
-struct Options {
+struct VerifyArguments {
   std::vector<std::string> files;
   bool verbose = false;
   bool canonical = false;
@@ -59,7 +59,7 @@ std::string text_of(const std::string& file, const Verdict& verdict, bool verbos
   return text + "\n" + (verbose ? details : "");
 }
 
-int run(const Options& options) {
+int run_verify(const VerifyArguments& options) {
   std::vector<Verdict> verdicts(options.files.size());
   {
     Progress progress("verifying");
@@ -81,7 +81,7 @@ int run(const Options& options) {
 }  // namespace
 
 Subcommand add_verify(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<VerifyArguments>();
   CLI::App* command = app.add_subcommand(
       "verify", "Prove tables again with code that shares nothing with the search");
   command->add_option("FILE", options->files, "Tables")->required()->type_name("");
@@ -109,7 +109,7 @@ Examples:
   fewbit-solve verify tables/gelu/*.json
   fewbit-solve verify -v gelu.json
   fewbit-solve verify --canonical --quiet tables/*/*.json)");
-  return {command, [options] { return run(*options); }};
+  return {command, [options] { return run_verify(*options); }};
 }
 
 }  // namespace fewbit::solver

@@ -26,7 +26,7 @@ int negated(TapeBuilder& tape, int index) {
 }
 
 /// -u is written as a product when u is: -1.702*x. The sign goes to its constant.
-int opposite(TapeBuilder& tape, int index) {
+int negation(TapeBuilder& tape, int index) {
   const Node node = tape[index];
   const bool scaled = node.op == Op::multiply && tape[node.a].op == Op::constant;
   if (!scaled) return negated(tape, index);
@@ -48,7 +48,7 @@ int add_rewritten(TapeBuilder& tape, const Node& node) {
     const Node above = tape[node.a];
     if (u >= 0 && above.op == Op::exp && above.a == u) return tape.apply(Op::sigmoid, u);
     if (u >= 0) {
-      const int sigmoid = tape.apply(Op::sigmoid, opposite(tape, u));
+      const int sigmoid = tape.apply(Op::sigmoid, negation(tape, u));
       return is_one(above) ? sigmoid : tape.apply(Op::multiply, node.a, sigmoid);
     }
   }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
+#include "base/infinity.hpp"
 #include "expression/derivative.hpp"
 #include "functions/registry.hpp"
 #include "weights/discrete.hpp"
@@ -13,8 +13,6 @@
 namespace fewbit::solver {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Outside of the active part f' stays this close to its end value, relative to its swing.
 constexpr double kQuiet = 0.004;

@@ -108,7 +108,7 @@ std::string figure_of(const Figure& figure) {
   return text + "</figure>\n";
 }
 
-std::string section_of(const Section& section) {
+std::string html_of(const Section& section) {
   std::string text = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", escape_xml(section.id),
                                  escape_xml(section.title));
   for (const auto& note : section.notes) text += "<p>" + escape_xml(note) + "</p>\n";
@@ -145,7 +145,7 @@ std::string to_html(const Document& document) {
   for (const auto& section : document.sections) text += link_to(section.id, section.title);
   if (!document.provenance.empty()) text += link_to("provenance", "Provenance");
   text += "</nav>\n</header>\n<main>\n";
-  for (const auto& section : document.sections) text += section_of(section);
+  for (const auto& section : document.sections) text += html_of(section);
   if (!document.provenance.empty()) text += provenance_of(document);
   return text + "</main>\n<footer></footer>\n</body>\n</html>\n";
 }

@@ -62,7 +62,7 @@ std::string details_of(const Figure& figure) {
                      escape_xml(figure.title), escape_xml(figure.caption), grid_of(figure.details));
 }
 
-std::string section_of(const Section& section) {
+std::string markdown_of(const Section& section) {
   std::string text = "\n## " + section.title + "\n";
   for (const auto& note : section.notes) text += "\n" + note + "\n";
   if (!section.grid.rows.empty()) text += "\n" + grid_of(section.grid);
@@ -77,7 +77,7 @@ std::string section_of(const Section& section) {
 std::string to_markdown(const Document& document) {
   std::string text = "# " + document.title + "\n\n" + document.summary + "\n";
   for (const auto& section : document.sections) {
-    if (!section.grid.rows.empty() || !section.notes.empty()) text += section_of(section);
+    if (!section.grid.rows.empty() || !section.notes.empty()) text += markdown_of(section);
   }
   if (document.provenance.empty()) return text;
   text += "\n## Provenance\n\n";

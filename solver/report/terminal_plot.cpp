@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRows = 15;
 constexpr int kHigh = kRows * 4;  // braille: 2 x 4 dots in a character
-constexpr int kMargin = 8;
+constexpr int kAxisWidth = 8;
 constexpr int kLeast = 40;
 
 constexpr const char* kCurveColour = "\033[36m";
@@ -104,8 +104,8 @@ class Plot {
 
   std::string label(int row) const {
     const double y = row == 0 ? curve_.y_max : row == kRows - 1 ? curve_.y_min : NAN;
-    if (std::isnan(y)) return std::string(kMargin, ' ');
-    return fmt::format("{:>{}}", short_number(y, 3), kMargin);
+    if (std::isnan(y)) return std::string(kAxisWidth, ' ');
+    return fmt::format("{:>{}}", short_number(y, 3), kAxisWidth);
   }
 
  private:
@@ -123,7 +123,7 @@ std::string trimmed(std::string line) {
 }  // namespace
 
 std::string terminal_plot(const Curve& curve, bool colour, int width) {
-  const int columns = std::max(width, kLeast) - kMargin - 2;
+  const int columns = std::max(width, kLeast) - kAxisWidth - 2;
   const Plot plot(curve, columns);
   Canvas canvas(columns);
   plot.draw_curve(canvas);
@@ -132,7 +132,7 @@ std::string terminal_plot(const Curve& curve, bool colour, int width) {
   for (int row = 0; row < kRows; ++row) {
     text += trimmed(plot.label(row) + " ┤" + canvas.row(row, colour));
   }
-  std::string axis = std::string(kMargin, ' ') + " └";
+  std::string axis = std::string(kAxisWidth, ' ') + " └";
   for (int i = 0; i < columns; ++i) {
     axis += i == 0 || i == columns / 2 || i == columns - 1 ? "┴" : "─";
   }
@@ -141,9 +141,9 @@ std::string terminal_plot(const Curve& curve, bool colour, int width) {
   const std::string middle = short_number((curve.lo + curve.hi) / 2, 3);
   const std::string right = short_number(curve.hi, 3);
   const int side = columns / 3;
-  text +=
-      trimmed(std::string(kMargin + 2, ' ') + fmt::format("{:<{}}{:^{}}{:>{}}", left, side, middle,
-                                                          columns - 2 * side, right, side));
+  text += trimmed(std::string(kAxisWidth + 2, ' ') + fmt::format("{:<{}}{:^{}}{:>{}}", left, side,
+                                                                 middle, columns - 2 * side, right,
+                                                                 side));
   return text;
 }
 

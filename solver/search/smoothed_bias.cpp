@@ -24,14 +24,14 @@ double smooth_at(const StepFunction& step, const SmoothingNode& node) {
 }
 
 // Rounding of sums of levels is no bias: the same files on every machine.
-constexpr double kRounding = 1e-14;
+constexpr double kNoSpread = 1e-14;
 
 double rms(const std::vector<SmoothingNode>& nodes, const std::vector<double>& bias,
            const std::vector<double>& levels) {
   double sum = 0.0;
   for (size_t j = 0; j < nodes.size(); ++j) sum += nodes[j].mass * bias[j] * bias[j];
   const double largest = std::max(std::abs(levels.front()), std::abs(levels.back()));
-  return sum < std::pow(kRounding * largest, 2) ? 0.0 : std::sqrt(sum);
+  return sum < std::pow(kNoSpread * largest, 2) ? 0.0 : std::sqrt(sum);
 }
 
 // Where f' crosses `level`.

@@ -23,8 +23,8 @@ using Json = nlohmann::ordered_json;
 /// A JSON value that knows its place, for the messages.
 class Reader {
  public:
-  Reader(const Json& json, const std::string& file, std::string field)
-      : json_(json), file_(file), field_(std::move(field)) {}
+  Reader(const Json& value, const std::string& file, std::string field)
+      : json_(value), file_(file), field_(std::move(field)) {}
 
   [[noreturn]] void fail(const std::string& message) const { throw Error(message, file_, field_); }
 

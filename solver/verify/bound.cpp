@@ -23,14 +23,13 @@
 // number per cut stays about the same; sweep.cpp says what a step costs.
 
 #include <cmath>
-#include <limits>
 
+#include "base/infinity.hpp"
 #include "verify/program.hpp"
 
 namespace fewbit::solver {
 
 namespace {
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kMaxRounds = 40;
 }  // namespace
 

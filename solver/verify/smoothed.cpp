@@ -17,7 +17,6 @@ namespace fewbit::solver {
 
 namespace {
 
-using Eigen::Index;
 using Eigen::VectorXd;
 
 constexpr int kSteps = 40;
@@ -30,7 +29,7 @@ class SmoothedCheck {
       : table_(table),
         findings_(findings),
         objective_(table.problem, axis),
-        cuts_(static_cast<Index>(table.thresholds.size())),
+        cuts_(static_cast<Eigen::Index>(table.thresholds.size())),
         point_(table) {}
 
   void run() {
@@ -42,7 +41,7 @@ class SmoothedCheck {
       findings_.add("stationary", rounded || table_.residual > 0.0, "not checked: no minimum near");
       return;
     }
-    for (Index i = 0; i < cuts_; ++i) compare_threshold(static_cast<size_t>(i));
+    for (Eigen::Index i = 0; i < cuts_; ++i) compare_threshold(static_cast<size_t>(i));
     for (size_t j = 0; j < table_.levels.size(); ++j) compare_level(j);
     findings_.add("stationary", rounded || distance_ >= 0.1 * table_.residual,
                   fmt::format("{:.2g} from a minimum, {:.2g} printed", distance_, table_.residual));
@@ -81,7 +80,7 @@ class SmoothedCheck {
       }
       VectorXd step = VectorXd::Zero(at.gradient.size());
       step.head(cuts_) = factor.solve(-at.gradient.head(cuts_));
-      for (Index k = 0; k < cuts_; ++k) {
+      for (Eigen::Index k = 0; k < cuts_; ++k) {
         const double s = table_.thresholds[static_cast<size_t>(k)];
         const double next = -round_down(-std::nextafter(s, HUGE_VAL), table_.problem.dtype);
         const double at_now = point_.thresholds[static_cast<size_t>(k)];
@@ -95,7 +94,7 @@ class SmoothedCheck {
   /// F around the point; what stays at a corner has no slope and no coupling.
   SmoothedExpansion expand() const {
     SmoothedExpansion at = objective_.expand(point_);
-    for (Index i = 0; i < cuts_; ++i) {
+    for (Eigen::Index i = 0; i < cuts_; ++i) {
       if (at.fall(i) <= 0.0 && at.rise(i) >= 0.0 && at.fall(i) < at.rise(i)) {
         hold(at, i);
       } else {
@@ -105,7 +104,7 @@ class SmoothedCheck {
     return at;
   }
 
-  static void hold(SmoothedExpansion& at, Index i) {
+  static void hold(SmoothedExpansion& at, Eigen::Index i) {
     at.gradient(i) = 0.0;
     at.hessian.row(i).setZero();
     at.hessian.col(i).setZero();
@@ -118,7 +117,7 @@ class SmoothedCheck {
   bool move(const VectorXd& step) {
     const auto& corners = objective_.corners();
     length_ = 0.0;
-    for (Index i = 0; i < cuts_; ++i) {
+    for (Eigen::Index i = 0; i < cuts_; ++i) {
       double& s = point_.thresholds[static_cast<size_t>(i)];
       const double from = s;
       const auto above = std::upper_bound(corners.begin(), corners.end(), from);
@@ -130,19 +129,21 @@ class SmoothedCheck {
       if (i > 0 && !(point_.thresholds[static_cast<size_t>(i) - 1] < s)) return false;
     }
     for (size_t j = 0; j < point_.levels.size(); ++j) {
-      const double change = step(cuts_ + static_cast<Index>(j));
+      const double change = step(cuts_ + static_cast<Eigen::Index>(j));
       point_.levels[j] += change;
       length_ = std::max(length_, std::fabs(change));
     }
     return std::isfinite(length_);
   }
 
-  double accepted(Index i) const { return kUnsettled + 8.0 * rounding_(i) + 2.0 * table_.residual; }
+  double accepted(Eigen::Index i) const {
+    return kUnsettled + 8.0 * rounding_(i) + 2.0 * table_.residual;
+  }
 
   void compare_threshold(size_t i) {
     const double s = table_.thresholds[i];
     const double exact = point_.thresholds[i];
-    const double accepted = this->accepted(static_cast<Index>(i));
+    const double accepted = this->accepted(static_cast<Eigen::Index>(i));
     distance_ = std::max(distance_, std::fabs(exact - s));
     const DataType dtype = table_.problem.dtype;
     const bool holds = s == round_down(exact, dtype) || (s >= round_down(exact - accepted, dtype) &&
@@ -154,7 +155,7 @@ class SmoothedCheck {
 
   void compare_level(size_t j) {
     const double miss = point_.levels[j] - table_.levels[j];
-    const double accepted = this->accepted(cuts_ + static_cast<Index>(j));
+    const double accepted = this->accepted(cuts_ + static_cast<Eigen::Index>(j));
     findings_.item("levels", j, std::fabs(miss) <= accepted,
                    fmt::format("{} should be {:.2g} higher, {:.2g} accepted",
                                shortest(table_.levels[j]), miss, accepted));
@@ -163,7 +164,7 @@ class SmoothedCheck {
   const Table& table_;
   Findings& findings_;
   const SmoothedObjectiveCheck objective_;
-  Index cuts_;
+  Eigen::Index cuts_;
   Table point_;
   VectorXd rounding_;
   double length_ = 0.0;

@@ -13,7 +13,6 @@ namespace fewbit::solver {
 
 namespace {
 
-using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -68,12 +67,13 @@ double smooth_length(const WeightSpec& spec) {
 }  // namespace
 
 struct SmoothedObjectiveCheck::Around {
-  explicit Around(const Table& at) : table(at), cuts(static_cast<Index>(at.thresholds.size())) {}
+  explicit Around(const Table& at)
+      : table(at), cuts(static_cast<Eigen::Index>(at.thresholds.size())) {}
 
   const Table& table;
-  Index cuts;
+  Eigen::Index cuts;
 
-  Index level(size_t interval) const { return cuts + table.codes[interval]; }
+  Eigen::Index level(size_t interval) const { return cuts + table.codes[interval]; }
   double left(size_t cut) const { return value(table.codes[cut]); }
   double right(size_t cut) const { return value(table.codes[cut + 1]); }
   double jump(size_t cut) const { return right(cut) - left(cut); }
@@ -92,7 +92,7 @@ SmoothedObjectiveCheck::SmoothedObjectiveCheck(const Problem& problem, const Inp
 
 SmoothedExpansion SmoothedObjectiveCheck::expand(const Table& table) const {
   const Around around(table);
-  const Index size = around.cuts + static_cast<Index>(table.levels.size());
+  const Eigen::Index size = around.cuts + static_cast<Eigen::Index>(table.levels.size());
   SmoothedExpansion sum{
       VectorXd::Zero(size), {}, {}, MatrixXd::Zero(size, size), MatrixXd::Zero(size, size)};
   add_bias(around, sum);
@@ -103,7 +103,7 @@ SmoothedExpansion SmoothedObjectiveCheck::expand(const Table& table) const {
     const double s = table.thresholds[i];
     if (!std::binary_search(corners_.begin(), corners_.end(), s)) continue;
     const double here = square_slope(around, i, s);
-    const auto cut = static_cast<Index>(i);
+    const auto cut = static_cast<Eigen::Index>(i);
     sum.fall(cut) += lambda_ * (square_slope(around, i, std::nextafter(s, -HUGE_VAL)) - here);
     sum.rise(cut) += lambda_ * (square_slope(around, i, std::nextafter(s, HUGE_VAL)) - here);
   }
@@ -116,13 +116,13 @@ void SmoothedObjectiveCheck::add_bias(const Around& around, SmoothedExpansion& s
   const bool folded = axis_.folded();
   const double size = std::max(std::fabs(table.levels.front()), std::fabs(table.levels.back()));
   const std::vector<double> biases = unit_biases(table, derivative_, units_);
-  MatrixXd slopes = MatrixXd::Zero(sum.gradient.size(), static_cast<Index>(units_.size()));
+  MatrixXd slopes = MatrixXd::Zero(sum.gradient.size(), static_cast<Eigen::Index>(units_.size()));
   for (size_t j = 0; j < units_.size(); ++j) {
     const double mass = units_[j].mass;
-    auto slope = slopes.col(static_cast<Index>(j));
+    auto slope = slopes.col(static_cast<Eigen::Index>(j));
     double before = 0.0;
     for (size_t i = 0; i < cuts; ++i) {
-      const auto cut = static_cast<Index>(i);
+      const auto cut = static_cast<Eigen::Index>(i);
       const Scatter at = scatter_at(units_[j], table.thresholds[i], folded);
       slope(cut) = -around.jump(i) * at.density;
       slope(around.level(i)) += at.below - before;
@@ -156,8 +156,8 @@ void SmoothedObjectiveCheck::add_squares(const Around& around, SmoothedExpansion
   const Derivative& f = axis_.derivative();
   double from = f.lo();
   for (size_t i = 0; i < table.codes.size(); ++i) {
-    const auto cut = static_cast<Index>(i);
-    const Index level = around.level(i);
+    const auto cut = static_cast<Eigen::Index>(i);
+    const Eigen::Index level = around.level(i);
     const bool last = i == table.thresholds.size();
     const double to = last ? f.hi() : std::clamp(table.thresholds[i], f.lo(), f.hi());
     const AxisMoments set = axis_.integrate(from, to, around.left(i));

@@ -4,13 +4,9 @@
 
 #include "verify/sweep.hpp"
 
-#include <limits>
+#include "base/infinity.hpp"
 
 namespace fewbit::solver {
-
-namespace {
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-}
 
 void Sweep::run() {
   least.assign(targets.size(), kInfinity);

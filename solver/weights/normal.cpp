@@ -1,14 +1,12 @@
 #include <cmath>
-#include <limits>
 #include <numbers>
 
+#include "base/infinity.hpp"
 #include "weights/densities.hpp"
 
 namespace fewbit::solver {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Uniform final : public Weight {
  public:

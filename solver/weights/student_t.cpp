@@ -1,17 +1,15 @@
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 
+#include "base/infinity.hpp"
 #include "weights/densities.hpp"
 
 namespace fewbit::solver {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What may lie outside of the support, on either side.
 constexpr double kTail = 4e-21;

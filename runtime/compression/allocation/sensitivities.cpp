@@ -10,7 +10,7 @@ namespace fewbit::session {
 
 namespace {
 
-double energy_of(const at::Tensor& tensor) {
+double squared_norm(const at::Tensor& tensor) {
   return at::sum(at::square(tensor.detach().to(at::kDouble))).item().toDouble();
 }
 
@@ -48,7 +48,7 @@ void Sensitivities::add(const SiteKey& site, const at::Tensor& tensor, const Sav
   if (!follows(operation)) return;
   const auto elements = static_cast<double>(tensor.numel());
   double square = 1.0, terms = 1.0;
-  if (!save_policy.is_norm) square = energy_of(tensor) / elements;
+  if (!save_policy.is_norm) square = squared_norm(tensor) / elements;
   if (sensitivity_of(operation) == Sensitivity::layer) {
     if (event.arguments == nullptr) return;
     if (!save_policy.is_norm) terms = fan_in(tensor, event);
@@ -72,7 +72,7 @@ void Sensitivities::follow_layer(const RecordedCall& call, const std::vector<Cod
   const auto hook = [note = note_, loss = loss_, here](const at::Tensor& gradient) {
     if (!gradient.defined()) return;
     const at::NoGradGuard no_gradient;
-    const double energy = energy_of(gradient);
+    const double energy = squared_norm(gradient);
     for (const Coded& coded : here) {
       note(coded.site, coded.factor * energy);
       loss->add_weights(coded.factor * energy * coded.elements);
@@ -91,12 +91,12 @@ void Sensitivities::follow_loss(const RecordedCall& call, const Coded& coded) {
     if (!gradient.defined()) return;
     const at::NoGradGuard no_gradient;
     const at::Tensor sums = gradient.detach().to(at::kDouble).sum(dim);
-    loss->start(coded.site, coded.factor * classes * energy_of(sums));
+    loss->start(coded.site, coded.factor * classes * squared_norm(sums));
   });
   if (!input.requires_grad()) return;
   input.register_hook([loss = loss_, site = coded.site](const at::Tensor& gradient) {
     const at::NoGradGuard no_gradient;
-    if (gradient.defined()) loss->set_energy(site, energy_of(gradient));
+    if (gradient.defined()) loss->set_energy(site, squared_norm(gradient));
   });
 }
 

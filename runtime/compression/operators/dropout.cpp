@@ -7,7 +7,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr SavePolicy kMask = {StorageKind::mask};
+constexpr SavePolicy kDropoutMask = {StorageKind::mask};
 
 std::optional<Recipe> recipe(const EndedCall& call) {
   return dropped_again(call.arguments.tensor("input"), call.beside,
@@ -17,7 +17,7 @@ std::optional<Recipe> recipe(const EndedCall& call) {
 const OperatorFamily kDropouts = {
     {.name = "native_dropout",
      .arguments = {"input", "p", "train"},
-     .saves = {{kResult, kMask}},
+     .saves = {{kResult, kDropoutMask}},
      .recomputation = {recipe}},
 };
 

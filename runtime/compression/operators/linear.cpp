@@ -59,8 +59,8 @@ const OperatorFamily kMatrices = {
     {.name = "mv", .saves = kSavesAny, .effect = Effect::sums, .sums_products = true},
     {.name = "addmv", .sums_products = true},
 };
-const OperatorFamily kOuter(alike({"dot", "matmul", "einsum"},
-                                  {.effect = Effect::sums, .sums_products = true}));
+const OperatorFamily kOuterProducts(alike({"dot", "matmul", "einsum"},
+                                          {.effect = Effect::sums, .sums_products = true}));
 
 const OperatorFamily kConvolutions(alike({"convolution", "_convolution"},
                                          {.arguments = {"input", "weight"},

@@ -8,10 +8,10 @@ namespace fewbit::session {
 namespace {
 
 // The gradient is linear in log_softmax's probabilities, in softmax's it is quadratic.
-constexpr SavePolicy kLinearIn = {StorageKind::probabilities, 1.0, false, Factor::product},
+constexpr SavePolicy kLinearInClasses = {StorageKind::probabilities, 1.0, false, Factor::product},
                      kQuadraticIn = {StorageKind::probabilities, 16.0, false, Factor::probability};
 // Backward reads where the targets are.
-constexpr SavePolicy kSizes = {StorageKind::sizes};
+constexpr SavePolicy kSizesAlone = {StorageKind::sizes};
 
 std::optional<Recipe> probabilities(const SaveEvent& event) {
   const NamedArguments arguments(*find_operator(kLogSoftmax), *event.arguments);
@@ -25,7 +25,7 @@ const OperatorFamily kSoftmaxes = {
     {.name = "log_softmax",
      .library = "fewbit",
      .arguments = {"x", "dim", "half_to_float"},
-     .saves = {{kResult, kLinearIn}},
+     .saves = {{kResult, kLinearInClasses}},
      .holds_arguments = true,
      .recipe_of_saved = probabilities,
      .effect = Effect::selects,
@@ -50,9 +50,9 @@ const OperatorFamily kOuterSoftmaxes(alike({"softmax", "_log_softmax", "logsumex
 const OperatorFamily kLikelihoods = {
     {.name = "nll_loss_forward",
      .arguments = {"self"},
-     .saves = {{"self", kSizes}},
+     .saves = {{"self", kSizesAlone}},
      .effect = Effect::sums},
-    {.name = "nll_loss2d_forward", .arguments = {"self"}, .saves = {{"self", kSizes}}}};
+    {.name = "nll_loss2d_forward", .arguments = {"self"}, .saves = {{"self", kSizesAlone}}}};
 const OperatorFamily kOuterLikelihoods(alike({"nll_loss", "nll_loss_nd"},
                                              {.effect = Effect::sums}));
 

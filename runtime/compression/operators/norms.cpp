@@ -278,8 +278,8 @@ const OperatorFamily kOtherBatchNorms(alike({"_batch_norm_impl_index", "miopen_b
 // What these are called by the user, around the above.
 const OperatorFamily kOuterChannels(alike({"batch_norm", "instance_norm"},
                                           {.effect = Effect::sums, .is_norm_of_channels = true}));
-const OperatorFamily kOuter(alike({"layer_norm", "group_norm", "rms_norm"},
-                                  {.effect = Effect::sums}));
+const OperatorFamily kOuterNorms(alike({"layer_norm", "group_norm", "rms_norm"},
+                                       {.effect = Effect::sums}));
 
 }  // namespace
 
