@@ -65,7 +65,7 @@ examples::Sheet outputs_by_class(int64_t elements, int64_t draws) {
       {"relu", 1}, {"gelu", 1}, {"gelu", 2}, {"gelu", 3}, {"gelu", 4}, {"silu", 2}, {"silu", 3}};
   for (const auto& [function, width] : activations) {
     const Activated activated(function, width, elements);
-    const double energy = activated.y.to(at::kDouble).square().sum().item<double>();
+    const double energy = energy_of(activated.y);
     const double left =
         static_cast<double>(elements) * activated.deviation() * activated.deviation() / energy;
     for (const int bits : {1, 2, 3, 4}) {

@@ -8,6 +8,10 @@
 
 namespace fewbit::bench {
 
+double energy_of(const at::Tensor& x) {
+  return x.to(at::kDouble).square().sum().item<double>();
+}
+
 void Draws::add(const at::Tensor& error) {
   const at::Tensor one = error.reshape({-1}).to(at::kDouble);
   if (count() == 0) {

@@ -6,6 +6,9 @@
 
 namespace fewbit::bench {
 
+/// |x|^2 in double precision.
+double energy_of(const at::Tensor& x);
+
 /// Errors of independent draws of one estimate, met one after another: how much of them is noise,
 /// how much is bias. Of N draws with mean b and covariance C, products of different draws have the
 /// mean |b|^2, and the variance tr C^2 where b is 0; that is measured on draws near to each other.

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/utils.h>
 
+#include "bench/codecs/draws.hpp"
 #include "bench/codecs/forms.hpp"
 #include "bench/codecs/gradient_study.hpp"
 #include "bench/codecs/layers.hpp"
@@ -59,10 +60,6 @@ double predicted_noise(const Layer& layer, const std::string& weight, const Codi
                                       : rotated_variance(layer.x, coding.bits, kStates));
   }
   TORCH_CHECK(false, "gradient_errors: nothing is coded at ", module);
-}
-
-double energy_of(const at::Tensor& x) {
-  return x.to(at::kDouble).square().sum().item<double>();
 }
 
 at::Tensor flat(const std::vector<at::Tensor>& tensors) {

@@ -17,10 +17,6 @@ using examples::number;
 constexpr int kMostBits = 8;
 constexpr double kMeanBits = 16.0;  // bf16
 
-double energy_of(const at::Tensor& x) {
-  return x.to(at::kDouble).square().sum().item<double>();
-}
-
 /// A whole run's squared error in rotated codes of so many bits.
 double rotated_error_of(const at::Tensor& x, int bits, int64_t draws) {
   const at::Tensor run = x.flatten();

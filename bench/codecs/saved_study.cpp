@@ -39,7 +39,7 @@ struct Short {
 
 /// Of one run in so many bits.
 void add_rows(const SavedRun& run, int bits, int64_t count, SavedSheets& result, Short& in_short) {
-  const double energy = run.run.to(at::kDouble).square().sum().item<double>();
+  const double energy = energy_of(run.run);
   std::vector<double> errors, shares;
   std::vector<std::string> biases{run.model, run.kind, std::to_string(bits)};
   for (const Form& form : {grouped(bits, "stochastic"), rotated(bits, 0), rotated(bits, 4),
