@@ -84,6 +84,18 @@ Files torch_files(const std::vector<FunctionInfo>& registry) {
              {{"DEFINITIONS", all_of(functions, options_definition)},
               {"INSTANTIATIONS", lines("template class ActivationImpl<", "Options>;\n")}});
   files["torch.inc"] = registry_include(registry);
+  const auto names = [&](const auto& name_of) {
+    std::string text;
+    for (const TorchFunction& function : functions) text += "    \"" + name_of(function) + "\",\n";
+    return text;
+  };
+  files["python/functional.py"] = render(
+      "python_functional.in",
+      {{"NAMES", names(python_name_of)}, {"DEFINITIONS", all_of(functions, python_function)}});
+  files["python/modules.py"] =
+      render("python_modules.in",
+             {{"NAMES", names([](const TorchFunction& function) { return function.module; })},
+              {"DEFINITIONS", all_of(functions, python_module)}});
   return files;
 }
 

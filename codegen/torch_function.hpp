@@ -54,6 +54,12 @@ std::string options_struct(const TorchFunction& function, const std::string& fir
 /// What of it is defined apart: nothing but for a choice.
 std::string options_definition(const TorchFunction& function);
 
+/// The same in Python: the function's name, "def elu(x: torch.Tensor, ...", "class
+/// ELU(Activation)".
+std::string python_name_of(const TorchFunction& function);
+std::string python_function(const TorchFunction& function);
+std::string python_module(const TorchFunction& function);
+
 /// FEWBIT_MODULE, FEWBIT_OPTION, FEWBIT_OPERATION and FEWBIT_WRITTEN lines: the same for programs.
 std::string torch_registry(const std::vector<solver::FunctionInfo>& functions);
 

@@ -16,7 +16,8 @@ from fewbit._torch_version import check as _check_torch
 
 _check_torch()
 
-from fewbit import nn  # noqa: E402
+from fewbit import _functional, nn  # noqa: E402
+from fewbit._activation import activation  # noqa: E402
 from fewbit._checkpoint import checkpoint  # noqa: E402
 from fewbit._compressor import BudgetPreview, Compressor, compress, preview_budgets  # noqa: E402
 from fewbit._fewbit import (  # noqa: E402
@@ -27,8 +28,8 @@ from fewbit._fewbit import (  # noqa: E402
     Storage,
     StoredAs,
     Table,
-    activation,
 )
+from fewbit._functional import *  # noqa: E402, F403
 from fewbit._memory_plan import plan_memory  # noqa: E402
 from fewbit._saved_bytes import SavedBytes  # noqa: E402
 from fewbit._scopes import (  # noqa: E402
@@ -37,6 +38,7 @@ from fewbit._scopes import (  # noqa: E402
     RandomizedLinearScope,
     randomized_linear,
 )
+from fewbit._solve import solve  # noqa: E402
 from fewbit._swap import Swap, swap_activations  # noqa: E402
 
 __all__ = [
@@ -61,5 +63,7 @@ __all__ = [
     "plan_memory",
     "preview_budgets",
     "randomized_linear",
+    "solve",
     "swap_activations",
 ]
+__all__ += _functional.__all__

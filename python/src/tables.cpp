@@ -27,6 +27,11 @@ void bind_tables(py::module_& m) {
       .def_property_readonly("is_unbiased", &Table::is_unbiased)
       .def_property_readonly("error", [](const Table& self) { return self.data().error; })
       .def_property_readonly("thresholds", [](const Table& self) { return self.data().thresholds; })
+      .def_property_readonly("codes",
+                             [](const Table& self) {
+                               return std::vector<int>(self.data().interval_codes.begin(),
+                                                       self.data().interval_codes.end());
+                             })
       .def_property_readonly("levels", [](const Table& self) { return self.data().levels; })
       .def_property_readonly("json", [](const Table& self) { return self.data().json; });
   m.def(

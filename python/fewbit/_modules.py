@@ -1,0 +1,1 @@
+../../generated/python/modules.py
