@@ -19,7 +19,9 @@ _check_torch()
 from fewbit import _functional, nn  # noqa: E402
 from fewbit._activation import activation  # noqa: E402
 from fewbit._checkpoint import checkpoint  # noqa: E402
+from fewbit._codec import Codec, Coded, hooks  # noqa: E402
 from fewbit._compressor import BudgetPreview, Compressor, compress, preview_budgets  # noqa: E402
+from fewbit._explain_oom import explain_oom  # noqa: E402
 from fewbit._fewbit import (  # noqa: E402
     LeftAlone,
     MemoryPlan,
@@ -45,6 +47,8 @@ __all__ = [
     "ActivationScope",
     "BudgetPreview",
     "Calibrator",
+    "Codec",
+    "Coded",
     "Compressor",
     "LeftAlone",
     "MemoryPlan",
@@ -59,6 +63,8 @@ __all__ = [
     "activation",
     "checkpoint",
     "compress",
+    "explain_oom",
+    "hooks",
     "nn",
     "plan_memory",
     "preview_budgets",

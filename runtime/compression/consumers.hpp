@@ -14,6 +14,10 @@
 
 namespace fewbit::session {
 
+/// Of a checkpoint that does not tell its end, as torch's in Python: what follows counts as within
+/// it.
+inline constexpr int64_t kFrameWithoutEnd = -1;
+
 /// Follows the results of operations until it is known who takes them.
 class Consumers {
  public:

@@ -183,7 +183,8 @@ std::unique_ptr<const PackedTensor> CompressionUser::code_later(
   const std::string& operation = event.facts.operation;
   if (decided.factor == Factor::input) {
     const at::Tensor input = event.arguments->at(static_cast<size_t>(event.argument)).toTensor();
-    const int64_t frame = event.arguments->back().toInt();
+    const c10::IValue& last = event.arguments->back();
+    const int64_t frame = last.isInt() ? last.toInt() : kFrameWithoutEnd;
     consumers_.follow_input(operation, input, stored.get(), frame, decide);
   } else {
     consumers_.follow(operation, view, stored.get(), decided.factor, decide);

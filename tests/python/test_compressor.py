@@ -382,3 +382,63 @@ def test_subclasses_of_tensors_stay_as_they_are():
     loss.backward()
     assert torch.allclose(weight.grad.a, a.t() @ torch.full((64, 64), 2.0), atol=1e-4)
     assert torch.allclose(weight.grad.b, b.t() @ torch.full((64, 64), 2.0), atol=1e-4)
+
+
+def test_an_out_of_memory_error_tells_what_was_saved():
+    model, x = mlp(), torch.randn(4096, 64)
+    with (
+        pytest.raises(RuntimeError, match="DefaultCPUAllocator") as caught,
+        fewbit.explain_oom(model),
+    ):
+        hidden = model(x)
+        hidden.new_empty(1 << 60)
+    message = str(caught.value)
+    assert "autograd had saved" in message and "Addmm" in message
+    assert "fewbit.Compressor(model, bits=2)" in message
+    with pytest.raises(ValueError, match=r"^other$"), fewbit.explain_oom(model):
+        raise ValueError("other")
+    with pytest.raises(RuntimeError, match=r"^other$"), fewbit.explain_oom(model):
+        raise RuntimeError("other")
+
+
+def test_torchs_checkpoints_have_their_inputs_coded():
+    model, x = mlp(), torch.randn(256, 64, requires_grad=True)
+    exact = gradient_of(model, model(x * 1.0).square().mean())
+    compressor = fewbit.Compressor(model, bits=8)
+    for _ in range(2):
+        with compressor:
+            loss = torch_checkpoint(model, x * 1.0, use_reentrant=False).square().mean()
+        gradient = gradient_of(model, loss)
+    assert relative(gradient, exact) < 0.02
+    (site,) = [site for site in compressor.sites() if site.operation == "_NoopSaveInputs"]
+    assert (
+        site.stored.storage == fewbit.Storage.coded and site.bytes_after < 0.3 * site.bytes_before
+    )
+
+
+def divides(h):
+    return h.log().sum()
+
+
+def chooses(h):
+    return (h * 2 if float(h.mean()) > 1 else h).sum()
+
+
+@pytest.mark.parametrize("function", [divides, chooses])
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_torchs_checkpoints_keep_exact_what_divides_or_chooses(function, use_reentrant):
+    x = torch.randn(256, 64, requires_grad=True)
+    weight = torch.randn(64, 64, requires_grad=True)
+
+    def gradient(compressor):
+        with compressor:
+            h = (x @ weight).square() + 1e-4
+            loss = torch_checkpoint(function, h, use_reentrant=use_reentrant)
+        weight.grad = None
+        loss.backward()
+        return weight.grad
+
+    compressor = fewbit.Compressor(bits=2, rules={"mm": "exact", "pow": "exact"})
+    exact = gradient(fewbit.Compressor(bits=2, rules={"*": "exact"}))
+    for _ in range(2):
+        assert torch.equal(gradient(compressor), exact)

@@ -1,4 +1,4 @@
-"""Unchanged models of transformers, random and tiny, and its Trainer."""
+"""Unchanged models of transformers, random and tiny."""
 
 import pytest
 import torch
@@ -46,36 +46,3 @@ def test_swapped_activations_are_the_same_functions():
     assert [swap.reason == "" for swap in swaps] == [True] * 4 + [False], swaps
     for module, value in zip(model, before, strict=True):
         assert torch.allclose(module(x), value, atol=1e-5), module
-
-
-def test_trainer(tmp_path):
-    from fewbit.integrations.transformers import Trainer
-
-    def train(**options):
-        torch.manual_seed(2)
-        model, _ = FAMILIES["llama"]()
-        ids = torch.randint(0, 512, (64, 32), generator=torch.Generator().manual_seed(3))
-        data = [{"input_ids": row, "labels": row} for row in ids]
-        arguments = transformers.TrainingArguments(
-            output_dir=tmp_path,
-            max_steps=10,
-            per_device_train_batch_size=8,
-            use_cpu=True,
-            gradient_accumulation_steps=2,
-            learning_rate=1e-3,
-            report_to=[],
-            disable_tqdm=True,
-            save_strategy="no",
-            logging_strategy="no",
-            seed=4,
-        )
-        trainer = Trainer(model=model, args=arguments, train_dataset=data, **options)
-        return trainer, trainer.train().training_loss
-
-    exact, exact_loss = train(activation_compression=None)
-    assert exact.compressor is None
-    ours, loss = train(activation_compression=4)
-    assert abs(loss - exact_loss) < 0.02, (loss, exact_loss)
-    assert ours.compressor is not None and ours.compressor.sites()[0].count == 20
-    ours.evaluate([{"input_ids": torch.arange(32), "labels": torch.arange(32)}])
-    assert ours.compressor.sites()[0].count == 20

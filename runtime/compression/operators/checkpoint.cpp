@@ -7,10 +7,11 @@ namespace {
 
 constexpr SavePolicy kInput = {StorageKind::rotated, 4.0, false, Factor::input};
 
-const OperatorFamily kCheckpoints = {{.name = "checkpoint",
-                                      .library = "fewbit",
-                                      .saves = {{kAny, kInput}},
-                                      .holds_arguments = true}};
+// Ours, and torch's in Python with use_reentrant=False. With True its input is saved once the
+// function has run: too late to see what it is used for.
+const OperatorFamily kCheckpoints = {
+    {.name = "checkpoint", .library = "fewbit", .saves = {{kAny, kInput}}, .holds_arguments = true},
+    {.name = "_NoopSaveInputs", .library = "", .saves = {{kAny, kInput}}, .holds_arguments = true}};
 
 }  // namespace
 

@@ -65,6 +65,7 @@ const Operator* find_operator(std::string_view operation) {
   const Operator* like = find_operator_like(operation);
   if (like == nullptr) return nullptr;
   const std::string_view base = base_name(operation);
+  if (like->library.empty()) return base == like->name ? like : nullptr;
   const bool has_library = base.size() == like->library.size() + 2 + like->name.size() &&
                            base.starts_with(like->library);
   return has_library ? like : nullptr;

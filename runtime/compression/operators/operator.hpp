@@ -88,8 +88,8 @@ enum class Sensitivity { none, layer, loss };
 
 /// One operation. What it leaves out is not so of it.
 struct Operator {
-  std::string_view name = {};  ///< "addmm"; in place too
-  std::string_view library = "aten";
+  std::string_view name = {};                    ///< "addmm"; in place too
+  std::string_view library = "aten";             ///< empty: a function of autograd's in Python
   std::vector<std::string_view> arguments = {};  ///< by schema, as far as any is read here
 
   // What it saves.
