@@ -5,12 +5,12 @@
 #include <limits>
 #include <utility>
 
-#include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randint.h>
 #include <torch/library.h>
 
+#include "ops/autocast.hpp"
 #include "ops/find.hpp"
 #include "ops/projections.hpp"
 
@@ -76,14 +76,6 @@ at::Tensor value_only(const at::Tensor& x, const at::Tensor& weight,
   return at::linear(x, weight, bias);
 }
 
-/// What autocast hands to torch's linear, which has our operation's name nowhere.
-at::Tensor autocast(const at::Tensor& x) {
-  const at::DeviceType device = x.device().type();
-  if (!x.defined() || !at::autocast::is_autocast_available(device)) return x;
-  if (!at::autocast::is_autocast_enabled(device)) return x;
-  return at::autocast::cached_cast(at::autocast::get_autocast_dtype(device), x, device);
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, CompositeExplicitAutograd, m) {
@@ -144,8 +136,8 @@ at::Tensor randomized_linear(const at::Tensor& x, const at::Tensor& weight, cons
   }
   const at::Tensor seed = at::randint(std::numeric_limits<int64_t>::max(), {1},
                                       x.options().dtype(at::kLong).requires_grad(false));
-  return operation.call(ops::autocast(x), ops::autocast(weight),
-                        given ? std::optional(ops::autocast(*given)) : std::nullopt, kept,
+  return operation.call(ops::in_lower_precision(x), ops::in_lower_precision(weight),
+                        given ? std::optional(ops::in_lower_precision(*given)) : std::nullopt, kept,
                         ops::name_of(options.projection), seed);
 }
 

@@ -7,6 +7,7 @@
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <torch/library.h>
 
+#include "ops/autocast.hpp"
 #include "ops/find.hpp"
 
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
@@ -44,8 +45,9 @@ at::Tensor log_softmax(const at::Tensor& x, int64_t dim, bool half_to_float) {
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                      const AttentionOptions& options) {
   static const auto operation = find<AttentionSignature>("fewbit::attention");
-  return operation.call(query, key, value, given(options.mask), options.dropout, options.is_causal,
-                        options.scale, options.has_groups);
+  return operation.call(in_lower_precision(query), in_lower_precision(key),
+                        in_lower_precision(value), given(in_lower_precision(options.mask)),
+                        options.dropout, options.is_causal, options.scale, options.has_groups);
 }
 
 at::Tensor torch_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
@@ -58,8 +60,10 @@ bool draws_alike(const at::Tensor& query, const at::Tensor& key, const at::Tenso
                  const AttentionOptions& options) {
   const auto kernel = [&](bool makes_graph) {
     const at::AutoGradMode mode(makes_graph);
-    return at::_fused_sdp_choice(query, key, value, given(options.mask), options.dropout,
-                                 options.is_causal, options.scale, options.has_groups);
+    return at::_fused_sdp_choice(in_lower_precision(query), in_lower_precision(key),
+                                 in_lower_precision(value), given(in_lower_precision(options.mask)),
+                                 options.dropout, options.is_causal, options.scale,
+                                 options.has_groups);
   };
   return kernel(true) == kernel(false);
 }

@@ -7,6 +7,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -57,6 +58,29 @@ TEST(Attention, HasTorchsValuesAndGradients) {
   options = {};
   options.has_groups = true;
   expect_torchs_gradients(heads(at::kFloat, 2), options, 1e-5);
+}
+
+TEST(Attention, HasTheTypesOfAutocastAlsoWhereBackwardIsOutsideOfIt) {
+  Heads x = heads();
+  x.value = x.value.detach().to(at::kBFloat16).requires_grad_();
+  ops::AttentionOptions options;
+  for (const bool has_mask : {false, true}) {
+    if (has_mask) options.mask = at::randn({9, 7});
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+    const at::Tensor y = ops::attention(x.query, x.key, x.value, options);
+    const at::Tensor torchs = ops::torch_attention(x.query, x.key, x.value, options);
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    at::autocast::clear_cache();
+    EXPECT_EQ(y.scalar_type(), at::kBFloat16);
+    EXPECT_TRUE(at::equal(y, torchs));
+    const at::Tensor dy = at::randn_like(y);
+    const auto ours = grad({y}, {x.query, x.key, x.value}, {dy});
+    const auto exact = grad({torchs}, {x.query, x.key, x.value}, {dy});
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(ours[i].scalar_type(), exact[i].scalar_type()) << i;
+      EXPECT_TRUE(at::allclose(ours[i], exact[i], 0.02, 0.02)) << i;
+    }
+  }
 }
 
 std::vector<at::Tensor> all_of(const Heads& x) {
