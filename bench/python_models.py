@@ -1,5 +1,5 @@
-"""What unchanged models of transformers save, and what becomes of their gradients: a page of
-bench/results. From the repository's root, after `cmake --preset ci`:
+"""What unchanged models of transformers, a UNet and a DiT save, and what becomes of their
+gradients: a page of bench/results. From the root of the repository, after `cmake --preset ci`:
 
     PYTHONPATH=build/ci/python:tests/python python3 bench/python_models.py
 """
@@ -10,8 +10,10 @@ import torch
 import transformers
 
 import fewbit
+from diffusion import dit, unet
 from families import FAMILIES, gradient_of
 
+MODELS = FAMILIES | {"UNet": unet, "DiT": dit}
 BITS = (2, 4, 8)
 STEPS = 3
 
@@ -30,7 +32,7 @@ def saved_bytes(model, loss, compressor=None):
 
 def row(name):
     torch.manual_seed(1)
-    model, loss = FAMILIES[name]()
+    model, loss = MODELS[name]()
     model.eval()  # without dropout
     swapped = sum(swap.now != "" for swap in fewbit.swap_activations(model))
     exact_bytes, exact = saved_bytes(model, loss)
@@ -50,7 +52,7 @@ def row(name):
 def main():
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
-    print("# Models of transformers, unchanged, in Python\n")
+    print("# Models of transformers, a UNet and a DiT, unchanged, in Python\n")
     print(
         "`PYTHONPATH=build/ci/python:tests/python python3 bench/python_models.py`: random models "
         "of two layers of width 128, 8 sequences of 64 tokens or pictures of 64 x 64, fp32, CPU, "
@@ -63,7 +65,7 @@ def main():
     header = ["model", "swapped", "exact", *(f"{bits} bits" for bits in BITS), "left alone"]
     print("| " + " | ".join(header) + " |")
     print("|---" * len(header) + "|")
-    for name in FAMILIES:
+    for name in MODELS:
         print("| " + " | ".join(row(name)) + " |", flush=True)
 
 
