@@ -16,11 +16,12 @@ from fewbit._torch_version import check as _check_torch
 
 _check_torch()
 
-from fewbit import _functional, nn  # noqa: E402
+from fewbit import _fewbit, _functional, nn  # noqa: E402
 from fewbit._activation import activation  # noqa: E402
 from fewbit._checkpoint import checkpoint  # noqa: E402
 from fewbit._codec import Codec, Coded, hooks  # noqa: E402
 from fewbit._compressor import BudgetPreview, Compressor, compress, preview_budgets  # noqa: E402
+from fewbit._docs import take_docs_from_stub  # noqa: E402
 from fewbit._explain_oom import explain_oom  # noqa: E402
 from fewbit._fewbit import (  # noqa: E402
     LeftAlone,
@@ -73,3 +74,5 @@ __all__ = [
     "swap_activations",
 ]
 __all__ += _functional.__all__
+
+take_docs_from_stub(_fewbit)

@@ -9,69 +9,102 @@ class Table:
     """A few-bit step function in the place of an activation's derivative."""
 
     @staticmethod
-    def builtin(function: str, name: str, /) -> Table: ...
+    def builtin(function: str, name: str, /) -> Table:
+        """A table that comes with the library, by function and name ("levels_normal_b3"). Raises
+        RuntimeError naming the accepted ones.
+        """
     @staticmethod
-    def standard(function: str, bits: int, parameters: Sequence[float] = ...) -> Table: ...
+    def standard(function: str, bits: int, parameters: Sequence[float] = ...) -> Table:
+        """The default table with codes of so many bits, 1 to 8; solved now where none comes with
+        the library. parameters: of the function in declared order; empty: their defaults.
+        """
     @staticmethod
-    def load(path: str, /) -> Table: ...
+    def load(path: str, /) -> Table:
+        """Reads a file that fewbit-solve or save() wrote. Raises RuntimeError naming the field."""
     @staticmethod
-    def from_json(text: str, /) -> Table: ...
-    def save(self, path: str, /) -> None: ...
+    def from_json(text: str, /) -> Table:
+        """Reads the text of such a file."""
+    def save(self, path: str, /) -> None:
+        """Writes a table that was solved or loaded; the others come back by builtin()."""
     @property
-    def function(self) -> str: ...
+    def function(self) -> str:
+        """Of whose derivative the table is."""
     @property
-    def parameters(self) -> list[float]: ...
+    def parameters(self) -> list[float]:
+        """Of the function, all of them, in declared order."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """ "levels_normal_b3"."""
     @property
-    def bits(self) -> int: ...
+    def bits(self) -> int:
+        """Of one code."""
     @property
-    def is_even(self) -> bool: ...
+    def is_even(self) -> bool:
+        """Whether thresholds cut |x| instead of x."""
     @property
-    def is_unbiased(self) -> bool: ...
+    def is_unbiased(self) -> bool:
+        """Whether codes are drawn, with the derivative as the mean level: without thresholds."""
     @property
-    def error(self) -> float: ...
+    def error(self) -> float:
+        """Integral of weight * (derivative - table)^2."""
     @property
-    def thresholds(self) -> list[float]: ...
+    def thresholds(self) -> list[float]:
+        """Ascending; the largest float32 not above the solved ones."""
     @property
-    def codes(self) -> list[int]: ...
+    def codes(self) -> list[int]:
+        """Of the intervals between thresholds: indices of levels."""
     @property
-    def levels(self) -> list[float]: ...
+    def levels(self) -> list[float]:
+        """Ascending, 2 to 256."""
     @property
-    def lower_bound(self) -> float | None: ...
+    def lower_bound(self) -> float | None:
+        """No table of this form and size has a smaller error; None for one that comes with the
+        library.
+        """
     def _repr_html_(self) -> str: ...
     @property
-    def json(self) -> str: ...
+    def json(self) -> str:
+        """Text of its file; empty for one that comes with the library."""
 
 def activation(
     x: torch.Tensor, table: Table, generator: torch.Generator | None = None
 ) -> torch.Tensor: ...
 
 class CalibratorFit:
+    """What fitting found at one activation."""
+
     @property
-    def site(self) -> str: ...
+    def site(self) -> str:
+        """ "0.gelu"."""
     @property
     def function(self) -> str: ...
     @property
     def bits(self) -> int: ...
     @property
-    def elements(self) -> int: ...
+    def elements(self) -> int:
+        """That were seen."""
     @property
-    def mean(self) -> float: ...
+    def mean(self) -> float:
+        """Of the inputs."""
     @property
-    def spread(self) -> float: ...
+    def spread(self) -> float:
+        """Their standard deviation."""
     @property
-    def within(self) -> float: ...
+    def within(self) -> float:
+        """Mean standard deviation within a channel."""
     @property
-    def error_before(self) -> float: ...
+    def error_before(self) -> float:
+        """Of the default table on these inputs."""
     @property
-    def error_after(self) -> float: ...
+    def error_after(self) -> float:
+        """Of the fitted one."""
     @property
     def bias_before(self) -> float: ...
     @property
     def bias_after(self) -> float: ...
     @property
-    def note(self) -> str: ...
+    def note(self) -> str:
+        """Why there was no fit; else empty."""
 
 class Calibrator:
     """Fits activations' tables to the inputs that it sees in the scopes it is given to."""
@@ -84,16 +117,20 @@ class Calibrator:
     def load(self, folder: str, /) -> None: ...
 
 class ActivationScopeEntry:
+    """What became of the calls of one function."""
+
     @property
     def function(self) -> str: ...
     @property
-    def outcome(self) -> str: ...
+    def outcome(self) -> str:
+        """The table, or why torch's own ran."""
     @property
     def replaced(self) -> bool: ...
     @property
     def calls(self) -> int: ...
     @property
-    def elements(self) -> int: ...
+    def elements(self) -> int:
+        """Of all calls."""
 
 class ActivationScope:
     def __init__(self, bits: int, calibrator: Calibrator | None, /) -> None: ...
@@ -148,39 +185,53 @@ class StoredAs:
     @property
     def storage(self) -> Storage: ...
     @property
-    def codec(self) -> str: ...
+    def codec(self) -> str:
+        """ "rotated", "few-bit table", ...; empty unless it is coded."""
     @property
-    def bits(self) -> float: ...
+    def bits(self) -> float:
+        """Of an element's code; 0: as many as the values need."""
     @property
-    def recomputed_by(self) -> str: ...
+    def recomputed_by(self) -> str:
+        """ "linear of norm"; empty unless it is recomputed."""
 
 class Site:
     """One saved tensor of one place in the model."""
 
     @property
-    def operation(self) -> str: ...
+    def operation(self) -> str:
+        """ "aten::addmm"."""
     @property
-    def argument(self) -> int: ...
+    def argument(self) -> int:
+        """Place of the tensor among the operation's arguments; -1: its result."""
     @property
-    def call(self) -> int: ...
+    def call(self) -> int:
+        """Number of the operation's call in a forward, of those with the same name."""
     @property
-    def module(self) -> str: ...
+    def module(self) -> str:
+        """ "encoder.layers.0", by the parameter that the operation takes; empty without one."""
     @property
     def stored(self) -> StoredAs: ...
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """Forwards that saved it."""
     @property
-    def elements(self) -> int: ...
+    def elements(self) -> int:
+        """Of the latest one."""
     @property
-    def bytes_before(self) -> int: ...
+    def bytes_before(self) -> int:
+        """Exact."""
     @property
-    def bytes_after(self) -> int: ...
+    def bytes_after(self) -> int:
+        """Held until backward."""
     @property
-    def bytes_offloaded(self) -> int: ...
+    def bytes_offloaded(self) -> int:
+        """In a file until backward."""
     @property
-    def error(self) -> float: ...
+    def error(self) -> float:
+        """Squared error relative to the variance, the mean of those measured."""
     @property
-    def median_error(self) -> float: ...
+    def median_error(self) -> float:
+        """The same, of groups of elements, their median."""
 
 class LeftAlone:
     """What one kind of operation saved exactly in the latest forward."""
@@ -188,61 +239,86 @@ class LeftAlone:
     @property
     def operation(self) -> str: ...
     @property
-    def reason(self) -> str: ...
+    def reason(self) -> str:
+        """ "no rule for the operation", ..."""
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """Tensors."""
     @property
     def bytes(self) -> int: ...
 
 class MemoryPlanChoice:
+    """One way to store a tensor, with what it takes."""
+
     @property
     def storage(self) -> Storage: ...
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int:
+        """In memory until backward."""
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """Of storing and restoring."""
 
 class MemoryPlanSite:
+    """One saved tensor with its choices."""
+
     @property
     def site(self) -> Site: ...
     @property
-    def bits(self) -> int: ...
+    def bits(self) -> int:
+        """Of a coded element."""
     @property
-    def choices(self) -> list[MemoryPlanChoice]: ...
+    def choices(self) -> list[MemoryPlanChoice]:
+        """Those that are possible, coded first."""
     @property
-    def choice(self) -> MemoryPlanChoice: ...
+    def choice(self) -> MemoryPlanChoice:
+        """The one that is taken."""
 
 class MemoryPlanCheckpoint:
+    """What fewbit.checkpoint around a module would change."""
+
     @property
     def module(self) -> str: ...
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int:
+        """Saved relative to the plan, at least."""
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """Added to the step."""
     @property
-    def is_proposed(self) -> bool: ...
+    def is_proposed(self) -> bool:
+        """Whether it saves memory at a lower time per byte than the plan's last choice."""
 
 class MemoryPlan:
     """The storage of every saved tensor, chosen by bytes and time. print() shows tables."""
 
     @property
-    def budget(self) -> int: ...
+    def budget(self) -> int:
+        """Bytes, as requested."""
     @property
-    def exact_bytes(self) -> int: ...
+    def exact_bytes(self) -> int:
+        """Of all saved tensors without fewbit."""
     @property
-    def other_bytes(self) -> int: ...
+    def other_bytes(self) -> int:
+        """Of those outside every site."""
     @property
-    def step_seconds(self) -> float: ...
+    def step_seconds(self) -> float:
+        """Of forward and backward without fewbit."""
     @property
-    def sites(self) -> list[MemoryPlanSite]: ...
+    def sites(self) -> list[MemoryPlanSite]:
+        """In the order in which they were first seen."""
     @property
-    def checkpoints(self) -> list[MemoryPlanCheckpoint]: ...
+    def checkpoints(self) -> list[MemoryPlanCheckpoint]:
+        """What a checkpoint around each module would change."""
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int:
+        """With the choices."""
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """Added to the step."""
     @property
-    def fits(self) -> bool: ...
+    def fits(self) -> bool:
+        """Whether bytes are within the budget."""
 
 def plan_memory(
     forward: Callable[[], torch.Tensor],
@@ -272,16 +348,24 @@ class CompressionScope:
     def close(self) -> None: ...
 
 class BudgetRow:
+    """What one budget of bits stores."""
+
     @property
-    def bits(self) -> float: ...
+    def bits(self) -> float:
+        """Average of an element."""
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int:
+        """Held until backward."""
 
 class BudgetPreview:
+    """Bytes of several budgets. print() shows a table."""
+
     @property
-    def rows(self) -> list[BudgetRow]: ...
+    def rows(self) -> list[BudgetRow]:
+        """One a budget."""
     @property
-    def sites(self) -> str: ...
+    def sites(self) -> str:
+        """The table of sites, as text."""
 
 def preview_budgets(
     forward: Callable[[], torch.Tensor], options: CompressorOptions, /
@@ -294,18 +378,24 @@ class Projection(Enum):
     rows = ...
 
 class RandomizedLinearScopeEntry:
+    """What became of one linear layer."""
+
     @property
     def layer(self) -> str: ...
     @property
-    def outcome(self) -> str: ...
+    def outcome(self) -> str:
+        """What was done, or why not."""
     @property
-    def taken(self) -> bool: ...
+    def taken(self) -> bool:
+        """Whether it is randomised."""
     @property
     def calls(self) -> int: ...
     @property
-    def rows(self) -> int: ...
+    def rows(self) -> int:
+        """Of all calls."""
     @property
-    def kept(self) -> int: ...
+    def kept(self) -> int:
+        """Rows that are saved instead."""
 
 class RandomizedLinearScope:
     def __init__(self, keep: float, projection: Projection, /) -> None: ...
@@ -327,17 +417,23 @@ class SavedTensor:
     """One tensor that autograd saves."""
 
     @property
-    def operation(self) -> str: ...
+    def operation(self) -> str:
+        """Name of the graph node that saves it: "GeluBackward0"."""
     @property
-    def node(self) -> int: ...
+    def node(self) -> int:
+        """Number of that node: tensors of one call have the same."""
     @property
-    def maker(self) -> str: ...
+    def maker(self) -> str:
+        """What made the memory: a node, "parameter" or "data without gradient"."""
     @property
-    def maker_node(self) -> int: ...
+    def maker_node(self) -> int:
+        """Its number; 0 for no node."""
     @property
-    def storage(self) -> int: ...
+    def storage(self) -> int:
+        """Number of the memory: views have the same."""
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int:
+        """Of the whole storage."""
     @property
     def shape(self) -> list[int]: ...
     @property
@@ -345,11 +441,14 @@ class SavedTensor:
     @property
     def device(self) -> torch.device: ...
     @property
-    def parameter(self) -> bool: ...
+    def parameter(self) -> bool:
+        """Whether it lives whatever autograd saves."""
     @property
-    def shared(self) -> bool: ...
+    def shared(self) -> bool:
+        """Whether another entry has the same storage."""
     @property
-    def is_output(self) -> bool: ...
+    def is_output(self) -> bool:
+        """Whether it is the result of the operation that saves it."""
 
 class SavedBytes:
     def __init__(self) -> None: ...

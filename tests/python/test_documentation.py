@@ -1,0 +1,44 @@
+"""Docstrings, and the reference that is made of them."""
+
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import fewbit
+
+MODULES = ["fewbit"] + [
+    f"fewbit.integrations.{name}" for name in ("lightning", "remat", "torchtitan", "transformers")
+]
+
+
+def test_everything_public_has_a_docstring():
+    without = []
+    for name in fewbit.__all__:
+        if name == "nn":
+            continue
+        value = getattr(fewbit, name)
+        if not (inspect.getdoc(value) or "").strip():
+            without.append(name)
+        for member, one in vars(value).items() if inspect.isclass(value) else ():
+            is_told = callable(one) and inspect.getdoc(one)
+            # A name that says all, as `dtype`, may stand alone.
+            if not member.startswith("_") and callable(one) and not is_told:
+                without.append(f"{name}.{member}")
+    assert not without
+
+
+def test_the_classes_of_the_extension_have_the_stubs_docstrings():
+    assert fewbit.Site.__doc__ == "One saved tensor of one place in the model."
+    assert fewbit.Site.bytes_after.__doc__ == "Held until backward."
+    assert "lower_bound" in vars(fewbit.Table)
+
+
+def test_the_reference_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-B", "-m", "pdoc", "--docformat", "google", "-o", str(tmp_path)]
+    result = subprocess.run([*command, *MODULES], capture_output=True, text=True, check=False)
+    assert result.returncode == 0 and result.stderr == ""
+    page = pathlib.Path(tmp_path, "fewbit.html").read_text(encoding="utf-8")
+    for name in fewbit.__all__:
+        assert f'id="{name}"' in page or name == "nn", name
+    assert "Bytes of all saved memory, each counted once" in page
