@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/dot.h>
+#include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
 
@@ -23,6 +25,16 @@ void for_each_part(const at::Tensor& run, const Visit& visit) {
 
 double energy_of(const at::Tensor& doubles) {
   return at::dot(doubles, doubles).item().toDouble();
+}
+
+/// Of every kGroup elements, the last of which may be fewer.
+std::vector<double> energies_of_groups(const at::Tensor& doubles) {
+  constexpr int64_t kGroup = 256;
+  const int64_t missing = (kGroup - doubles.numel() % kGroup) % kGroup;
+  const at::Tensor whole = missing == 0 ? doubles : at::constant_pad_nd(doubles, {0, missing});
+  const at::Tensor sums = at::sum(at::square(whole.view({-1, kGroup})), 1).cpu();
+  const double* first = sums.const_data_ptr<double>();
+  return {first, first + sums.numel()};
 }
 
 double mean_of(const at::Tensor& run) {
@@ -47,17 +59,15 @@ double error_of(const at::Tensor& run, const at::Tensor& decoded, bool is_norm) 
 }
 
 double median_error_of(const at::Tensor& run, const at::Tensor& decoded, bool is_norm) {
-  constexpr int64_t kGroup = 256;
   const at::Tensor exact = run.as_strided({run.numel()}, {1});
   const double mean = is_norm ? mean_of(exact) : 0.0;
   std::vector<double> errors;
   for_each_part(exact, [&](int64_t begin, const at::Tensor& part) {
     const at::Tensor rest = at::sub(decoded.narrow(0, begin, part.numel()).to(at::kDouble), part);
-    const at::Tensor centred = at::sub(part, mean);
-    for (int64_t i = 0; i < part.numel(); i += kGroup) {
-      const int64_t count = std::min(kGroup, part.numel() - i);
-      const double energy = energy_of(centred.narrow(0, i, count));
-      if (energy > 0.0) errors.push_back(energy_of(rest.narrow(0, i, count)) / energy);
+    const std::vector<double> rests = energies_of_groups(rest);
+    const std::vector<double> energies = energies_of_groups(at::sub(part, mean));
+    for (size_t i = 0; i < rests.size(); ++i) {
+      if (energies[i] > 0.0) errors.push_back(rests[i] / energies[i]);
     }
   });
   if (errors.empty()) return 0.0;
