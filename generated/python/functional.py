@@ -59,7 +59,7 @@ def gelu(x: torch.Tensor, approximate: str = "none", *, bits: int = 3) -> torch.
 
 
 def hardshrink(x: torch.Tensor, lambd: float = 0.5) -> torch.Tensor:
-    """f(x) = where(abs(x) > lambda, x, 0).
+    """f(x) = where(abs(x) > lambd, x, 0).
 
     Donoho and Johnstone 1994.
     """
@@ -179,7 +179,7 @@ def softplus(x: torch.Tensor, beta: float = 1.0, threshold: float = 20.0, *, bit
 
 
 def softshrink(x: torch.Tensor, lambd: float = 0.5) -> torch.Tensor:
-    """f(x) = where(abs(x) > lambda, x - lambda*sign(x), 0).
+    """f(x) = where(abs(x) > lambd, x - lambd*sign(x), 0).
 
     Donoho and Johnstone 1994.
     """

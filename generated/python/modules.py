@@ -74,7 +74,7 @@ class GELU(Activation):
 
 
 class Hardshrink(Activation):
-    """f(x) = where(abs(x) > lambda, x, 0).
+    """f(x) = where(abs(x) > lambd, x, 0).
 
     Donoho and Johnstone 1994.
     """
@@ -276,7 +276,7 @@ class Softplus(Activation):
 
 
 class Softshrink(Activation):
-    """f(x) = where(abs(x) > lambda, x - lambda*sign(x), 0).
+    """f(x) = where(abs(x) > lambd, x - lambd*sign(x), 0).
 
     Donoho and Johnstone 1994.
     """
