@@ -38,7 +38,7 @@ def test_unchanged_models(family):
     assert all(site.module for site in compressor.sites() if "addmm" in site.operation)
 
 
-@pytest.mark.parametrize("family", ["llama", "t5", "vit", "unet"])
+@pytest.mark.parametrize("family", ["llama", "t5", "vit"])  # convolutions in it take minutes
 def test_autocast_to_bfloat16(family):
     torch.manual_seed(1)
     model, in_float = MODELS[family]()
