@@ -262,11 +262,9 @@ def page(results: dict[str, dict], steps: int) -> str:
         for name, variant in VARIANTS.items():
             both = [s for s in seeds if key_of(tuning, name, s, steps) in results]
             if both:
-                ours, exact = (
-                    [results[key_of(tuning, which, seed, steps)] for seed in both]
-                    for which in (name, "exact")
-                )
-                text += row(variant.title, ours, exact)
+                exact = [results[key_of(tuning, "exact", seed, steps)] for seed in both]
+                ours = [results[key_of(tuning, name, seed, steps)] for seed in both]
+                text += row(variant.title, exact if name == "exact" else ours, exact)
     return text
 
 
@@ -277,7 +275,7 @@ def row(title: str, ours: list[dict], exact: list[dict]) -> str:
     def mean(what: str) -> float:
         return statistics.mean(of(ours, what))
 
-    if ours == exact:
+    if ours is exact:
         accuracy, loss = f"{mean('accuracy'):.4f}", f"{mean('loss'):.4f}"
     else:
         accuracy, loss = (difference(of(ours, w), of(exact, w), 4) for w in ("accuracy", "loss"))
