@@ -72,16 +72,6 @@ if(FEWBIT_SANITIZE)
   target_compile_options(fewbit_torch_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
   target_compile_options(fewbit_program_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
 endif()
-if(FEWBIT_BUILD_FUZZERS)
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    message(FATAL_ERROR "FEWBIT_BUILD_FUZZERS needs clang (libFuzzer), "
-      "not ${CMAKE_CXX_COMPILER_ID}: use `cmake --preset fuzz`")
-  endif()
-  # Coverage counters in all of our code, without libFuzzer's main.
-  target_compile_options(fewbit_build INTERFACE -fsanitize=fuzzer-no-link)
-  target_link_options(fewbit_build INTERFACE -fsanitize=fuzzer-no-link)
-endif()
-
 # fewbit_library(NAME SOURCES a.cpp ... USES target ...): static library fewbit_NAME, alias
 # fewbit::NAME; headers are included from the repository's solver/ folder as "NAME/header.hpp".
 function(fewbit_library name)
@@ -187,7 +177,7 @@ endif()
       COMMAND ${name}_test --gtest_filter=${FEWBIT_SANITIZED_CASES}-${unsanitized})
     set_tests_properties(${test} PROPERTIES
       TIMEOUT 1200 COST 50  # before the many short ones, the longest are among them
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};FEWBIT_FUZZ_SECONDS=60")
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};FEWBIT_FUZZ_SECONDS=20")
   endforeach()
 endfunction()
 

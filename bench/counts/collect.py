@@ -1,6 +1,8 @@
 """The counts of a library: what every kernel needs, and what every pass issues."""
 
+import hashlib
 import json
+import pathlib
 import re
 import subprocess
 
@@ -135,6 +137,24 @@ def threads_of(symbol, files):
     raise ValueError(f"{symbol} has no launch bound")
 
 
+def printed(program):
+    return subprocess.run([program], check=True, capture_output=True, text=True).stdout
+
+
+def digest(path, program, cuobjdump):
+    """Of all that the counts are made of: the library's machine code, its constants and needs, the
+    arguments that `program` prints, and the files that count. Symbols hold paths and are left out."""
+    library = Library(path, cuobjdump)
+    files = library.sections()[ARCHITECTURE]
+    parts = [data for file in files for name, (data, _) in file.items()
+             if name.startswith((".text.", ".nv.constant"))]
+    parts += [f"{resources} {threads_of(symbol, files)}".encode()
+              for symbol, resources in library.resources(ARCHITECTURE).items() if name_of(symbol)]
+    parts += [printed(program).encode()]
+    parts += [file.read_bytes() for file in pathlib.Path(__file__).parent.glob("*.py")]
+    return hashlib.sha256(b"".join(sorted(hashlib.sha256(part).digest() for part in parts))).hexdigest()
+
+
 def collect(path, program, cuobjdump):
     """{"kernels": {name: needs}, "passes": {name: what is issued}, "code_bytes": {architecture: n}}
     of the library at `path`, with the arguments that `program` prints."""
@@ -145,9 +165,8 @@ def collect(path, program, cuobjdump):
     symbols = {name_of(symbol): symbol for symbol in code if name_of(symbol)}
     kernels = {name: needs(code[symbol], resources[symbol], threads_of(symbol, files))
                for name, symbol in sorted(symbols.items())}
-    printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     passes = {}
-    for row in json.loads(printed):
+    for row in json.loads(printed(program)):
         symbol = symbols[kernel_of(row)]
         followed = Walk(kernel(symbol, code[symbol], files, bytes.fromhex(row["arguments"])))
         passes[pass_name(row)] = issued(row, followed)
