@@ -21,6 +21,7 @@ from fewbit._activation import activation  # noqa: E402
 from fewbit._checkpoint import checkpoint  # noqa: E402
 from fewbit._codec import Codec, Coded, hooks  # noqa: E402
 from fewbit._compressor import BudgetPreview, Compressor, compress, preview_budgets  # noqa: E402
+from fewbit._cuda import load as _load_cuda  # noqa: E402
 from fewbit._docs import take_docs_from_stub  # noqa: E402
 from fewbit._explain_oom import explain_oom  # noqa: E402
 from fewbit._fewbit import (  # noqa: E402
@@ -75,4 +76,5 @@ __all__ = [
 ]
 __all__ += _functional.__all__
 
+_load_cuda()
 take_docs_from_stub(_fewbit)

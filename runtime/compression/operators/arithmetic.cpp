@@ -18,7 +18,6 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr SavePolicy kMask = {StorageKind::mask};
 constexpr SavePolicy kProduct = {StorageKind::rotated, 1.0, false, Factor::product};
 constexpr SavePolicy kSquare = {StorageKind::rotated, 1.0, false, Factor::square};
 

@@ -7,8 +7,6 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr SavePolicy kDropoutMask = {StorageKind::mask};
-
 std::optional<Recipe> recipe(const EndedCall& call) {
   return dropped_again(call.arguments.tensor("input"), call.beside,
                        1.0 / (1.0 - call.arguments["p"].toDouble()));
@@ -17,7 +15,7 @@ std::optional<Recipe> recipe(const EndedCall& call) {
 const OperatorFamily kDropouts = {
     {.name = "native_dropout",
      .arguments = {"input", "p", "train"},
-     .saves = {{kResult, kDropoutMask}},
+     .saves = {{kResult, kMask}},
      .recomputation = {recipe}},
 };
 

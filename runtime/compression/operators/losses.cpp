@@ -10,8 +10,6 @@ namespace {
 // The gradient is linear in log_softmax's probabilities, in softmax's it is quadratic.
 constexpr SavePolicy kLinearInClasses = {StorageKind::probabilities, 1.0, false, Factor::product},
                      kQuadraticIn = {StorageKind::probabilities, 16.0, false, Factor::probability};
-// Backward reads where the targets are.
-constexpr SavePolicy kSizesAlone = {StorageKind::sizes};
 
 std::optional<Recipe> probabilities(const SaveEvent& event) {
   const NamedArguments arguments(*find_operator(kLogSoftmax), *event.arguments);
@@ -50,9 +48,9 @@ const OperatorFamily kOuterSoftmaxes(alike({"softmax", "_log_softmax", "logsumex
 const OperatorFamily kLikelihoods = {
     {.name = "nll_loss_forward",
      .arguments = {"self"},
-     .saves = {{"self", kSizesAlone}},
+     .saves = {{"self", kSizes}},
      .effect = Effect::sums},
-    {.name = "nll_loss2d_forward", .arguments = {"self"}, .saves = {{"self", kSizesAlone}}}};
+    {.name = "nll_loss2d_forward", .arguments = {"self"}, .saves = {{"self", kSizes}}}};
 const OperatorFamily kOuterLikelihoods(alike({"nll_loss", "nll_loss_nd"},
                                              {.effect = Effect::sums}));
 

@@ -9,7 +9,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr SavePolicy kSizes = {StorageKind::sizes}, kPlaces = {StorageKind::integers};
+constexpr SavePolicy kPlaces = {StorageKind::integers};
 
 std::vector<int64_t> plane_of(const NamedArguments& arguments, size_t dimensions) {
   const at::Tensor self = arguments.tensor("self");

@@ -53,4 +53,8 @@ struct SavePolicy {
   }
 };
 
+/// Only its sizes are read.
+constexpr SavePolicy kSizes = {StorageKind::sizes};
+constexpr SavePolicy kMask = {StorageKind::mask};
+
 }  // namespace fewbit::session
