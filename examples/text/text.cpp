@@ -139,12 +139,14 @@ int text(const Arguments& arguments) {
            "to its inputs since step " +
            std::to_string(Calibration::kWatchFrom) + ".");
   Outcome outcome;
-  for (const char* function : {"gelu", "silu"}) {
+  std::vector<std::string> functions{"gelu"};
+  if (arguments.is_long) functions.emplace_back("silu");
+  for (const std::string& function : functions) {
     std::vector<Curve> curves;
     for (const Variant& variant : variants) curves.push_back(run(function, variant, steps));
     const Sheet sheet = as_sheet(function, curves);
-    Chart chart{std::string(function) + ": training loss", "step", "loss, nats per byte", {}};
-    Chart distance{std::string(function) + ": above exact", "step", "loss minus exact loss", {}};
+    Chart chart{function + ": training loss", "step", "loss, nats per byte", {}};
+    Chart distance{function + ": above exact", "step", "loss minus exact loss", {}};
     for (const Curve& curve : curves) {
       chart.lines.push_back(smooth(curve, 25));
       distance.lines.push_back(above_exact(curve, curves[0], 50));

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <regex>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,8 +13,10 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "cli/parse_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/shipped.hpp"
+#include "functions/registry.hpp"
 #include "proven/solve.hpp"
 #include "report/names.hpp"
 #include "report/parallel.hpp"
@@ -31,14 +34,48 @@ constexpr double kNoHurry = 600.0;
 
 struct TablesArguments {
   std::string folder;
+  std::string functions;
   bool check = false;
 };
 
 /// Path below the folder -> text.
 using Files = std::map<std::string, std::string>;
 
-Files solve_shipped() {
-  const auto problems = shipped_problems();
+/// Folders of the tables that are asked for; empty: all.
+using Folders = std::set<std::string>;
+
+bool is_wanted(const Folders& folders, const std::string& name) {
+  return folders.empty() || folders.contains(name);
+}
+
+/// The registry's name of a function, where its parameters have their defaults.
+std::string registry_name(const std::string& text) {
+  try {
+    if (text.find(':') == std::string::npos) return parse_function(text).name;
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  throw UsageError("--fn: '" + text + "' has parameters; the shipped tables are of the defaults");
+}
+
+/// The problems of the functions that --fn names, and their folders. Quantisers are shipped beside
+/// the registry's functions.
+std::vector<Problem> choose(const std::string& functions, Folders& folders) {
+  std::vector<Problem> problems = shipped_problems();
+  if (functions.empty()) return problems;
+  for (const std::string& part : split_list(functions, "--fn")) {
+    const bool is_name = std::any_of(problems.begin(), problems.end(), [&part](const Problem& one) {
+      return one.function.name == part;
+    });
+    folders.insert(is_name ? part : registry_name(part));
+  }
+  std::erase_if(problems, [&folders](const Problem& problem) {
+    return !is_wanted(folders, problem.function.name);
+  });
+  return problems;
+}
+
+Files solve_shipped(const std::vector<Problem>& problems) {
   std::vector<std::pair<std::string, std::string>> solved(problems.size());
   Progress progress("solving");
   const auto work = [&](size_t i) {
@@ -58,18 +95,17 @@ Files solve_shipped() {
     // A small range of f' may need fewer bits than were allowed: the same table twice is one file.
     if (!fresh && place->second != text) throw Error("two different tables for one name", path);
   }
-  files.emplace(kTrellisFile, to_json(shipped_trellises()));
   return files;
 }
 
 /// Tables by name in the folder: only what this command could have written counts, so nobody's
 /// other files are touched.
-std::vector<std::string> present(const fs::path& folder) {
+std::vector<std::string> present(const fs::path& folder, const Folders& folders) {
   static const std::regex kName("(intervals|levels|unbiased|smoothed)_[a-z]+_b[1-8]\\.json");
   std::vector<std::string> names;
   std::error_code status;
   for (const auto& entry : fs::directory_iterator(folder, status)) {
-    if (!entry.is_directory()) continue;
+    if (!entry.is_directory() || !is_wanted(folders, entry.path().filename().string())) continue;
     for (const auto& file : fs::directory_iterator(entry.path())) {
       const std::string name = file.path().filename().string();
       if (!std::regex_match(name, kName)) continue;
@@ -85,7 +121,7 @@ struct Changes {
   std::vector<std::string> stale;
 };
 
-Changes compare(const fs::path& folder, const Files& files) {
+Changes compare(const fs::path& folder, const Files& files, const Folders& folders) {
   Changes changes;
   for (const auto& [path, text] : files) {
     const fs::path place = folder / path;
@@ -93,7 +129,7 @@ Changes compare(const fs::path& folder, const Files& files) {
       changes.written.push_back(path);
     }
   }
-  for (const auto& path : present(folder)) {
+  for (const auto& path : present(folder, folders)) {
     if (!files.contains(path)) changes.stale.push_back(path);
   }
   return changes;
@@ -116,8 +152,11 @@ void check_folder(const TablesArguments& options) {
 int run_tables(const TablesArguments& options) {
   check_folder(options);
   const fs::path folder = options.folder;
-  const Files files = solve_shipped();
-  const Changes changes = compare(folder, files);
+  Folders folders;
+  Files files = solve_shipped(choose(options.functions, folders));
+  const size_t tables = files.size();
+  if (folders.empty()) files.emplace(kTrellisFile, to_json(shipped_trellises()));
+  const Changes changes = compare(folder, files, folders);
   for (const auto& path : changes.written) {
     if (!options.check) write_text_file((folder / path).string(), files.at(path));
     tell((options.check ? "differs  " : "written  ") + path + "\n");
@@ -127,7 +166,7 @@ int run_tables(const TablesArguments& options) {
     tell((options.check ? "stale    " : "removed  ") + path + "\n");
   }
   const size_t count = changes.written.size() + changes.stale.size();
-  tell(fmt::format("{}, {} {}\n", counted(files.size() - 1, "table"), count,
+  tell(fmt::format("{}, {} {}\n", counted(tables, "table"), count,
                    options.check ? "not current" : "changed"));
   if (!options.check || count == 0) return 0;
   throw Error(fmt::format("{} of the files {} not current: run fewbit-solve tables -o {}", count,
@@ -143,12 +182,18 @@ Subcommand add_tables(CLI::App& app) {
   command->add_option("-o,--output", options->folder, "The folder of the tables")
       ->required()
       ->type_name("FOLDER");
+  command
+      ->add_option(
+          "--fn", options->functions,
+          "Only of these functions, with commas between; the others' tables are left alone")
+      ->type_name("LIST");
   command->add_flag("--check", options->check, "Write nothing; fail where a file would change");
   command->footer(
       R"(Writes only what changed and removes tables that are no longer shipped. FOLDER is made
 where it does not exist; the folder that it is in must.
 Examples:
   fewbit-solve tables -o tables
+  fewbit-solve tables -o tables --fn gelu,silu
   fewbit-solve tables -o tables --check)");
   return {command, [options] { return run_tables(*options); }};
 }
