@@ -20,8 +20,8 @@ TEST_F(Tables, WritesAll) {
 TEST_F(Tables, WritesOnlyWhatChangedAndRemovesWhatIsStale) {
   ASSERT_EQ(run("tables -o tables --fn gelu,relu").code, 0);
   EXPECT_FALSE(exists("tables/silu"));
-  write("tables/silu/levels_uniform_b9.json", "not asked for");
-  write("tables/silu/levels_uniform_b8.json", "not asked for");
+  std::filesystem::create_directory(path("tables/silu"));
+  write("tables/silu/levels_uniform_b8.json", "stale, but not asked for");
   const std::string good = read("tables/gelu/levels_uniform_b3.json");
   write("tables/gelu/levels_uniform_b3.json", "damaged");
   write("tables/gelu/levels_uniform_b9.json", "not a name of ours");
