@@ -107,7 +107,8 @@ python_of() {
   printf '%s\n' "case \"\$1\" in
     -) exit $1 ;;
     -c) case \"\$2\" in *sysconfig*) echo '$scratch/include' ;; esac; exit $2 ;;
-    -m) if [ \"\$2\" = pip ]; then echo \"pip \$*\" >>\"\$CALLS\"; exit ${3:-0}; fi
+    -m) if [ \"\$2\" = compileall ]; then exit 1; fi
+      if [ \"\$2\" = pip ]; then echo \"pip \$*\" >>\"\$CALLS\"; exit ${3:-0}; fi
       mkdir -p \"\$3/bin\" && cp \"\$0\" \"\$3/bin/python3\" ;;
   esac"
 }
