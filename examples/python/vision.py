@@ -5,6 +5,7 @@ budgets would save, then training with one of them. From the repository's root:
 """
 
 import argparse
+import contextlib
 
 import sklearn.datasets
 import torch
@@ -52,12 +53,11 @@ def main() -> None:
     for bits in (None, 2):
         model = vit()
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-        options = {"bits": bits} if bits else {"rules": {"*": "exact"}}
-        compressor = fewbit.Compressor(model, **options)
+        scope = fewbit.Compressor(model, bits=bits) if bits else contextlib.nullcontext()
         generator = torch.Generator().manual_seed(3)
         for _ in range(steps):
             drawn = torch.randint(len(labels) - 400, (32,), generator=generator)
-            with fewbit.SavedBytes(model) as saved, compressor:
+            with fewbit.SavedBytes(model) as saved, scope:
                 loss = model(pictures[train][drawn], labels=labels[train][drawn]).loss
             loss.backward()
             optimizer.step()

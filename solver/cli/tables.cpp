@@ -58,21 +58,17 @@ std::string registry_name(const std::string& text) {
   throw UsageError("--fn: '" + text + "' has parameters; the shipped tables are of the defaults");
 }
 
-/// The problems of the functions that --fn names, and their folders. Quantisers are shipped beside
-/// the registry's functions.
-std::vector<Problem> choose(const std::string& functions, Folders& folders) {
-  std::vector<Problem> problems = shipped_problems();
-  if (functions.empty()) return problems;
+/// The folders of what --fn names. Quantisers are shipped beside the registry's functions.
+Folders folders_of(const std::string& functions, const std::vector<Problem>& problems) {
+  Folders folders;
+  if (functions.empty()) return folders;
   for (const std::string& part : split_list(functions, "--fn")) {
     const bool is_name = std::any_of(problems.begin(), problems.end(), [&part](const Problem& one) {
       return one.function.name == part;
     });
     folders.insert(is_name ? part : registry_name(part));
   }
-  std::erase_if(problems, [&folders](const Problem& problem) {
-    return !is_wanted(folders, problem.function.name);
-  });
-  return problems;
+  return folders;
 }
 
 Files solve_shipped(const std::vector<Problem>& problems) {
@@ -152,8 +148,12 @@ void check_folder(const TablesArguments& options) {
 int run_tables(const TablesArguments& options) {
   check_folder(options);
   const fs::path folder = options.folder;
-  Folders folders;
-  Files files = solve_shipped(choose(options.functions, folders));
+  std::vector<Problem> problems = shipped_problems();
+  const Folders folders = folders_of(options.functions, problems);
+  std::erase_if(problems, [&folders](const Problem& problem) {
+    return !is_wanted(folders, problem.function.name);
+  });
+  Files files = solve_shipped(problems);
   const size_t tables = files.size();
   if (folders.empty()) files.emplace(kTrellisFile, to_json(shipped_trellises()));
   const Changes changes = compare(folder, files, folders);

@@ -17,8 +17,7 @@ unset FEWBIT_TORCH_ROOT FEWBIT_VENV
 configure() {
   cmake -S "$scratch/$1" -B "$scratch/$1/build" -G Ninja \
     -DCMAKE_PREFIX_PATH="$scratch/prefix" -DCMAKE_CXX_COMPILER="$compiler" \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE='-O0 -DNDEBUG' \
-    -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror' "${@:2}" 2>&1
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror' "${@:2}" 2>&1
 }
 
 # refuse PATTERN OPTIONS...: $scratch/finds, which only looks for the package, fails and says PATTERN.

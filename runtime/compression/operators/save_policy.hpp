@@ -53,7 +53,7 @@ struct SavePolicy {
   }
 };
 
-/// Only its sizes are read.
+/// Backward reads nothing of it but sizes.
 constexpr SavePolicy kSizes = {StorageKind::sizes};
 constexpr SavePolicy kMask = {StorageKind::mask};
 
