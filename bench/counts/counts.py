@@ -119,7 +119,7 @@ def main():
     if committed and not same_series(nvcc, committed["nvcc"]):
         return skip(f"nvcc is {nvcc}, the committed counts are of {committed['nvcc']}")
     inputs = digest(options.library, options.arguments, options.cuobjdump)
-    if committed and committed["digest"] == inputs:
+    if committed and committed.get("digest") == inputs:
         found = {key: value for key, value in committed.items() if key != "release"}
         return check(found, committed)  # which following every instruction again would find
     counts = {"architecture": ARCHITECTURE, "nvcc": nvcc, "date": str(datetime.date.today()), "digest": inputs}
