@@ -1,5 +1,6 @@
 """ResNet-50 with LoRA saves as much as with full tuning and more (huggingface/peft#2196): what it
-saves in a few bits. A page of bench/results. From the root of the repository, after `cmake --preset ci`:
+saves in a few bits. A page of bench/results. From the root of the repository, after
+`cmake --preset ci`:
 
     PYTHONPATH=build/ci/python .venv/bin/python bench/python_resnet_lora.py
 """
@@ -70,12 +71,12 @@ def main() -> None:
         "# ResNet-50 with LoRA\n",
         f"`bench/python_resnet_lora.py`: random weights, {BATCH} pictures of {SIZE} x {SIZE}, "
         f"fp32, peft's LoRA of rank {RANK} beside every convolution. In huggingface/peft#2196 "
-        "(batch 16, peft of 2024) activations take 1,311 MiB in full tuning and 2,618 MiB with LoRA. "
-        "Saved: by autograd in one forward, parameters not counted. Peak: of one step at torch's allocator, "
-        "parameters not counted, gradients are. Time: of the fourth step, one thread, relative to "
-        f"exact. Error: of that step's gradient. torch {torch.__version__}, transformers "
-        f"{transformers.__version__}, peft {peft.__version__}, Python {platform.python_version()}, "
-        "CPU.\n",
+        "(batch 16, peft of 2024) activations take 1,311 MiB in full tuning and 2,618 MiB with "
+        "LoRA. Saved: by autograd in one forward, parameters not counted. Peak: of one step at "
+        "torch's allocator, parameters not counted, gradients are. Time: of the fourth step, one "
+        f"thread, relative to exact. Error: of that step's gradient. torch "
+        f"{torch.__version__}, transformers {transformers.__version__}, peft "
+        f"{peft.__version__}, Python {platform.python_version()}, CPU.\n",
         "| | saved, MiB | peak, MiB | time | gradient's error |",
         "|---" * 5 + "|",
     ]
