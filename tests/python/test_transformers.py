@@ -7,6 +7,7 @@ import transformers
 import diffusion
 import fewbit
 from families import FAMILIES, gradient_of
+from small import DEVICE
 
 MODELS = FAMILIES | {"unet": diffusion.unet, "dit": diffusion.dit}
 # At least so many times fewer bytes with 2 bits; docs/python.md says why some have less. A third of
@@ -52,7 +53,7 @@ def test_autocast_to_bfloat16(family):
     model, in_float = model_of(family)
 
     def loss():
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast(DEVICE, torch.bfloat16):
             return in_float()
 
     times_less, errors, _ = measured(model, loss)
