@@ -171,12 +171,14 @@ def measure(make: Callable[[], Subject], way: dict, exact, path) -> tuple[dict, 
     del loss
     torch.cuda.reset_peak_memory_stats()
     run.step()
+    peak = torch.cuda.max_memory_allocated() - held
+    reserved = torch.cuda.memory_reserved()
     gradient = run.gradient()
     difference = float((gradient - exact).norm() / exact.norm()) if exact is not None else 0.0
     row = {
         "saved": saved,
-        "peak": torch.cuda.max_memory_allocated() - held,
-        "reserved": torch.cuda.memory_reserved(),
+        "peak": peak,
+        "reserved": reserved,
         "seconds": statistics.median(both[0] for both in seconds),
         "asked": statistics.median(both[1] for both in seconds),
         "error": difference,

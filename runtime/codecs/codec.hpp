@@ -161,8 +161,8 @@ struct Statistics {
   bool is_kept_anyway = true;  ///< else whoever codes by them stores them
 };
 
-/// mean: undefined where it counts as 0. A factor of 0 counts as 1e-30, one that is
-/// below or not finite as 1.
+/// mean: undefined where it counts as 0. Who uses them takes a factor of 0 as 1e-30, one that is
+/// below 0 or not finite as 1.
 Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64_t groups = 0);
 
 /// (x - mean) factor, float or double, laid out as x.

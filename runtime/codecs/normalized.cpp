@@ -18,6 +18,17 @@ at::Tensor seen(const at::Tensor& x, const Statistics& statistics) {
   return statistics.groups == 0 ? x : x.unflatten(1, {statistics.groups, -1});
 }
 
+/// With factors that values can be multiplied and divided by.
+Statistics usual(Statistics statistics) {
+  // Where the variance is beyond the type's range the factor is 0, and what the norm makes of the
+  // row, too: so large that it is nothing compared with other rows.
+  constexpr double kNearlyNothing = 1e-30;
+  const at::Tensor& given = statistics.factor;
+  statistics.factor = at::where(given.isfinite().logical_and_(given.ge(0.0)), given, 1.0)
+                          .clamp_min_(kNearlyNothing);
+  return statistics;
+}
+
 /// Of its memory order, in the type that inner codes are of.
 at::Tensor normalized_values(const at::Tensor& x, const Statistics& statistics) {
   const auto type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
@@ -78,9 +89,10 @@ class Normalized final : public Codec {
 
   std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                         const RandomStream& random) const override {
-    auto inner = inner_->encode(normalized_values(x, statistics_), random);
+    Statistics statistics = usual(statistics_);
+    auto inner = inner_->encode(normalized_values(x, statistics), random);
     if (!inner) return nullptr;
-    return std::make_shared<NormalizedRun>(std::move(inner), statistics_, x);
+    return std::make_shared<NormalizedRun>(std::move(inner), std::move(statistics), x);
   }
 
  private:
@@ -91,17 +103,12 @@ class Normalized final : public Codec {
 }  // namespace
 
 at::Tensor normalized(const at::Tensor& x, const Statistics& statistics) {
-  return normalized_values(x, statistics);
+  return normalized_values(x, usual(statistics));
 }
 
 Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64_t groups) {
   const auto type = factor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  const at::Tensor given = factor.detach().to(type);
-  // Where the variance is beyond the type's range the factor is 0, and what the norm makes of the
-  // row, too: so large that it is nothing compared with other rows.
-  constexpr double kNearlyNothing = 1e-30;
-  const at::Tensor usual = at::where(given.isfinite().logical_and_(given.ge(0.0)), given, 1.0);
-  return {mean.defined() ? mean.detach().to(type) : mean, usual.clamp_min_(kNearlyNothing), groups};
+  return {mean.defined() ? mean.detach().to(type) : mean, factor.detach().to(type), groups};
 }
 
 CodecPointer normalized(CodecPointer inner, const Statistics& statistics) {

@@ -2,13 +2,10 @@
 #include "ops/rotated_by_class.hpp"
 
 #include <array>
-#include <cmath>
 #include <tuple>
 #include <utility>
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/where.h>
 #include <c10/util/Exception.h>
 
 #include "codecs/codec.hpp"
@@ -18,36 +15,6 @@
 namespace fewbit::codecs {
 
 namespace {
-
-/// The least deviation of a class that counts, of the greatest one: what lies beyond the deviations
-/// of a class that seemed to have hardly any would else outweigh all.
-constexpr double kLeastShare = 0x1p-10;
-
-/// What the elements of each class are mapped by, and back.
-struct Maps {
-  ops::ClassMap there, back;
-};
-
-Maps maps_of(const at::Tensor& run, const ops::ElementClasses& of_elements,
-             const Classes& classes) {
-  const auto [mean, deviation] = ops::class_moments(run, of_elements, classes.count);
-  // At least 2, so that no difference to a mean leaves the range of floats.
-  const at::Tensor share = deviation.div(deviation.amax()).clamp_min_(kLeastShare);
-  const at::Tensor weight = share.div_(kLeastShare).sqrt_().mul_(2.0);
-  // Not where squares leave even the range of doubles, or all is one number.
-  const at::Tensor is_usual = weight.isfinite().logical_and_(mean.isfinite());
-  const auto type = run.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  ops::ClassMap back{at::where(is_usual, weight, 2.0).to(type),
-                     at::where(is_usual, mean, 0.0).to(type)};
-  ops::ClassMap there{back.scale.reciprocal(), {}};
-  if (classes.zero) {
-    for (at::Tensor* numbers : {&back.scale, &back.shift, &there.scale}) {
-      numbers->select(0, *classes.zero).zero_();
-    }
-  }
-  there.shift = back.shift.mul(there.scale).neg_();
-  return {there, back};
-}
 
 class ByClassRun final : public Encoded {
  public:
@@ -66,17 +33,16 @@ class ByClassRun final : public Encoded {
     }
     const at::Tensor run = flat(x);
     const ops::ElementClasses of_elements = classes_.of_elements();
-    const Maps maps = maps_of(run, of_elements, classes_);
+    ops::ClassMaps maps = ops::class_maps(run, of_elements, classes_.count, classes_.zero);
     std::tie(parts_[0], parts_[1]) =
         ops::rotated_encode(run, of_elements, maps.there, form, random);
-    parts_[3] = at::stack({maps.back.scale, maps.back.shift});
+    parts_[3] = std::move(maps.back);
   }
 
   at::Tensor decoded() const override {
     const auto& [codes, constants, seed, maps] = parts_;
-    return ops::rotated_decode(codes, constants, count_, classes_.of_elements(),
-                               {maps.select(0, 0), maps.select(0, 1)}, form_, dtype_,
-                               {seed, offset_});
+    return ops::rotated_decode(codes, constants, count_, classes_.of_elements(), maps, form_,
+                               dtype_, {seed, offset_});
   }
 
   at::TensorList tensors() const override { return parts_; }

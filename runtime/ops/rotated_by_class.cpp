@@ -1,88 +1,102 @@
 #include "ops/rotated_by_class.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <vector>
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
+#include <torch/library.h>
 
-#include "kernels/quantizer/rotated.hpp"
+#include "ops/find.hpp"
 #include "ops/integers.hpp"
 #include "ops/ranges.hpp"
-#include "ops/rotated_arguments.hpp"
-#include "ops/tensor_arguments.hpp"
+#include "ops/rotated_class_passes.hpp"
+
+TORCH_LIBRARY_FRAGMENT(fewbit, m) {
+  m.def(
+      "class_maps(Tensor x, Tensor classes, int class_bits, int count, int zero)"
+      " -> (Tensor there, Tensor back)");
+  m.def(
+      "rotated_class_encode(Tensor x, Tensor classes, int class_bits, Tensor map, int bits, "
+      "int group, int states, Tensor seed, int offset) -> (Tensor codes, Tensor constants)");
+  m.def(
+      "rotated_class_decode(Tensor codes, Tensor constants, SymInt count, Tensor classes, "
+      "int class_bits, Tensor map, int bits, int group, int states, ScalarType dtype, "
+      "Tensor seed, int offset) -> Tensor");
+}
 
 namespace fewbit::ops {
 
 namespace {
 
-/// Elements that moments are taken of.
-constexpr int64_t kSampled = 4096;
+using MakeMaps = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, int64_t,
+                                                int64_t, int64_t);
+using ClassEncode = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, int64_t,
+                                                  const at::Tensor&, int64_t, int64_t, int64_t,
+                                                  const at::Tensor&, int64_t);
+using ClassDecode = at::Tensor(const at::Tensor&, const at::Tensor&, c10::SymInt, const at::Tensor&,
+                          int64_t, const at::Tensor&, int64_t, int64_t, int64_t, at::ScalarType,
+                          const at::Tensor&, int64_t);
 
-bool has_kernel(c10::Device device, at::ScalarType type) {
-  return device.is_cpu() && type != at::kDouble;
+struct RotatedClassCpu {
+  static constexpr at::DeviceType kType = at::kCPU;
+
+  static void maps(const char*, const kernels::ClassMapsFormat& format, const void* x,
+                   const uint8_t* codes, float* there, float* back) {
+    kernels::class_maps(format, x, codes, there, back);
+  }
+
+  static void encode(const char*, kernels::RotatedFormat format, const int64_t* seed,
+                     const ClassMemory& memory, const RotatedEncodeMemory& at) {
+    const kernels::ElementClasses classes = classes_of(memory);
+    complete(format, seed, classes);
+    for_parts(format.groups(), kGrainElements / format.group, [&](int64_t begin, int64_t end) {
+      kernels::rotated_encode(format, at.elements, at.codes, at.constants, {begin, end});
+    });
+  }
+
+  static void decode(const char*, kernels::RotatedFormat format, const int64_t* seed,
+                     const ClassMemory& memory, const RotatedDecodeMemory& at) {
+    const kernels::ElementClasses classes = classes_of(memory);
+    complete(format, seed, classes);
+    for_parts(format.groups(), kGrainElements / format.group, [&](int64_t begin, int64_t end) {
+      kernels::rotated_decode(format, at.codes, at.constants, at.elements, {begin, end});
+    });
+  }
+
+ private:
+  static kernels::ElementClasses classes_of(const ClassMemory& memory) {
+    kernels::ElementClasses result{memory.codes, memory.bits, {}};
+    std::copy_n(memory.map, memory.classes, result.map.scale);
+    std::copy_n(memory.map + memory.classes, memory.classes, result.map.shift);
+    return result;
+  }
+
+  static void complete(kernels::RotatedFormat& format, const int64_t* seed,
+                       const kernels::ElementClasses& classes) {
+    format.signs.seed = static_cast<uint64_t>(*seed);
+    format.classes = &classes;
+  }
+};
+
+bool has_kernel(c10::Device device, at::ScalarType type, const RotatedCodes& form) {
+  return type != at::kDouble && (device.is_cpu() || form.states == 0);
 }
 
-/// An odd number, so that all of a power of two is met.
-int64_t step_of(const at::Tensor& run) {
-  return run.numel() / kSampled | 1;
-}
+struct Moments {
+  at::Tensor mean, deviation;
+};
 
 at::Tensor sampled(const at::Tensor& run) {
-  const int64_t step = step_of(run);
+  const int64_t step = kernels::sample_step(run.numel());
   return run.as_strided({(run.numel() + step - 1) / step}, {step});
 }
 
-/// One element after the other, out of memory.
-ClassMoments moments_of(const at::Tensor& run, const ElementClasses& classes, int count) {
-  const at::Tensor sample = sampled(run).to(at::kDouble);
-  const auto* x = sample.const_data_ptr<double>();
-  const auto* codes = classes.codes.const_data_ptr<uint8_t>();
-  const int64_t last = classes.codes.numel() - 1;
-  const auto class_of = [&, bits = classes.bits, step = step_of(run)](int64_t i) {
-    const int64_t bit = i * step * bits;
-    const int word = codes[bit / 8] | codes[std::min(bit / 8 + 1, last)] << 8;
-    return static_cast<size_t>(word >> bit % 8 & ((1 << bits) - 1)) % kMostClasses;
-  };
-  // About one element, lest squares cancel.
-  double middle = 0.0;
-  for (int64_t i = 0; i < sample.numel(); ++i) {
-    if (std::isfinite(x[i])) middle = x[i];
-  }
-  struct Sums {
-    double count = 0.0, sum = 0.0, squares = 0.0;
-
-    void add(double v) {
-      count += 1.0;
-      sum += v;
-      squares += v * v;
-    }
-    double mean() const { return sum / std::max(count, 1.0); }
-    double deviation() const {
-      return std::sqrt(std::max(squares / std::max(count, 1.0) - mean() * mean(), 0.0));
-    }
-  } all, of_class[kMostClasses];
-  for (int64_t i = 0; i < sample.numel(); ++i) {
-    if (!std::isfinite(x[i])) continue;
-    all.add(x[i] - middle);
-    of_class[class_of(i)].add(x[i] - middle);
-  }
-  const at::Tensor mean = at::empty({count}, at::kDouble), deviation = at::empty_like(mean);
-  for (int c = 0; c < count; ++c) {
-    const Sums& sums = of_class[c].count < 2.0 ? all : of_class[c];
-    mean.mutable_data_ptr<double>()[c] = sums.mean() + middle;
-    deviation.mutable_data_ptr<double>()[c] = sums.deviation();
-  }
-  return {mean, deviation};
-}
-
-/// The same by torch's operations.
-ClassMoments moments_by_torch(const at::Tensor& run, const ElementClasses& classes, int count) {
+Moments moments_by_torch(const at::Tensor& run, const ElementClasses& classes, int count) {
   const at::Tensor all = sampled(run).to(at::kDouble);
   const at::Tensor is_finite = all.isfinite();
   const at::Tensor total = is_finite.sum().clamp_min_(1);
@@ -101,11 +115,26 @@ ClassMoments moments_by_torch(const at::Tensor& run, const ElementClasses& class
           at::where(is_met, variance, x.square().sum().div(total)).sqrt_()};
 }
 
-at::Tensor mapped(const at::Tensor& x, const ElementClasses& classes, const ClassMap& map) {
+/// class_maps.hpp for doubles, whose squares may leave even their range.
+ClassMaps maps_by_torch(const at::Tensor& run, const ElementClasses& classes, int count,
+                        std::optional<int> zero) {
+  const auto [mean, deviation] = moments_by_torch(run, classes, count);
+  const at::Tensor share = deviation.div(deviation.amax()).clamp_min_(kernels::kLeastShare);
+  const at::Tensor weight = share.div_(kernels::kLeastShare).sqrt_().mul_(2.0);
+  const at::Tensor is_usual = weight.isfinite().logical_and_(mean.isfinite());
+  const at::Tensor scale = at::where(is_usual, weight, 2.0), shift = at::where(is_usual, mean, 0.0);
+  const at::Tensor inverse = scale.reciprocal();
+  if (zero) {
+    for (const at::Tensor* numbers : {&scale, &shift, &inverse}) numbers->select(0, *zero).zero_();
+  }
+  return {at::stack({inverse, shift.mul(inverse).neg_()}), at::stack({scale, shift})};
+}
+
+at::Tensor mapped(const at::Tensor& x, const ElementClasses& classes, const at::Tensor& map) {
   const at::Tensor index = classes.bytes(x.numel()).to(at::kInt);
-  return x.to(map.scale.scalar_type())
-      .mul(map.scale.index_select(0, index))
-      .add_(map.shift.index_select(0, index));
+  return x.to(map.scalar_type())
+      .mul(map.select(0, 0).index_select(0, index))
+      .add_(map.select(0, 1).index_select(0, index));
 }
 
 double largest_of(at::ScalarType type) {
@@ -113,75 +142,53 @@ double largest_of(at::ScalarType type) {
   return kernels::finite_limit(check_element_type(kRotatedDecode, type));
 }
 
-kernels::ElementClasses kernel_classes(const char* operation, const ElementClasses& classes,
-                                       const ClassMap& map, int64_t count) {
-  check_stream(operation, classes.codes, count, classes.bits);
-  kernels::ElementClasses result{classes.codes.const_data_ptr<uint8_t>(), classes.bits, {}};
-  std::copy_n(map.scale.const_data_ptr<float>(), map.scale.numel(), result.map.scale);
-  std::copy_n(map.shift.const_data_ptr<float>(), map.shift.numel(), result.map.shift);
-  return result;
-}
-
-kernels::RotatedFormat format_of(kernels::ElementType type, const RotatedCodes& form, int64_t count,
-                                 const RandomStream& random,
-                                 const kernels::ElementClasses& classes) {
-  kernels::RotatedFormat format = rotated_format(type, form, count, random.offset);
-  format.signs.seed = static_cast<uint64_t>(*random.seed.const_data_ptr<int64_t>());
-  format.classes = &classes;
-  return format;
-}
-
 }  // namespace
+
+TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
+  m.impl("class_maps", RotatedClassOperations<RotatedClassCpu>::maps);
+  m.impl("rotated_class_encode", RotatedClassOperations<RotatedClassCpu>::encode);
+  m.impl("rotated_class_decode", RotatedClassOperations<RotatedClassCpu>::decode);
+}
 
 at::Tensor ElementClasses::bytes(int64_t count) const {
   return integer_decode(codes, count, 0, bits, at::kByte);
 }
 
-ClassMoments class_moments(const at::Tensor& run, const ElementClasses& classes, int count) {
-  check_stream(kRotatedEncode, classes.codes, run.numel(), classes.bits);
-  const bool is_here = has_kernel(run.device(), run.scalar_type());
-  return is_here ? moments_of(run, classes, count) : moments_by_torch(run, classes, count);
+ClassMaps class_maps(const at::Tensor& run, const ElementClasses& classes, int count,
+                     std::optional<int> zero) {
+  check_stream(kClassMaps, classes.codes, run.numel(), classes.bits);
+  if (run.scalar_type() == at::kDouble) return maps_by_torch(run, classes, count, zero);
+  static const auto operation = find<MakeMaps>(kClassMaps);
+  auto [there, back] =
+      operation.call(run.contiguous(), classes.codes, classes.bits, count, zero.value_or(-1));
+  return {there, back};
 }
 
 std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x,
                                                   const ElementClasses& classes,
-                                                  const ClassMap& map, const RotatedCodes& form,
+                                                  const at::Tensor& map, const RotatedCodes& form,
                                                   const RandomStream& random) {
-  if (!has_kernel(x.device(), x.scalar_type())) {
+  if (!has_kernel(x.device(), x.scalar_type(), form)) {
     return rotated_encode(mapped(x, classes, map), form, random);
   }
-  const auto type = check_rotated_encoding(x, form, random.seed);
-  const auto of_elements = kernel_classes(kRotatedEncode, classes, map, x.numel());
-  const kernels::RotatedFormat format = format_of(type, form, x.numel(), random, of_elements);
-  const auto [codes, constants] = empty_rotated(x.numel(), form, type, x.options());
-  for_parts(format.groups(), kGrainElements / format.group,
-            [&, from = x.const_data_ptr(), to = codes.mutable_data_ptr<uint8_t>(),
-             beside = constants.mutable_data_ptr()](int64_t begin, int64_t end) {
-              kernels::rotated_encode(format, from, to, beside, {begin, end});
-            });
-  return {codes, constants};
+  static const auto operation = find<ClassEncode>(kRotatedClassEncode);
+  return operation.call(x.contiguous(), classes.codes, classes.bits, map, form.bits, form.group,
+                        form.states, random.seed, random.offset);
 }
 
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
-                          const ElementClasses& classes, const ClassMap& map,
+                          const ElementClasses& classes, const at::Tensor& map,
                           const RotatedCodes& form, at::ScalarType dtype,
                           const RandomStream& random) {
-  if (!has_kernel(codes.device(), dtype)) {
+  if (!has_kernel(codes.device(), dtype, form)) {
     const at::Tensor left =
-        rotated_decode(codes, constants, count, form, map.scale.scalar_type(), random);
+        rotated_decode(codes, constants, count, form, map.scalar_type(), random);
     const double largest = largest_of(dtype);
     return mapped(left, classes, map).clamp_(-largest, largest).to(dtype);
   }
-  const auto type = check_rotated_decoding(codes, constants, count, form, dtype, random.seed);
-  const auto of_elements = kernel_classes(kRotatedDecode, classes, map, count);
-  const kernels::RotatedFormat format = format_of(type, form, count, random, of_elements);
-  at::Tensor x = at::empty({count}, codes.options().dtype(dtype));
-  for_parts(format.groups(), kGrainElements / format.group,
-            [&, from = codes.const_data_ptr<uint8_t>(), beside = constants.const_data_ptr(),
-             to = x.mutable_data_ptr()](int64_t begin, int64_t end) {
-              kernels::rotated_decode(format, from, beside, to, {begin, end});
-            });
-  return x;
+  static const auto operation = find<ClassDecode>(kRotatedClassDecode);
+  return operation.call(codes, constants, count, classes.codes, classes.bits, map, form.bits,
+                        form.group, form.states, dtype, random.seed, random.offset);
 }
 
 }  // namespace fewbit::ops

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <tuple>
 
 #include <ATen/core/Tensor.h>
@@ -7,8 +8,18 @@
 #include "ops/rotated.hpp"
 
 /// rotated_encode and rotated_decode (ops/rotated.hpp) of elements that are mapped by their classes
-/// (kernels/quantizer/element_classes.hpp). On a CPU in one pass, but for doubles; elsewhere by
-/// torch's operations before and behind. Nothing here waits for a device.
+/// (kernels/quantizer/element_classes.hpp, class_maps.hpp), as operations of library `fewbit`:
+///
+///   class_maps(Tensor x, Tensor classes, int class_bits, int count, int zero)
+///       -> (Tensor there, Tensor back)
+///   rotated_class_encode(Tensor x, Tensor classes, int class_bits, Tensor map, int bits, int group,
+///                        int states, Tensor seed, int offset) -> (Tensor codes, Tensor constants)
+///   rotated_class_decode(Tensor codes, Tensor constants, SymInt count, Tensor classes,
+///                        int class_bits, Tensor map, int bits, int group, int states,
+///                        ScalarType dtype, Tensor seed, int offset) -> Tensor
+///
+/// One pass each, without doubles and on a GPU without a trellis; the functions below do those, too,
+/// by torch's operations before and behind. Nothing here waits for a device.
 namespace fewbit::ops {
 
 /// The classes that there can be.
@@ -23,30 +34,25 @@ struct ElementClasses {
   at::Tensor bytes(int64_t count) const;
 };
 
-/// x * scale[c] + shift[c] for an x of class c: [classes] each, on the elements' device; of the
-/// type that is computed in, double for doubles, else float.
-struct ClassMap {
-  at::Tensor scale, shift;
+/// Scales and shifts, [2, classes] each on the elements' device, of the type that is computed in:
+/// double for doubles, else float. An x of class c becomes x * scale[c] + shift[c].
+struct ClassMaps {
+  at::Tensor there, back;
 };
 
-/// Of every class, double [classes] each.
-struct ClassMoments {
-  at::Tensor mean, deviation;
-};
+/// Of a flat run. zero: the class whose elements are 0.
+ClassMaps class_maps(const at::Tensor& run, const ElementClasses& classes, int count,
+                     std::optional<int> zero);
 
-/// Of a flat run: of every so many-th element that is finite, those of all elements for a class
-/// that was hardly met.
-ClassMoments class_moments(const at::Tensor& run, const ElementClasses& classes, int count);
-
-/// x: flat. Codes and constants as rotated_encode gives them, of x's type.
+/// x: flat. map: [2, classes]. Codes and constants as rotated_encode gives them, of x's type.
 std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x,
                                                   const ElementClasses& classes,
-                                                  const ClassMap& map, const RotatedCodes& form,
+                                                  const at::Tensor& map, const RotatedCodes& form,
                                                   const RandomStream& random);
 
 /// Within the finite range of dtype.
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
-                          const ElementClasses& classes, const ClassMap& map,
+                          const ElementClasses& classes, const at::Tensor& map,
                           const RotatedCodes& form, at::ScalarType dtype,
                           const RandomStream& random);
 

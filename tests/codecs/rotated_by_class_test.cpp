@@ -168,7 +168,7 @@ TEST(RotatedByClass, RefusesWhatItIsNotOf) {
       rotated_by_class(kTwoBits, classes_of(classes, 2))->takes(at::ones({100}, at::kLong)));
   const std::string refusal = test::refusal(
       [&] { coded(rotated_by_class(kTwoBits, classes_of(classes, 2)), at::ones({200})); });
-  EXPECT_NE(refusal.find("fewbit::rotated_encode: codes"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("fewbit::class_maps: codes"), std::string::npos) << refusal;
   EXPECT_EQ(test::refusal([] {
               rotated_by_class(kTwoBits, {33, {}, {}});
             }),

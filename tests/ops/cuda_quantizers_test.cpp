@@ -6,6 +6,7 @@
 #include "ops/group_samples.hpp"
 #include "ops/integers.hpp"
 #include "ops/rotated.hpp"
+#include "ops/rotated_by_class.hpp"
 #include "tests/support/cuda_test.hpp"
 
 namespace fewbit::cuda_quantizers_test {
@@ -62,6 +63,36 @@ TEST_F(CudaQuantizers, PickCodesAsOnTheCpu) {
       for (const int64_t states : {4, 8}) {
         expect_rotated_as_on_the_cpu(inputs(type), {states == 4 ? 2 : 3, group, states}, seed);
       }
+    }
+  }
+}
+
+TEST_F(CudaQuantizers, RotateByClassAsOnTheCpu) {
+  const at::Tensor seed = at::full({1}, 11, at::kLong);
+  const ops::RandomStream here{seed, 5}, there{seed.cuda(), 5};
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const at::Tensor x = inputs(type), device_x = x.cuda();
+    for (const int bits : {1, 2, 3, 4, 8}) {
+      const at::Tensor each = at::randint(std::min(1 << bits, 20), {x.numel()}, at::kByte);
+      const ops::ElementClasses classes{ops::integer_encode(each, 0, bits), bits};
+      const ops::ElementClasses device_classes{classes.codes.cuda(), bits};
+      const int count = std::min(1 << bits, 20);
+      const ops::RotatedCodes form{3, 256};
+      const auto maps = ops::class_maps(x, classes, count, 1);
+      const auto device_maps = ops::class_maps(device_x, device_classes, count, 1);
+      EXPECT_TRUE(same_bits(device_maps.there, maps.there) &&
+                  same_bits(device_maps.back, maps.back));
+      const auto [codes, constants] = ops::rotated_encode(x, classes, maps.there, form, here);
+      const auto [device_codes, device_constants] =
+          ops::rotated_encode(device_x, device_classes, device_maps.there, form, there);
+      EXPECT_TRUE(same_bits(device_codes, codes) && same_bits(device_constants, constants))
+          << type << ' ' << bits;
+      EXPECT_TRUE(same_bits(ops::rotated_decode(device_codes, device_constants, x.numel(),
+                                                device_classes, device_maps.back, form, type,
+                                                there),
+                            ops::rotated_decode(codes, constants, x.numel(), classes, maps.back,
+                                                form, type, here)))
+          << type << ' ' << bits;
     }
   }
 }

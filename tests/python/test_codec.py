@@ -101,12 +101,12 @@ class Storage:
 
     def pack(self, tensor):
         payload = self.backend.put(tensor, None)
-        return tensor if payload is None else (payload, tensor.shape, tensor.dtype)
+        return tensor if payload is None else (payload, torch.empty_like(tensor))
 
     def unpack(self, packed):
         if isinstance(packed, torch.Tensor):
             return packed
-        out = torch.empty(packed[1], dtype=packed[2])
+        out = packed[1]
         self.backend.get(packed[0], out, None)
         self.backend.free(packed[0])
         self.freed += 1

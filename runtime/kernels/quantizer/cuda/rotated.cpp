@@ -11,8 +11,26 @@ namespace fewbit::kernels::cuda {
 
 namespace {
 
-bool is_aligned(const void* at) {
-  return reinterpret_cast<uintptr_t>(at) % 16 == 0;
+bool is_aligned(const void* at, uintptr_t bytes = 16) {
+  return reinterpret_cast<uintptr_t>(at) % bytes == 0;
+}
+
+RotatedEncodeArguments encode_arguments(const RotatedFormat& format, DevicePhilox signs,
+                                        const void* x, uint8_t* codes, void* constants) {
+  return {x,           codes,         constants,         format.count,
+          format.coded_elements(), format.bits, format.states, is_aligned(x),
+          is_aligned(codes),       signs};
+}
+
+RotatedDecodeArguments decode_arguments(const RotatedFormat& format, DevicePhilox signs,
+                                        const uint8_t* codes, const void* constants, void* x) {
+  return {codes,       constants,     x,                 format.count,
+          format.coded_elements(), format.bits, format.states, is_aligned(x),
+          is_aligned(codes),       signs};
+}
+
+ClassArguments class_arguments(const DeviceClasses& classes) {
+  return {classes, is_aligned(classes.codes, 4)};
 }
 
 cudaError_t launch_rotated_encode(ElementType type, int64_t group,
@@ -83,9 +101,7 @@ cudaError_t rotated_encode(const RotatedFormat& format, DevicePhilox signs, cons
                            uint8_t* codes, void* constants, cudaStream_t stream) {
   if (format.count == 0) return cudaSuccess;
   const auto launch = format.states == 0 ? launch_rotated_encode : launch_trellis_encode;
-  return launch(format.type, format.group,
-                {x, codes, constants, format.count, format.coded_elements(), format.bits,
-                 format.states, is_aligned(x), is_aligned(codes), signs},
+  return launch(format.type, format.group, encode_arguments(format, signs, x, codes, constants),
                 stream);
 }
 
@@ -93,10 +109,30 @@ cudaError_t rotated_decode(const RotatedFormat& format, DevicePhilox signs, cons
                            const void* constants, void* x, cudaStream_t stream) {
   if (format.count == 0) return cudaSuccess;
   const auto launch = format.states == 0 ? launch_rotated_decode : launch_trellis_decode;
-  return launch(format.type, format.group,
-                {codes, constants, x, format.count, format.coded_elements(), format.bits,
-                 format.states, is_aligned(x), is_aligned(codes), signs},
+  return launch(format.type, format.group, decode_arguments(format, signs, codes, constants, x),
                 stream);
+}
+
+cudaError_t rotated_class_encode(const RotatedFormat& format, DevicePhilox signs,
+                                 const DeviceClasses& classes, const void* x, uint8_t* codes,
+                                 void* constants, cudaStream_t stream) {
+  if (format.count == 0) return cudaSuccess;
+  return by_short_type(format.type, [&](auto known) {
+    return launch_class_encode_of<known.value>(format.group,
+                                               encode_arguments(format, signs, x, codes, constants),
+                                               class_arguments(classes), stream);
+  });
+}
+
+cudaError_t rotated_class_decode(const RotatedFormat& format, DevicePhilox signs,
+                                 const DeviceClasses& classes, const uint8_t* codes,
+                                 const void* constants, void* x, cudaStream_t stream) {
+  if (format.count == 0) return cudaSuccess;
+  return by_short_type(format.type, [&](auto known) {
+    return launch_class_decode_of<known.value>(format.group,
+                                               decode_arguments(format, signs, codes, constants, x),
+                                               class_arguments(classes), stream);
+  });
 }
 
 }  // namespace fewbit::kernels::cuda

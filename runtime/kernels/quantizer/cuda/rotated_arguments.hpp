@@ -6,6 +6,7 @@
 
 #include "kernels/element_type.hpp"
 #include "kernels/philox.hpp"
+#include "kernels/quantizer/cuda/class_maps.hpp"
 
 /// What the kernels take by value: pointers of the device, and tables as they are looked up.
 namespace fewbit::kernels::cuda {
@@ -34,6 +35,11 @@ struct RotatedDecodeArguments {
   bool is_aligned;
   bool codes_are_aligned;
   DevicePhilox signs;
+};
+
+struct ClassArguments {
+  DeviceClasses classes;
+  bool is_aligned;  ///< the stream, for accesses of 4 bytes
 };
 
 /// The levels above zero as the leaves of a bisection: from node n, 1 at first, a size goes to
@@ -69,6 +75,13 @@ cudaError_t launch_rotated_encode_of(int64_t group, const RotatedEncodeArguments
 template <ElementType kType>
 cudaError_t launch_rotated_decode_of(int64_t group, const RotatedDecodeArguments& pass,
                                      cudaStream_t stream);
+/// Of elements with classes, of types without f64: rotated_classes_f32.cu and the like.
+template <ElementType kType>
+cudaError_t launch_class_encode_of(int64_t group, const RotatedEncodeArguments& pass,
+                                   const ClassArguments& classes, cudaStream_t stream);
+template <ElementType kType>
+cudaError_t launch_class_decode_of(int64_t group, const RotatedDecodeArguments& pass,
+                                   const ClassArguments& classes, cudaStream_t stream);
 /// Of codes that a trellis picks.
 cudaError_t launch_trellis_encode(ElementType type, int64_t group,
                                   const RotatedEncodeArguments& pass, cudaStream_t stream);

@@ -75,10 +75,16 @@ __device__ void store_elements(const GroupLanes<kGroup>& at, const Tile& tile,
   }
 }
 
-/// The levels in `words` to elements.
-template <ElementType kType, int kGroup>
+/// Decoded elements as they are.
+struct AsDecoded {
+  __device__ void map(TileWords& /*words*/) const {}
+};
+
+/// The levels in `words` to elements, which `last` maps.
+template <ElementType kType, int kGroup, class Last = AsDecoded>
 __device__ void decode_levels(const Tile& tile, const RotatedDecodeArguments& pass,
-                              const BlockSigns& block_signs, TileWords& words) {
+                              const BlockSigns& block_signs, TileWords& words,
+                              const Last& last = {}) {
   const GroupLanes<kGroup> at(tile.lane);
   float q[kPerLane];
   FEWBIT_UNROLL
@@ -93,6 +99,7 @@ __device__ void decode_levels(const Tile& tile, const RotatedDecodeArguments& pa
     kept = load_kept<kType>(pass.constants, tile.begin / kGroup + at.group);
   }
   put_decoded<kType>(at.anew(), kept, signs, words, q);
+  last.map(words);
   bool is_vectors = false;
   if constexpr (kType != ElementType::f64) {
     // A NaN is stored one by one: conversions of pairs give others than processors do.

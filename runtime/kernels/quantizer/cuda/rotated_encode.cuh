@@ -35,19 +35,42 @@ __device__ void put_elements(const GroupLanes<kGroup>& at, const Tile& tile, int
   }
 }
 
-/// The exponent of the greatest element of each lane's group.
-template <ElementType kType, int kGroup>
-__device__ int exponent_of_group(const GroupLanes<kGroup>& at, const Tile& tile, int count,
-                                 const void* x) {
+/// The exponent of the greatest element of each lane's group, by the element at `place`.
+template <int kGroup, class At>
+__device__ int exponent_of_group(const GroupLanes<kGroup>& at, int count, At value) {
   int greatest = kOfZero;
   FEWBIT_KEEP_LOOP
   for (int i = 0; i < kPerLane; ++i) {
-    const int e = at.element(i);
-    if (e >= count) break;
-    greatest = std::max(greatest, exponent_of(load_wide<kType>(x, tile.begin + e)));
+    if (at.element(i) >= count) break;
+    greatest = std::max(greatest, exponent_of(value(i)));
   }
   return join_lanes<kGroup>(greatest, [](int a, int b) { return std::max(a, b); });
 }
+
+/// Where a tile's elements come from: memory.
+template <ElementType kType>
+struct StoredElements {
+  const Tile& tile;
+  const RotatedEncodeArguments& pass;
+
+  /// All of a whole tile.
+  __device__ void put_whole(TileWords& words) const {
+    if constexpr (kType != ElementType::f64) put_vectors<kType>(tile, pass.x, words);
+  }
+
+  /// The first `count`, times 2^-exponent of each lane's group.
+  template <int kGroup>
+  __device__ void put(const GroupLanes<kGroup>& at, int count, int exponent,
+                      TileWords& words) const {
+    put_elements<kType>(at, tile, count, pass.x, exponent, words);
+  }
+
+  template <int kGroup>
+  __device__ int exponent(const GroupLanes<kGroup>& at, int count, TileWords& /*words*/) const {
+    return exponent_of_group(
+        at, count, [&](int i) { return load_wide<kType>(pass.x, tile.begin + at.element(i)); });
+  }
+};
 
 /// What is known of a lane's group once it is rotated: its mean and energy are times 2^exponent.
 struct Rotation {
@@ -127,10 +150,10 @@ __device__ bool are_zeros(const Rotation& of, const float (&x)[kPerLane]) {
 
 /// The elements of a tile, rotated. Where a group is constant, too great or small for squares or
 /// not finite, all of the tile once more: the others times 1.
-template <ElementType kType, int kGroup>
+template <ElementType kType, int kGroup, class Elements>
 __device__ Rotation rotate_tile(const Tile& tile, const RotatedEncodeArguments& pass,
-                                const GroupLanes<kGroup>& at, const BlockSigns& signs,
-                                TileWords& words, float (&x)[kPerLane]) {
+                                const Elements& elements, const GroupLanes<kGroup>& at,
+                                const BlockSigns& signs, TileWords& words, float (&x)[kPerLane]) {
   const int count = own_elements(tile, pass.count);
   bool is_vectors = kType != ElementType::f64 && count == kTile && pass.is_aligned;
   float least = kLeastEnergy;
@@ -139,10 +162,10 @@ __device__ Rotation rotate_tile(const Tile& tile, const RotatedEncodeArguments& 
   FEWBIT_KEEP_LOOP
   while (true) {
     if (is_vectors) {
-      if constexpr (kType != ElementType::f64) put_vectors<kType>(tile, pass.x, words);
+      elements.put_whole(words);
     } else {
       // A group that is not finite is one of zeros.
-      put_elements<kType>(at.anew(), tile, mask == 0 ? 0 : count, pass.x, exponent, words);
+      elements.put(at.anew(), mask == 0 ? 0 : count, exponent, words);
     }
     __syncwarp();
     Rotation of = rotate<kType>(at, count, signs, mask, words, x);
@@ -152,7 +175,7 @@ __device__ Rotation rotate_tile(const Tile& tile, const RotatedEncodeArguments& 
       if (mask == 0) of.mean = quiet_nan<float>();
       return of;
     }
-    exponent = exponent_of_group<kType>(at, tile, count, pass.x);
+    exponent = elements.exponent(at, count, words);
     if (exponent == kOfNotFinite) mask = 0;
     const bool stays = exact || mask == 0 || exponent == kOfZero;
     if (stays) exponent = 0;
@@ -248,6 +271,20 @@ __device__ void store_encoded(const GroupLanes<kGroup>& at, const Tile& tile,
               reinterpret_cast<TileCodes&>(words), pass.codes);
 }
 
+/// A tile from elements to codes and constants.
+template <ElementType kType, int kGroup, class Elements>
+__device__ void encode_tile(const Tile& tile, const RotatedEncodeArguments& pass,
+                            const Elements& elements, const MagnitudeTree& tree,
+                            const BlockSigns& block_signs, TileWords& words) {
+  const GroupLanes<kGroup> at(tile.lane);
+  float x[kPerLane];
+  const Rotation of = rotate_tile<kType>(tile, pass, elements, at, block_signs, words, x);
+  const bool is_there = at.group * kGroup < tile.count;
+  const float root = root_of<kGroup>(of.energy);
+  put_codes(at.anew(), tree, pass.bits, of.energy == 0.0f ? 0.0f : 1.0f / root, is_there, words, x);
+  store_encoded<kType>(at, tile, pass, block_signs, of, root, words, x);
+}
+
 template <ElementType kType, int kGroup>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     rotated_encode_kernel(const __grid_constant__ RotatedEncodeArguments pass,
@@ -259,14 +296,8 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   copy_to_shared(given, tree);
   const Tile tile(pass.coded);
   if (tile.count == 0) return;
-  TileWords& words = tiles[threadIdx.x / kLanes];
-  const GroupLanes<kGroup> at(tile.lane);
-  float x[kPerLane];
-  const Rotation of = rotate_tile<kType>(tile, pass, at, block_signs, words, x);
-  const bool is_there = at.group * kGroup < tile.count;
-  const float root = root_of<kGroup>(of.energy);
-  put_codes(at.anew(), tree, pass.bits, of.energy == 0.0f ? 0.0f : 1.0f / root, is_there, words, x);
-  store_encoded<kType>(at, tile, pass, block_signs, of, root, words, x);
+  encode_tile<kType, kGroup>(tile, pass, StoredElements<kType>{tile, pass}, tree, block_signs,
+                             tiles[threadIdx.x / kLanes]);
 }
 
 template <ElementType kType>

@@ -21,6 +21,19 @@ auto by_type(ElementType type, Pick pick) {
   }
 }
 
+/// pick(type), likewise, of a type that is not f64.
+template <class Pick>
+auto by_short_type(ElementType type, Pick pick) {
+  switch (type) {
+    case ElementType::bf16:
+      return pick(std::integral_constant<ElementType, ElementType::bf16>());
+    case ElementType::f16:
+      return pick(std::integral_constant<ElementType, ElementType::f16>());
+    default:
+      return pick(std::integral_constant<ElementType, ElementType::f32>());
+  }
+}
+
 /// pick(group), likewise.
 template <class Pick>
 auto by_group(int64_t group, Pick pick) {
