@@ -100,26 +100,27 @@ struct MappedElements {
   StoredElements<kType> stored;
   TileClasses classes;
 
-  __device__ void put_whole(TileWords& words) const {
-    stored.put_whole(words);
-    __syncwarp();
-    classes.each(words, [](float x) { return x; });
-  }
+  __device__ void put_whole(TileWords& words) const { stored.put_whole(words); }
 
   template <int kGroup>
-  __device__ void put(const GroupLanes<kGroup>& at, int count, int exponent,
+  __device__ void put(const GroupLanes<kGroup>& at, int /*count*/, int /*exponent*/,
                       TileWords& words) const {
     put_elements<kType>(at, stored.tile, own_elements(stored.tile, classes.total), stored.pass.x, 0,
                         words);
-    __syncwarp();
+  }
+
+  template <int kGroup>
+  __device__ void map(const GroupLanes<kGroup>& at, int count, int exponent,
+                      TileWords& words) const {
     classes.each(words, [](float x) { return x; });
     __syncwarp();
+    if (!__any_sync(~0u, exponent != 0 || count == 0)) return;
     FEWBIT_KEEP_LOOP
     for (int i = 0; i < kPerLane; ++i) {
       uint32_t& word = at.word(i, words);
-      float x = at.element(i) < count ? float_of(word) : 0.0f;
-      if (exponent != 0) x = static_cast<float>(times_power(static_cast<double>(x), -exponent));
-      word = bits_of(x);
+      const auto x = static_cast<double>(count == 0 ? 0.0f : float_of(word));
+      word = bits_of(exponent == 0 ? static_cast<float>(x)
+                                   : static_cast<float>(times_power(x, -exponent)));
     }
   }
 

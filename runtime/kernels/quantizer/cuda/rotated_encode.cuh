@@ -65,6 +65,11 @@ struct StoredElements {
     put_elements<kType>(at, tile, count, pass.x, exponent, words);
   }
 
+  /// What is done with them once all lanes have put theirs.
+  template <int kGroup>
+  __device__ void map(const GroupLanes<kGroup>& /*at*/, int /*count*/, int /*exponent*/,
+                      TileWords& /*words*/) const {}
+
   template <int kGroup>
   __device__ int exponent(const GroupLanes<kGroup>& at, int count, TileWords& /*words*/) const {
     return exponent_of_group(
@@ -161,13 +166,15 @@ __device__ Rotation rotate_tile(const Tile& tile, const RotatedEncodeArguments& 
   uint32_t mask = 1u << 31;
   FEWBIT_KEEP_LOOP
   while (true) {
+    // A group that is not finite is one of zeros.
+    const int own = mask == 0 ? 0 : count;
     if (is_vectors) {
       elements.put_whole(words);
     } else {
-      // A group that is not finite is one of zeros.
-      elements.put(at.anew(), mask == 0 ? 0 : count, exponent, words);
+      elements.put(at.anew(), own, exponent, words);
     }
     __syncwarp();
+    elements.map(at, own, exponent, words);
     Rotation of = rotate<kType>(at, count, signs, mask, words, x);
     const bool exact = is_exact(of.energy, least);
     if (!__any_sync(~0u, !exact) || !__any_sync(~0u, !exact && !are_zeros<kType>(of, x))) {
