@@ -70,6 +70,7 @@ CompressionUser::CompressionUser(std::shared_ptr<Compression> compression)
                   return is_of_model(tensor) || rules->knows(tensor);
                 },
                 [this](RunPointer run) { return compression_->held(std::move(run)); }}),
+      recomputes_casts_(forward_.rules->when_to_recompute(kCast) != Recompute::never),
       sensitivities_([weak = std::weak_ptr(compression_)](const SiteKey& site, double sensitivity) {
         if (const auto alive = weak.lock()) alive->note_sensitivity(site, sensitivity);
       }) {}
@@ -446,6 +447,9 @@ std::unique_ptr<const PackedTensor> CompressionUser::replace(const at::Tensor& t
   const double begin = observer ? observer->now(device) : 0.0;
   latest_.reset();
   left_.reset();
+  if (recomputes_casts_) {
+    if (auto cast = casts_.packed(tensor)) return cast;
+  }
   std::unique_ptr<const PackedTensor> kept = this->kept(tensor, event);
   if (kept && tensor.is_floating_point()) {
     if (const auto dim = normalized_dimension(event)) kept = summing_to_one(std::move(kept), *dim);

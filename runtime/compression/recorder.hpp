@@ -15,6 +15,7 @@
 #include "compression/compression.hpp"
 #include "compression/consumers.hpp"
 #include "compression/memory_uses.hpp"
+#include "compression/recompute/parameter_casts.hpp"
 #include "compression/recompute/tracker.hpp"
 #include "compression/shared_copies.hpp"
 #include "compression/stored_run.hpp"
@@ -216,6 +217,8 @@ class CompressionUser final : public SavedTensorUser {
   std::shared_ptr<Compression> compression_;
   Compression::Forward forward_;
   RecomputeTracker tracker_;
+  bool recomputes_casts_;
+  ParameterCasts casts_;
   Sensitivities sensitivities_;
   std::map<RunKey, Run> runs_;
   MemoryUses uses_;

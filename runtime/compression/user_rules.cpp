@@ -41,6 +41,7 @@ std::string without_last_name(const std::string& path) {
 Recompute at_first(std::string_view name, Scheme scheme) {
   constexpr std::array kCheap = {kCopy, kNorm, kRelu, kDropout, kSum};
   const bool is_cheap = std::ranges::find(kCheap, name) != kCheap.end();
+  if (name == kCast) return Recompute::where_better;  // there is no error
   if (name == kSign) return scheme == Scheme::blpa ? Recompute::always : Recompute::never;
   if (scheme == Scheme::blpa && is_cheap && name != kSum) return Recompute::always;
   return is_cheap && scheme == Scheme::rotated ? Recompute::where_better : Recompute::never;

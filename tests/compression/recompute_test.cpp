@@ -347,7 +347,7 @@ TEST(Recomputation, NamesAreChecked) {
   EXPECT_EQ(test::refusal([&] { compressor.recompute("gelu", Recompute::always); }),
             "fewbit::Compressor::recompute: 'gelu' is no kind of recomputation, accepted: *, copy, "
             "norm, relu, "
-            "sign, dropout, sum, activation, linear, softmax");
+            "sign, dropout, sum, activation, linear, softmax, cast");
 }
 
 TEST(Recomputation, SharedByAllThatKeepIt) {

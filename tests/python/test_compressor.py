@@ -1,5 +1,6 @@
 """fewbit.Compressor around unchanged models."""
 
+import contextlib
 import gc
 import resource
 import threading
@@ -204,6 +205,51 @@ def test_autocast_and_grad_scaler():
     with compressor, torch.autocast(DEVICE, dtype=torch.bfloat16):
         loss = model(x).square().mean()
     assert relative(gradient_of(model, loss.float()), exact) < 0.05
+
+
+def test_casts_of_weights_are_made_again():
+    model, x = mlp(), torch.randn(256, 64)
+    # No gradient runs through the input, so that the first weight is not saved.
+    cast = sum(2 * p.numel() for p in model[1:].parameters() if p.dim() == 2)
+
+    def run(scope):
+        saved = fewbit.SavedBytes(model)
+        with saved, scope, torch.autocast(DEVICE, dtype=torch.bfloat16):
+            return model(x).square().mean(), saved.unique_bytes
+
+    def of(**options):
+        return fewbit.Compressor(model, rules={"*": "exact"}, **options)
+
+    loss, bytes_before = run(contextlib.nullcontext())
+    exact = gradient_of(model, loss)
+    loss, bytes_after = run(of())
+    assert bytes_before - bytes_after == cast
+    assert torch.equal(gradient_of(model, loss), exact)
+    loss, bytes_kept = run(of().recompute("cast", "never"))
+    assert bytes_kept == bytes_before
+    loss, _ = run(of())
+    with torch.no_grad():
+        model[2].weight.mul_(2)
+    with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*'cast'"):
+        loss.backward()
+
+
+def test_a_weight_that_is_used_often_is_cast_once():
+    layer, x = torch.nn.Linear(64, 64), torch.randn(256, 64)
+    casts = []
+
+    class Casts(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+            if operation is torch.ops.aten._to_copy.default and args[0].shape == (64, 64):
+                casts.append(operation)
+            return operation(*args, **(kwargs or {}))
+
+    with fewbit.Compressor(layer, bits=8), torch.autocast(DEVICE, dtype=torch.bfloat16):
+        with Casts():
+            for _ in range(20):
+                x = layer(x)
+    assert 1 <= len(casts) <= 2
+    x.float().square().mean().backward()
 
 
 def test_nothing_leaks():

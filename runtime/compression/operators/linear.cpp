@@ -13,17 +13,22 @@ namespace {
 constexpr SavePolicy kLinearIn = {StorageKind::rotated, 1.0};
 
 std::optional<Recipe> addmm(const EndedCall& call) {
-  const at::Tensor bias = call.arguments.tensor("self"), weight = call.arguments.tensor("mat2");
+  const at::Tensor bias = call.arguments.tensor("self");
   const at::Scalar beta = call.arguments["beta"].toScalar(),
                    alpha = call.arguments["alpha"].toScalar();
-  return Recipe{kLinear, call.arguments.tensor("mat1"),
-                [=](const at::Tensor& x) { return at::addmm(bias, x, weight, beta, alpha); }};
+  Recipe recipe{kLinear, call.arguments.tensor("mat1"), nullptr};
+  recipe.by_weight = [=](const at::Tensor& x, const at::Tensor& weight) {
+    return at::addmm(bias, x, weight, beta, alpha);
+  };
+  return recipe;
 }
 
 std::optional<Recipe> mm(const EndedCall& call) {
-  const at::Tensor weight = call.arguments.tensor("mat2");
-  return Recipe{kLinear, call.arguments.tensor("self"),
-                [=](const at::Tensor& x) { return at::mm(x, weight); }};
+  Recipe recipe{kLinear, call.arguments.tensor("self"), nullptr};
+  recipe.by_weight = [](const at::Tensor& x, const at::Tensor& weight) {
+    return at::mm(x, weight);
+  };
+  return recipe;
 }
 
 /// Windows of a convolution.

@@ -102,7 +102,7 @@ bool Operator::is_recomputed(std::string_view operation) const {
 
 const std::vector<std::string_view>& recompute_kinds() {
   static const std::vector<std::string_view> names = {
-      kCopy, kNorm, kRelu, kSign, kDropout, kSum, kActivationValue, kLinear, kSoftmax};
+      kCopy, kNorm, kRelu, kSign, kDropout, kSum, kActivationValue, kLinear, kSoftmax, kCast};
   return names;
 }
 

@@ -7,6 +7,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "trace/model_parameters.hpp"
+
 namespace fewbit::session {
 
 /// A tensor that comes back whenever it is asked for.
@@ -30,8 +32,10 @@ struct Recipe {
   /// Of the argument as it comes back, which may share memory with the result.
   std::function<at::Tensor(const at::Tensor& from)> again;
   std::vector<at::Tensor> kept = {};    ///< what else it takes that autograd saves too,
-  at::Tensor weight = {};               ///< that the model holds, too large for a copy,
-  std::vector<at::Tensor> copies = {};  ///< and of small ones, which optimisers change;
+  /// In its place, where there is a weight, which the model holds: too large for a copy,
+  std::function<at::Tensor(const at::Tensor& from, const at::Tensor& weight)> by_weight = nullptr;
+  Weight weight = {};
+  std::vector<at::Tensor> copies = {};  ///< copies of small ones, which optimisers change,
   std::function<std::vector<at::Tensor>()> beside = nullptr;  ///< and what else comes back, if any
 };
 
@@ -45,10 +49,12 @@ struct Recipe {
 ///   activation  of its input, by the function itself: not linear
 ///   linear      of a layer's input, by its weight: linear, a matrix product
 ///   softmax     probabilities of log_softmax's input: not linear
+/// and of parameters
+///   cast        a parameter's cast in another type: exact
 inline constexpr std::string_view kCopy = "copy", kNorm = "norm", kRelu = "relu", kSign = "sign",
                                   kDropout = "dropout", kSum = "sum",
                                   kActivationValue = "activation", kLinear = "linear",
-                                  kSoftmax = "softmax";
+                                  kSoftmax = "softmax", kCast = "cast";
 
 /// All of these.
 const std::vector<std::string_view>& recompute_kinds();

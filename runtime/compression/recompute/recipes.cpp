@@ -66,12 +66,14 @@ std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
     if (!copied) return std::nullopt;
     copies = std::move(*copied);
   }
-  const NamedArguments named(*by, arguments);
-  at::Tensor weight;
+  Weight weight;
   if (const std::string_view name = by->recomputation.weight; !name.empty()) {
-    weight = named.tensor(name);
-    if (!is_of_model(NamedArguments(*by, call.arguments).tensor(name))) return std::nullopt;
+    const at::Tensor given = NamedArguments(*by, call.arguments).tensor(name);
+    if (!is_of_model(given)) return std::nullopt;
+    weight = Weight(given);
+    arguments[by->place_of(name)] = at::Tensor();  // recipes take it when they need it
   }
+  const NamedArguments named(*by, arguments);
   const Values results = detached(call.results.vec());
   std::optional<Recipe> recipe = by->recomputation.recipe({named, results, beside});
   if (!recipe) return std::nullopt;

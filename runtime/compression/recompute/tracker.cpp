@@ -16,6 +16,7 @@
 
 #include "compression/recompute/changing_run.hpp"
 #include "compression/recompute/recipes.hpp"
+#include "compression/recompute/constant.hpp"
 #include "trace/model_parameters.hpp"
 #include "trace/running_operations.hpp"
 
@@ -41,7 +42,7 @@ class RecomputedRun final : public ChangingRun {
         type_(result.scalar_type()) {
     recipe_.from = at::Tensor();
     for (const at::Tensor& constant : recipe_.kept) constants_.push_back(Constant(constant));
-    if (recipe_.weight.defined()) constants_.push_back(Constant(recipe_.weight));
+    if (recipe_.weight.held().defined()) constants_.push_back(Constant(recipe_.weight.held()));
   }
 
   at::Tensor decoded() const override {
@@ -74,34 +75,14 @@ class RecomputedRun final : public ChangingRun {
   }
 
  private:
-  /// Its version tells nothing of changes through data(), as optimisers make them.
-  struct Constant {
-    explicit Constant(const at::Tensor& constant)
-        : tensor(constant), version(constant._version()), fingerprint(fingerprint_of(constant)) {}
-
-    at::Tensor tensor;
-    int64_t version;
-    uint64_t fingerprint;
-  };
-
-  void check_constants() const {
-    for (const auto& [tensor, version, fingerprint] : constants_) {
-      TORCH_CHECK(tensor._version() == version && fingerprint_of(tensor) == fingerprint,
-                  "one of the variables needed for gradient computation has been modified by an "
-                  "inplace operation: ",
-                  tensor.toString(), " ", tensor.sizes(), " is at version ", tensor._version(),
-                  "; expected version ", version, " with the elements of the forward",
-                  " (fewbit::Compressor: recomputation '", recipe_.name,
-                  "' computes by it again; recompute(\"", recipe_.name,
-                  "\", fewbit::Recompute::never) has codes instead)");
-    }
-  }
-
   at::Tensor computed() const {
-    check_constants();
+    for (const Constant& constant : constants_) constant.check(recipe_.name);
     const at::NoGradGuard no_grad;
     const c10::impl::ExcludeDispatchKeyGuard guard(c10::autocast_dispatch_keyset);
-    const at::Tensor result = recipe_.again(from_.tensor()).reshape(sizes_).to(type_);
+    const at::Tensor from = from_.tensor();
+    const at::Tensor again =
+        recipe_.by_weight ? recipe_.by_weight(from, recipe_.weight.tensor()) : recipe_.again(from);
+    const at::Tensor result = again.reshape(sizes_).to(type_);
     if (result.strides() == at::IntArrayRef(strides_) && result.storage_offset() == 0) {
       return result.as_strided({count_}, {1});
     }

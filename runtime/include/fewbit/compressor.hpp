@@ -250,6 +250,8 @@ class Compressor {
   ///   linear      a linear layer's output, from its input, as queries, keys and values: costs the
   ///               layer's product once more, in a chain of layers twice more
   ///   softmax     the probabilities that log_softmax saves, from its input
+  ///   cast        what autocast makes of a weight, from the weight: exact. Where the weight is
+  ///               changed between forward and backward, backward throws, as without autocast
   /// Kinds combine, up to sixteen steps and two products: with `linear` and `norm`, queries come
   /// from the norm's input. Weights are the model's parameters, frozen ones if name() told them; a
   /// weight that changes before backward is an error. Default: where_better for copy, norm, relu,
