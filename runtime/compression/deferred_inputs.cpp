@@ -1,5 +1,6 @@
 // Inputs of norms wait until it is known what becomes of the norms' outputs: an activation's codes
 // tell where its input lay, so where the norm's did.
+#include <cstdint>
 #include <exception>
 #include <utility>
 
@@ -17,7 +18,7 @@ bool CompressionUser::waits_for_output(const at::Tensor& run, const Saved& saved
   const SaveDecision& decision = saved.decision;
   if (!compression_->codes_by_class(decision)) return false;
   if (!may_be_recomputed(saved.event.facts.operation) || decision.is_observed) return false;
-  const bool is_view = run.is_same_size(saved.view) && run.data_ptr() == saved.view.data_ptr();
+  const bool is_view = run.sizes() == saved.view.sizes() && run.data_ptr() == saved.view.data_ptr();
   return is_view && may_be_followed(run) && !tracker_.classes_of(saved.view);
 }
 
@@ -32,7 +33,7 @@ std::shared_ptr<StoredRun> CompressionUser::wait(
 
 /// What takes its memory may change it; what takes the norm's output decides what it is coded by.
 void CompressionUser::follow_start(const RecordedCall& call) {
-  if (takes(call, memory_of(waiting_->input).address())) return settle({});
+  if (takes(call, address_of(waiting_->input))) return settle({});
   const bool is_of_output = waiting_->output && takes(call, waiting_->output->memory());
   if (!call.arguments.empty() && (waiting_->running > 0 || is_of_output)) ++waiting_->running;
 }
@@ -45,6 +46,18 @@ void CompressionUser::follow_end(const RecordedCall& call) {
   if (call.results.empty() || !may_be_followed(call.results[0].toTensor())) return settle({});
   waiting_->output.emplace(call.results[0].toTensor());
   waiting_->strides = call.results[0].toTensor().strides().vec();
+}
+
+bool CompressionUser::concerns(std::string_view operation) const {
+  const auto place = reinterpret_cast<std::uintptr_t>(operation.data());
+  Concern& concern = concerns_[(place / 16) % concerns_.size()];  // names are that far apart
+  if (concern.place == operation.data() && concern.operation == operation) return concern.is_so;
+  const bool is_so =
+      may_be_recomputed(operation) || KnownClasses::follows(operation) ||
+      needs_arguments(operation) ||
+      (compression_->coder().follows_gradients() && Sensitivities::follows(operation));
+  concern = {operation.data(), std::string(operation), is_so};
+  return is_so;
 }
 
 void CompressionUser::start_call(const RecordedCall& call) {
@@ -68,7 +81,7 @@ std::optional<codecs::Classes> CompressionUser::classes_of_waiting(const SaveEve
   const at::Tensor x = event.arguments->at(0).toTensor();
   const Contents& output = *waiting_->output;
   // Class by class in the order of the input's memory.
-  const bool is_output = may_be_followed(x) && memory_of(x).address() == output.memory() &&
+  const bool is_output = may_be_followed(x) && address_of(x) == output.memory() &&
                          x.numel() == output.count() && output.place_of(x).has_value();
   const bool is_alike = waiting_->input.sizes() == x.sizes() &&
                         waiting_->input.strides() == x.strides() &&

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@ class CompressionUser final : public SavedTensorUser {
   std::unique_ptr<const PackedTensor> replace(const at::Tensor& tensor,
                                               const SaveEvent& event) override;
   void pass_over() override;
+  bool hears_of_parts() const override { return false; }
   std::unique_ptr<Keeping> keep(const SaveEvent& event) override;
   bool holds(std::string_view operation) const override {
     return waiting_ || !consumers_.is_empty() || concerns(operation);
@@ -98,11 +100,8 @@ class CompressionUser final : public SavedTensorUser {
     RunPointer codes;
     bool keeps_signs = false;
   };
-  bool concerns(std::string_view operation) const {
-    return may_be_recomputed(operation) || KnownClasses::follows(operation) ||
-           needs_arguments(operation) ||
-           (compression_->coder().follows_gradients() && Sensitivities::follows(operation));
-  }
+  /// Whether calls of the operation are followed whatever waits.
+  bool concerns(std::string_view operation) const;
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
   EncodedRun encode(const at::Tensor& run, const Saved& saved, const Subject& subject);
   std::unique_ptr<const PackedTensor> recompute(const Saved& saved,
@@ -216,6 +215,14 @@ class CompressionUser final : public SavedTensorUser {
 
   std::shared_ptr<Compression> compression_;
   Compression::Forward forward_;
+  /// What concerns() has said, which every call asks: by where its operation's name lies, as it
+  /// does for good in libtorch's schemas.
+  struct Concern {
+    const char* place = nullptr;
+    std::string operation = {};
+    bool is_so = false;
+  };
+  mutable std::array<Concern, 256> concerns_;
   RecomputeTracker tracker_;
   bool recomputes_casts_;
   ParameterCasts casts_;

@@ -23,6 +23,7 @@ class Ledger final : public SavedTensorUser, public std::enable_shared_from_this
   std::unique_ptr<Keeping> keep(const SaveEvent& event) override;
   std::shared_ptr<const CallNote> note(std::string_view operation,
                                        c10::ArrayRef<const c10::IValue> arguments) const override;
+  bool hears_of_nodes() const override { return true; }
   // Nothing for a node that saves nothing.
   void name_node(NodeKey node, const std::string& name) override;
 

@@ -4,7 +4,9 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 
+#include <c10/util/SmallVector.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/variable.h>
@@ -55,10 +57,17 @@ bool shows_another(const torch::autograd::Node& node) {
   return is_view_or_cast(node.name()) && node.num_outputs() == 1;
 }
 
+/// The node, where it is the end of the graph; null: it is none.
+const torch::autograd::AccumulateGrad* end_at(const torch::autograd::Node* node) {
+  using End = torch::autograd::AccumulateGrad;
+  // Of no class below that one: a comparison of types is a small part of a dynamic cast.
+  return node != nullptr && typeid(*node) == typeid(End) ? static_cast<const End*>(node) : nullptr;
+}
+
 /// The end of the graph that the node is, or leads to by views and casts; null: none.
 const torch::autograd::AccumulateGrad* parameter_at(const torch::autograd::Node* node) {
   while (node != nullptr && shows_another(*node)) node = node->next_edge(0).function.get();
-  return dynamic_cast<const torch::autograd::AccumulateGrad*>(node);
+  return end_at(node);
 }
 
 bool is_laid_out_as(const at::Tensor& tensor, const at::Tensor& other) {
@@ -90,11 +99,12 @@ at::Tensor parameter_cast_to(const at::Tensor& tensor) {
 
 bool is_made_of_parameters(const at::Tensor& tensor) {
   constexpr size_t kManyNodes = 4096;
-  std::vector<const torch::autograd::Node*> open = {torch::autograd::impl::grad_fn_unsafe(tensor)};
+  c10::SmallVector<const torch::autograd::Node*, 8> open = {
+      torch::autograd::impl::grad_fn_unsafe(tensor)};
   for (size_t seen = 0; !open.empty(); ++seen) {
     const torch::autograd::Node* const node = open.back();
     open.pop_back();
-    if (dynamic_cast<const torch::autograd::AccumulateGrad*>(node) != nullptr) continue;
+    if (end_at(node) != nullptr) continue;
     if (node == nullptr || seen == kManyNodes) return false;
     const std::string name = node->name();
     if (!is_view_or_cast(name) && !is_copy(name)) return false;
@@ -116,7 +126,7 @@ std::vector<const void*> parameters_of_maker(const at::Tensor& tensor) {
   if (maker == nullptr) return addresses;
   for (const torch::autograd::Edge& edge : maker->next_edges()) {
     const torch::autograd::AccumulateGrad* end = parameter_at(edge.function.get());
-    if (end != nullptr) addresses.push_back(memory_of(end->variable).address());
+    if (end != nullptr) addresses.push_back(address_of(end->variable));
   }
   return addresses;
 }

@@ -12,6 +12,7 @@
 #include <ATen/SequenceNumber.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
+#include <c10/util/SmallVector.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -28,14 +29,15 @@ struct Input {
   int argument;
 };
 
-// An operation that is running; they nest.
+// An operation that is running; they nest. One is made for every call: without memory of its own
+// but where somebody hears of the call.
 struct Operation : at::ObserverContext {
   const at::RecordFunction* record = nullptr;
   const Operation* outer = nullptr;
-  std::string name;
-  std::vector<Input> inputs;
-  std::vector<const void*> parameters;  // where those of them lie that are some
-  std::uint64_t first_node = 0;         // the number of the node that it makes first
+  std::string_view name;  // the record's
+  c10::SmallVector<Input, 5> inputs;
+  c10::SmallVector<const void*, 3> parameters;  // where those of them lie that are some
+  std::uint64_t first_node = 0;                 // the number of the node that it makes first
   std::shared_ptr<const CallNote> note;
   std::vector<c10::IValue> arguments;  // where the listener holds them
 };
@@ -55,11 +57,6 @@ NodeKey key_of(const torch::autograd::Node& node) {
   return {node.thread_id(), node.sequence_nr()};
 }
 
-const void* address_of(const at::Tensor& tensor) {
-  return tensor.has_storage() ? static_cast<const void*>(tensor.storage().unsafeGetStorageImpl())
-                              : tensor.unsafeGetTensorImpl();
-}
-
 std::int64_t offset_of(const at::Tensor& tensor) {
   return tensor.has_storage() ? tensor.storage_offset() : 0;
 }
@@ -74,12 +71,20 @@ void for_each_tensor(const c10::IValue& value, const Visit& visit) {
 }
 
 // What a view shows; else the tensor.
-at::Tensor root_of(const at::Tensor& tensor) {
-  return tensor.is_view() ? at::Tensor(tensor._base()) : tensor;
+const at::TensorBase& root_of(const at::Tensor& tensor) {
+  const auto* meta = torch::autograd::impl::get_autograd_meta(tensor);
+  return meta != nullptr && meta->is_view_ && tensor.is_view() ? tensor._base() : tensor;
 }
 
-bool is_parameter(const at::Tensor& root) {
-  return root.requires_grad() && torch::autograd::impl::grad_fn_unsafe(root) == nullptr;
+// The unsafe form makes no new node for a view that was changed: numbers stay as they are.
+torch::autograd::Node* node_of(const at::TensorBase& tensor) {
+  const auto* meta = torch::autograd::impl::get_autograd_meta(tensor);
+  return meta == nullptr ? nullptr : meta->grad_fn_.get();
+}
+
+bool is_parameter(const at::TensorBase& root) {
+  const auto* meta = torch::autograd::impl::get_autograd_meta(root);
+  return meta != nullptr && meta->requires_grad_ && meta->grad_fn_ == nullptr;
 }
 
 // What its parts hold, or its elements where it has no parts.
@@ -94,13 +99,9 @@ std::int64_t bytes_without_storage(const at::Tensor& tensor) {
   return tensor.numel() * static_cast<std::int64_t>(tensor.element_size());
 }
 
-void learn_name(const at::Tensor& tensor) {
-  // Null once nobody follows an operation to its end.
-  OperationListener* const listener = this_thread().listener;
-  if (listener == nullptr) return;
-  // The unsafe form makes no new node for a view that was changed: numbers stay as they are.
-  const torch::autograd::Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
-  if (node != nullptr) listener->name_node(key_of(*node), node->name());
+void tell_name(const at::Tensor& tensor, OperationListener& listener) {
+  const torch::autograd::Node* node = node_of(tensor);
+  if (node != nullptr) listener.name_node(key_of(*node), node->name());
 }
 
 // Of the innermost that runs of which there is any, or null.
@@ -124,22 +125,24 @@ std::unique_ptr<Operation> started(const at::RecordFunction& function, Following
   operation->outer = thread.running;
   operation->name = function.name();
   operation->first_node = at::sequence_number::peek();
+  OperationListener& listener = *thread.listener;
+  const bool hears_of_nodes = listener.hears_of_nodes();
   int argument = 0;
   bool is_ours = true;
   for (const c10::IValue& input : function.inputs()) {
     for_each_tensor(input, [&](const at::Tensor& tensor) {
       operation->inputs.push_back({address_of(tensor), offset_of(tensor), argument});
       if (is_parameter(root_of(tensor))) operation->parameters.push_back(address_of(tensor));
-      learn_name(tensor);
+      if (hears_of_nodes) tell_name(tensor, listener);
       is_ours = is_ours && !is_foreign(tensor);
     });
     ++argument;
   }
   if (!is_ours) return operation;
-  operation->note = thread.listener->note(operation->name, function.inputs());
-  if (thread.listener->holds(operation->name)) {
+  if (hears_of_nodes) operation->note = listener.note(operation->name, function.inputs());
+  if (listener.holds(operation->name)) {
     operation->arguments.assign(function.inputs().begin(), function.inputs().end());
-    thread.listener->start_call({operation->name, operation->arguments, {}});
+    listener.start_call({operation->name, operation->arguments, {}});
   }
   return operation;
 }
@@ -169,10 +172,15 @@ void operation_ends(const at::RecordFunction& function, at::ObserverContext* con
   if (context == nullptr || thread.running != context) return;
   const Operation& operation = *thread.running;
   thread.running = operation.outer;
+  // Null once nobody follows an operation to its end.
   OperationListener* const listener = thread.listener;
   if (listener == nullptr) return;
   try {
-    for (const c10::IValue& output : function.outputs()) for_each_tensor(output, learn_name);
+    if (listener->hears_of_nodes()) {
+      for (const c10::IValue& output : function.outputs()) {
+        for_each_tensor(output, [&](const at::Tensor& tensor) { tell_name(tensor, *listener); });
+      }
+    }
     if (operation.arguments.empty()) return;
     listener->end_call({operation.name, operation.arguments, function.outputs()});
   } catch (...) {
@@ -244,7 +252,7 @@ SaveEvent describe_save(const at::Tensor& tensor) {
   facts.operation = thread.running != nullptr ? thread.running->name : "custom function";
   if (thread.running != nullptr) {
     event.argument = argument_of(*thread.running, tensor);
-    event.parameters = thread.running->parameters;
+    event.parameters.assign(thread.running->parameters.begin(), thread.running->parameters.end());
     if (!thread.running->arguments.empty()) event.arguments = &thread.running->arguments;
     if (thread.running->outer != nullptr) event.caller = thread.running->outer->name;
     // In place it may make further nodes before it saves.
@@ -255,21 +263,21 @@ SaveEvent describe_save(const at::Tensor& tensor) {
   facts.dtype = tensor.scalar_type();
   facts.device = tensor.device();
 
-  const at::Tensor root = root_of(tensor);
-  const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(root);
+  const at::TensorBase& root = root_of(tensor);
+  const torch::autograd::Node* maker = node_of(root);
   if (is_parameter(root)) {
     facts.parameter = true;
     facts.maker = SavedTensor::kParameter;
     return event;
   }
-  if (maker == nullptr) maker = torch::autograd::impl::grad_fn_unsafe(tensor);
+  if (maker == nullptr) maker = node_of(tensor);
   if (maker != nullptr) {
     event.maker = key_of(*maker);
     facts.maker = maker->name();
     // In place on a view the maker is the base's.
     facts.is_output =
         event.maker == event.node || (event.argument == 0 && is_in_place(facts.operation));
-    thread.listener->name_node(event.maker, facts.maker);
+    if (thread.listener->hears_of_nodes()) thread.listener->name_node(event.maker, facts.maker);
   } else if (thread.running != nullptr && event.argument < 0) {
     event.maker = event.node;
   } else {

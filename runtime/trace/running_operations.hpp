@@ -46,6 +46,12 @@ struct Memory {
 
 Memory memory_of(const at::Tensor& tensor);
 
+// Of that, while the tensor lives.
+inline const void* address_of(const at::Tensor& tensor) {
+  return tensor.has_storage() ? static_cast<const void*>(tensor.storage().unsafeGetStorageImpl())
+                              : tensor.unsafeGetTensorImpl();
+}
+
 // What somebody who follows operations notes of a call.
 class CallNote {
  public:
@@ -85,16 +91,18 @@ bool takes(const RecordedCall& call, const void* memory);
 class OperationListener {
  public:
   virtual ~OperationListener() = default;
-  // Names of nodes as they become known, some after their node has saved.
-  virtual void name_node(NodeKey node, const std::string& name) = 0;
   // False: operations are followed no longer.
   virtual bool listens() const = 0;
+  // Whether the next two are called.
+  virtual bool hears_of_nodes() const = 0;
+  // Names of nodes as they become known, some after their node has saved.
+  virtual void name_node(NodeKey node, const std::string& name) = 0;
   // Of a call that starts; null: nothing.
   virtual std::shared_ptr<const CallNote> note(std::string_view operation,
                                                c10::ArrayRef<const c10::IValue> arguments) = 0;
   // Whether the next two are told of such calls, whose arguments are held from the one to the
-  // other. Neither they nor the one before are told of calls that take a tensor without numbers or
-  // of Python's making: libtorch traces by such, and they may run anything.
+  // other. Neither they nor note() are told of calls that take a tensor without numbers or of
+  // Python's making: libtorch traces by such, and they may run anything.
   virtual bool holds(std::string_view operation) const = 0;
   virtual void start_call(const RecordedCall& call) = 0;
   virtual void end_call(const RecordedCall& call) = 0;

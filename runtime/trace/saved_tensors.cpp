@@ -1,11 +1,13 @@
 #include "trace/saved_tensors.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <ranges>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
+#include <c10/util/SmallVector.h>
 #include <torch/csrc/autograd/saved_variable_hooks.h>
 
 #include "text/names.hpp"
@@ -26,7 +29,7 @@ namespace fewbit::session {
 // than the one that opened it.
 class UserStack {
  public:
-  using Users = std::vector<std::shared_ptr<SavedTensorUser>>;
+  using Users = c10::SmallVector<std::shared_ptr<SavedTensorUser>, 3>;
 
   static const std::shared_ptr<UserStack>& of_this_thread();
   // Whether it is the calling thread's, which is not about to end.
@@ -35,7 +38,8 @@ class UserStack {
   void open(std::shared_ptr<SavedTensorUser> user);
   // Removes the latest use of that user.
   void close(const std::shared_ptr<SavedTensorUser>& user) noexcept;
-  bool is_empty() const;
+  bool is_empty() const { return count_ == 0; }
+  bool any_hears_of_nodes() const { return hears_of_nodes_ > 0; }
   // Whether it is theirs what this thread saves: they are there, and Python opened no hooks of its
   // own since the latest of them came.
   bool are_innermost() const;
@@ -53,16 +57,21 @@ class UserStack {
   void rethrow_failure();
 
  private:
+  // With the lock held.
+  void count_up() noexcept;
+
   mutable std::mutex mutex_;
   Users open_;
   std::vector<std::size_t> python_hooks_;  // that were open when each of them came
+  // Asked for with every call: without the lock.
+  std::atomic<std::size_t> count_ = 0, hears_of_nodes_ = 0;
   std::exception_ptr failure_;
 };
 
 namespace {
 
 // Without a destructor of its own, so that uses that end after it (static ones) may still ask.
-thread_local const UserStack* stack_of_thread = nullptr;
+thread_local UserStack* stack_of_thread = nullptr;
 
 struct Owner {
   std::shared_ptr<UserStack> stack = std::make_shared<UserStack>();
@@ -87,6 +96,7 @@ void UserStack::open(std::shared_ptr<SavedTensorUser> user) {
   const std::lock_guard lock(mutex_);
   open_.push_back(std::move(user));
   python_hooks_.push_back(open_python_hooks());
+  count_up();
 }
 
 void UserStack::close(const std::shared_ptr<SavedTensorUser>& user) noexcept {
@@ -96,11 +106,13 @@ void UserStack::close(const std::shared_ptr<SavedTensorUser>& user) noexcept {
   const auto place = std::next(last).base();
   python_hooks_.erase(python_hooks_.begin() + (place - open_.begin()));
   open_.erase(place);
+  count_up();
 }
 
-bool UserStack::is_empty() const {
-  const std::lock_guard lock(mutex_);
-  return open_.empty();
+void UserStack::count_up() noexcept {
+  count_ = open_.size();
+  hears_of_nodes_ = static_cast<std::size_t>(
+      std::ranges::count_if(open_, [](const auto& user) { return user->hears_of_nodes(); }));
 }
 
 bool UserStack::are_innermost() const {
@@ -146,7 +158,7 @@ using torch::autograd::SavedVariableHooks;
 using Users = UserStack::Users;
 
 UserStack& users() {
-  return *UserStack::of_this_thread();
+  return stack_of_thread != nullptr ? *stack_of_thread : *UserStack::of_this_thread();
 }
 
 // While users are asked or told: what they run themselves is nobody's to hear of, modes of Python's
@@ -173,10 +185,11 @@ class Asking {
 // Of all users.
 class Listener final : public OperationListener {
  public:
+  bool listens() const override { return !users().is_empty(); }
+  bool hears_of_nodes() const override { return users().any_hears_of_nodes(); }
   void name_node(NodeKey node, const std::string& name) override {
     for (const auto& user : users().each()) user->name_node(node, name);
   }
-  bool listens() const override { return !users().is_empty(); }
   std::shared_ptr<const CallNote> note(std::string_view operation,
                                        c10::ArrayRef<const c10::IValue> arguments) override {
     try {
@@ -276,18 +289,28 @@ class Held {
 
   // In the place of what users were told before.
   void tell(const SaveEvent& event, const Users& users) {
-    std::vector<std::unique_ptr<Keeping>> keepings;
+    Keepings keepings;
     exchange(keepings);
     keepings.clear();
     for (const at::Tensor& part : kept_->tensors()) {
-      const SaveEvent kept = is_replaced_ ? part_of(event, part) : event;
-      for (const auto& user : users) keepings.push_back(user->keep(kept));
+      if (is_replaced_) {
+        add(part_of(event, part), users, keepings);
+      } else {
+        add(event, users, keepings);
+      }
     }
     exchange(keepings);
   }
 
  private:
-  void exchange(std::vector<std::unique_ptr<Keeping>>& keepings) {
+  using Keepings = std::vector<std::unique_ptr<Keeping>>;
+
+  static void add(const SaveEvent& kept, const Users& users, Keepings& keepings) {
+    for (const auto& user : users) {
+      if (auto keeping = user->keep(kept)) keepings.push_back(std::move(keeping));
+    }
+  }
+  void exchange(Keepings& keepings) {
     const std::lock_guard lock(mutex_);
     keepings_.swap(keepings);
   }
@@ -295,7 +318,7 @@ class Held {
   const std::unique_ptr<const PackedTensor> kept_;
   const bool is_replaced_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Keeping>> keepings_;
+  Keepings keepings_;
 };
 
 class Hooks final : public SavedVariableHooks {
@@ -307,7 +330,13 @@ class Hooks final : public SavedVariableHooks {
     const bool is_replaced = kept != nullptr;
     if (!is_replaced) kept = kept_unchanged(tensor);
     held_ = std::make_shared<Held>(std::move(kept), is_replaced);
-    const Users told = users().each();
+    Users told = users().each();
+    if (is_replaced) {
+      const auto others =
+          std::ranges::remove_if(told, [](const auto& user) { return !user->hears_of_parts(); });
+      told.erase(others.begin(), others.end());
+      if (told.empty()) return;
+    }
     if (is_settled(held_->kept())) held_->tell(event, told);
     if (!is_replaced) return;
     // The graph may be freed in another thread meanwhile.
@@ -324,16 +353,16 @@ class Hooks final : public SavedVariableHooks {
     // A subclass of Python's stands for other tensors, as DTensor does.
     if (tensor.is_meta() || tensor.key_set().has(c10::DispatchKey::Python)) return nullptr;
     const Asking asking;
-    Users all = users().all();
-    std::ranges::reverse(all);
-    std::stable_partition(all.begin(), all.end(),
-                          [](const auto& user) { return user->comes_first(); });
+    const Users all = users().all();
     std::unique_ptr<const PackedTensor> kept;
-    for (const auto& user : all) {
-      if (kept) {
-        user->pass_over();
-      } else {
-        kept = user->replace(tensor, event);
+    for (const bool first : {true, false}) {
+      for (const auto& user : std::views::reverse(all)) {
+        if (user->comes_first() != first) continue;
+        if (kept) {
+          user->pass_over();
+        } else {
+          kept = user->replace(tensor, event);
+        }
       }
     }
     return kept;
@@ -350,12 +379,12 @@ std::unique_ptr<SavedVariableHooks> hooks_of_this_thread() {
 }  // namespace
 
 bool is_settled(const PackedTensor& kept) {
-  const auto* const changing = dynamic_cast<const ChangingTensor*>(&kept);
+  const ChangingTensor* const changing = kept.changing();
   return changing == nullptr || changing->is_settled();
 }
 
 void when_changed(const PackedTensor& kept, const std::function<void()>& tell) {
-  const auto* const changing = dynamic_cast<const ChangingTensor*>(&kept);
+  const ChangingTensor* const changing = kept.changing();
   if (changing != nullptr) changing->when_changed(tell);
 }
 

@@ -11,6 +11,7 @@
 
 namespace fewbit::session {
 
+class ChangingTensor;
 class UserStack;
 
 // What is stored in the place of a saved tensor.
@@ -21,11 +22,14 @@ class PackedTensor {
   virtual at::Tensor restored() const = 0;
   // All that is held.
   virtual at::TensorList tensors() const = 0;
+  // Itself, where it is one of those; null: it is none.
+  virtual const ChangingTensor* changing() const { return nullptr; }
 };
 
 // One of which something else may be held later.
 class ChangingTensor : public PackedTensor {
  public:
+  const ChangingTensor* changing() const final { return this; }
   // Whether users may be told of it yet.
   virtual bool is_settled() const = 0;
   // To be called when something else is held, or when users may be told.
@@ -60,9 +64,13 @@ class SavedTensorUser {
   virtual void pass_over() {}
   // Whether it is asked before those that are opened later.
   virtual bool comes_first() const { return false; }
+  // Whether it is told of parts of what replaces a tensor. That does not change.
+  virtual bool hears_of_parts() const { return true; }
   // One tensor that is held: the saved one, or a part of what replaces it. What is not settled is
   // told of once it is.
   virtual std::unique_ptr<Keeping> keep(const SaveEvent& event) = 0;
+  // Whether it is told of names of nodes, and asked for notes of calls. That does not change.
+  virtual bool hears_of_nodes() const { return false; }
   // The name of a node that may have saved something is known.
   virtual void name_node(NodeKey /*node*/, const std::string& /*name*/) {}
   // Of a call that starts, for all tensors that it saves; null: nothing. The first user's counts.
