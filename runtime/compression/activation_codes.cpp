@@ -82,7 +82,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::watch_codes(
   if (!gradient) return kept;
   if (!kept) kept = kept_unchanged(saved.tensor);
   const auto state = std::make_shared<CodesOrInput>(std::move(kept));
-  const at::Tensor x = arguments[0].toTensor().detach();
+  const at::Tensor x = arguments[0].toTensor().tensor_data();
   const bool in_place = arguments[ops::kInPlaceArgument].toBool();
   const Factor factor = gradient->is_step        ? Factor::none
                         : is_vanishing(function) ? Factor::vanishing
@@ -95,7 +95,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::watch_codes(
       const at::Tensor copy = gradient->is_of_result ? at::Tensor() : x.clone();
       of_result_->follow = [this, state, operation, copy, factor,
                             site = saved.site](const at::Tensor& result) {
-        const at::Tensor exact = copy.defined() ? copy : result.detach();
+        const at::Tensor exact = copy.defined() ? copy : result.tensor_data();
         consumers_.follow_result(operation, exact, result, state.get(), factor,
                                  exact_instead(exact, site, state));
       };
@@ -124,7 +124,7 @@ Consumers::Decide CompressionUser::exact_instead(const at::Tensor& numbers, cons
     }
     for (const auto& other : uses_.keep_exact(numbers)) forward_.notes->shared(other);
     alive->hold(numbers);
-    uses_.add_holder(memory_of(numbers).address(), version, alive);
+    uses_.add_holder(address_of(numbers), version, alive);
     forward_.notes->stored_otherwise(site, stored_exactly(decision.reason()),
                                      static_cast<int64_t>(numbers.nbytes()));
   };

@@ -13,7 +13,7 @@ std::optional<Compression::ActivationBits> Compression::activation_bits(const Ac
                                                                         std::string_view operation,
                                                                         const at::Tensor& x,
                                                                         const SiteKey& site) const {
-  std::vector<std::string_view> names = names_of(operation);
+  OperationNames names = names_of(operation);
   names.push_back(call.function);
   const std::vector<const void*> makers = parameters_of_maker(x);
   std::optional<int> bits;
@@ -22,7 +22,7 @@ std::optional<Compression::ActivationBits> Compression::activation_bits(const Ac
     const std::string module = rules_->module_around(makers);
     const std::string in_module = module + '.' + call.function;
     if (!module.empty()) names.push_back(in_module);
-    const std::vector<std::string_view> own = names;
+    const OperationNames own = names;
     names.push_back(kActivation);
     const UserRules::Rule* rule = rules_->rule_of(names, {});
     if (rule != nullptr && rule->leaves_alone()) return std::nullopt;

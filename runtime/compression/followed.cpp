@@ -252,7 +252,7 @@ void CompressionUser::follow_result(const RecordedCall& call) {
   const at::Tensor& result = call.results[0].toTensor();
   if (!result.has_storage() || result.sizes() != at::IntArrayRef(of.sizes)) return;
   if (!of.strides.empty() && result.strides() != at::IntArrayRef(of.strides)) return;
-  if (!of.is_only_followed) uses_.add(result.detach(), run, of.site, of.hold);
+  if (!of.is_only_followed) uses_.add(result.tensor_data(), run, of.site, of.hold);
   if (of.follow) of.follow(result);
 }
 

@@ -8,20 +8,19 @@
 namespace fewbit::session {
 
 const MemoryUses::Use* MemoryUses::find(const at::Tensor& tensor) const {
-  const auto found = uses_.find(memory_of(tensor).address());
-  if (found == uses_.end()) return nullptr;
-  const Use& use = found->second;
-  const bool is_same = use.version == tensor._version() && !use.memory.owner.expired();
-  return is_same ? &use : nullptr;
+  const auto found = uses_.find(address_of(tensor));
+  return found != uses_.end() && is_of(found->second, tensor) ? &found->second : nullptr;
+}
+
+bool MemoryUses::is_of(const Use& use, const at::Tensor& tensor) {
+  return use.version == tensor._version() && !use.memory.owner.expired();
 }
 
 MemoryUses::Use& MemoryUses::use_of(const at::Tensor& tensor) {
-  Memory memory = memory_of(tensor);
-  const void* address = memory.address();
-  if (find(tensor) == nullptr) {
-    uses_.insert_or_assign(address, Use{std::move(memory), tensor._version()});
-  }
-  return uses_.at(address);
+  const auto [place, is_new] = uses_.try_emplace(address_of(tensor));
+  Use& use = place->second;
+  if (is_new || !is_of(use, tensor)) use = {memory_of(tensor), tensor._version()};
+  return use;
 }
 
 bool MemoryUses::is_exact(const at::Tensor& tensor) const {
@@ -41,14 +40,16 @@ void MemoryUses::add_holder(const void* memory, int64_t version, std::weak_ptr<c
 std::vector<SiteKey> MemoryUses::keep_exact(const at::Tensor& tensor) {
   Use& use = use_of(tensor);
   std::vector<SiteKey> sites;
+  if (use.coded.empty()) return sites;
   // As the memory has them: a view may show them with the other sign.
-  const at::Tensor all = tensor.is_neg() ? at::_neg_view(tensor.detach()) : tensor.detach();
+  const at::Tensor plain = tensor.tensor_data();
+  const at::Tensor all = tensor.is_neg() ? at::_neg_view(plain) : plain;
   for (const Coded& coded : std::exchange(use.coded, {})) {
     const auto run = coded.run.lock();
     const bool is_same =
         coded.type == tensor.scalar_type() && coded.version.current_version() == coded.at_version;
     if (!run || !is_same || needed_.contains(coded.site)) continue;
-    const at::Tensor view = all.as_strided(coded.sizes, coded.strides, coded.offset).detach();
+    const at::Tensor view = all.as_strided(coded.sizes, coded.strides, coded.offset).tensor_data();
     view.unsafeGetTensorImpl()->set_version_counter(coded.version);
     if (coded.hold) {
       coded.hold(view);

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -57,16 +57,17 @@ class MemoryUses {
   };
   struct Use {
     Memory memory;  ///< so that its address means it
-    int64_t version;
+    int64_t version = 0;
     std::vector<std::weak_ptr<const void>> holders = {};  ///< of the memory itself
     std::vector<Coded> coded = {};
   };
 
+  static bool is_of(const Use& use, const at::Tensor& tensor);
   /// Null where nothing is saved of these elements.
   const Use* find(const at::Tensor& tensor) const;
   Use& use_of(const at::Tensor& tensor);
 
-  std::map<const void*, Use> uses_;  ///< by memory
+  std::unordered_map<const void*, Use> uses_;  ///< by memory
   std::vector<std::weak_ptr<StandIn>> runs_;
   std::set<SiteKey> needed_;
   std::set<SiteKey> held_;

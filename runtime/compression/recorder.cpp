@@ -276,7 +276,7 @@ RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, 
   }
   const RunPointer encoded = compression_->held(stored);
   known = {event.memory.owner, encoded, stored, site, sample, false};
-  if (decision.takes_bits() && run.is_same_size(view) && run.data_ptr() == view.data_ptr()) {
+  if (decision.takes_bits() && run.sizes() == view.sizes() && run.data_ptr() == view.data_ptr()) {
     tracker_.add(view, encoded, site, keeps_signs);
   }
   return encoded;

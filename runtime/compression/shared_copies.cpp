@@ -7,7 +7,7 @@
 namespace fewbit::session {
 
 bool SharedCopies::Made::is_of(const at::Tensor& tensor) const {
-  return source.address() == memory_of(tensor).address() && version == tensor._version() &&
+  return source.address() == address_of(tensor) && version == tensor._version() &&
          type == tensor.scalar_type() && offset == tensor.storage_offset() &&
          sizes == tensor.sizes() && strides == tensor.strides();
 }

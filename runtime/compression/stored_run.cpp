@@ -11,7 +11,7 @@ namespace fewbit::session {
 StoredRun::StoredRun(std::shared_ptr<const codecs::Encoded> codes) : codes_(std::move(codes)) {}
 
 StoredRun::StoredRun(const at::Tensor& view)
-    : view_(view.detach()), version_(view._version()), is_settled_(false) {}
+    : view_(view.tensor_data()), version_(view._version()), is_settled_(false) {}
 
 at::Tensor StoredRun::decoded() const {
   std::unique_lock lock(mutex_);

@@ -49,15 +49,14 @@ Recompute at_first(std::string_view name, Scheme scheme) {
 
 }  // namespace
 
-std::vector<std::string_view> names_of(std::string_view operation) {
-  std::vector<std::string_view> names = {operation};
+OperationNames names_of(std::string_view operation) {
+  OperationNames names = {operation};
   const std::string_view base = base_name(operation), plain = plain_name(operation);
   if (base != operation) names.push_back(base);
   if (plain != base) names.push_back(plain);
   if (operation == kLogSoftmax) names.push_back("aten::_log_softmax");
   if (operation == kAttention) {
-    names.insert(names.end(),
-                 {"aten::scaled_dot_product_attention", "scaled_dot_product_attention"});
+    names.append({"aten::scaled_dot_product_attention", "scaled_dot_product_attention"});
   }
   return names;
 }
@@ -113,7 +112,7 @@ Recompute UserRules::when_to_recompute(std::string_view name) const {
 }
 
 bool UserRules::knows(const at::Tensor& tensor) const {
-  return parameters_.contains(memory_of(tensor).address());
+  return parameters_.contains(address_of(tensor));
 }
 
 std::string UserRules::path_of(const std::vector<const void*>& parameters) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/SmallVector.h>
 
 #include "compression/operators/save_policy.hpp"
 #include "compression/operators/site_key.hpp"
@@ -18,7 +19,8 @@ namespace fewbit::session {
 
 /// What a rule may call an operation: "aten::gelu_", "aten::gelu", "gelu", and libtorch's own name
 /// of one that runs in another form.
-std::vector<std::string_view> names_of(std::string_view operation);
+using OperationNames = c10::SmallVector<std::string_view, 8>;
+OperationNames names_of(std::string_view operation);
 
 /// What users and plans say: rules, names of parameters, kinds of recomputation, plans of sites.
 class UserRules {

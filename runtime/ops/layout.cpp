@@ -18,7 +18,7 @@ at::Tensor dense(const at::Tensor& x) {
 }
 
 at::Tensor unexpanded(const at::Tensor& x) {
-  at::Tensor elements = x.detach();
+  at::Tensor elements = x.tensor_data();
   for (int64_t i = 0; i < elements.dim(); ++i) {
     const bool is_expanded = elements.sym_stride(i) == 0 && elements.sym_size(i) > 1;
     if (is_expanded) elements = elements.narrow(i, 0, 1);

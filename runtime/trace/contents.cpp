@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -22,20 +21,27 @@ std::pair<int64_t, int64_t> span_of(const at::Tensor& tensor) {
 
 }  // namespace
 
-uint64_t sample_of(const at::Tensor& run) {
-  if (!run.device().is_cpu()) return 0;
+namespace {
+
+uint64_t sample_of(const uint8_t* bytes, size_t count) {
   constexpr uint64_t kPlaces = 128, kGolden = 0x9E3779B97F4A7C15u;
-  const auto* bytes = static_cast<const uint8_t*>(run.const_data_ptr());
-  const auto last = static_cast<double>(run.nbytes() - sizeof(uint64_t));
+  const auto last = static_cast<double>(count - sizeof(uint64_t));
   uint64_t sample = 0, place = 0;
   for (uint64_t i = 0; i < kPlaces; ++i) {
     place += kGolden;  // whose multiples meet rows and columns of any shape
-    const auto at = static_cast<uint64_t>(std::ldexp(static_cast<double>(place), -64) * last);
+    const auto at = static_cast<uint64_t>(static_cast<double>(place) * 0x1p-64 * last);
     uint64_t word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
     sample = (sample ^ word) * kGolden;
   }
   return sample;
+}
+
+}  // namespace
+
+uint64_t sample_of(const at::Tensor& run) {
+  if (!run.device().is_cpu()) return 0;
+  return sample_of(static_cast<const uint8_t*>(run.const_data_ptr()), run.nbytes());
 }
 
 uint64_t fingerprint_of(const at::Tensor& tensor) {
@@ -81,7 +87,13 @@ std::optional<int64_t> Contents::place_of(const at::Tensor& tensor) const {
   if (version_ != tensor._version() || type_ != tensor.scalar_type()) return std::nullopt;
   const auto [first, last] = span_of(tensor);
   if (first < offset_ || last > offset_ + count_) return std::nullopt;
-  if (sample_of(tensor.as_strided({count_}, {1}, offset_)) != sample_) return std::nullopt;
+  if (tensor.device().is_cpu()) {
+    const auto* all = static_cast<const uint8_t*>(tensor.storage().data());
+    const auto size = static_cast<size_t>(tensor.element_size());
+    const size_t begin = static_cast<size_t>(offset_) * size,
+                 count = static_cast<size_t>(count_) * size;
+    if (sample_of(all + begin, count) != sample_) return std::nullopt;
+  }
   return first - offset_;
 }
 

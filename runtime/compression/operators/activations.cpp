@@ -40,7 +40,7 @@ std::optional<Recipe> value(const EndedCall& call) {
 std::optional<Recipe> sign(const SaveEvent& event) {
   const NamedArguments arguments(*find_operator(kActivation), *event.arguments);
   if (!has_codes_of_sign(arguments["function"].toStringRef())) return std::nullopt;
-  return Recipe{kSign, arguments.tensor("x").detach(),
+  return Recipe{kSign, arguments.tensor("x").tensor_data(),
                 [](const at::Tensor& x) { return ops::sign_encode(x); }};
 }
 

@@ -38,7 +38,7 @@ bool are_alike(const c10::IValue& one, const c10::IValue& other) {
 /// Whether it weighs by a sum over products, as by a vector.
 bool weighs_in_sum(const RecordedCall& call, const void* memory) {
   const auto is_weight = [&](const at::Tensor& tensor) {
-    if (!tensor.defined() || tensor.numel() < 2 || memory_of(tensor).address() == memory) {
+    if (!tensor.defined() || tensor.numel() < 2 || address_of(tensor) == memory) {
       return false;
     }
     const at::IntArrayRef sizes = tensor.sizes();
@@ -141,11 +141,11 @@ class ConsumerOf {
 
 bool lies_in(const c10::IValue& value, const void* memory) {
   if (value.isTensor()) {
-    return value.toTensor().defined() && memory_of(value.toTensor()).address() == memory;
+    return value.toTensor().defined() && address_of(value.toTensor()) == memory;
   }
   if (!value.isTensorList()) return false;
   return std::ranges::any_of(value.toTensorVector(), [&](const at::Tensor& tensor) {
-    return tensor.defined() && memory_of(tensor).address() == memory;
+    return tensor.defined() && address_of(tensor) == memory;
   });
 }
 

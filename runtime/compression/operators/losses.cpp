@@ -13,7 +13,7 @@ constexpr SavePolicy kLinearInClasses = {StorageKind::probabilities, 1.0, false,
 
 std::optional<Recipe> probabilities(const SaveEvent& event) {
   const NamedArguments arguments(*find_operator(kLogSoftmax), *event.arguments);
-  return Recipe{kSoftmax, arguments.tensor("x").detach(),
+  return Recipe{kSoftmax, arguments.tensor("x").tensor_data(),
                 [dim = arguments["dim"].toInt(), type = event.facts.dtype](const at::Tensor& x) {
                   return at::softmax(x, dim, type);
                 }};

@@ -123,7 +123,7 @@ void KnownClasses::end_call(const RecordedCall& call, const Beside& beside) {
 
 std::optional<codecs::Classes> KnownClasses::known(const at::Tensor& tensor) const {
   if (!may_be_followed(tensor)) return std::nullopt;
-  const auto found = known_.find(memory_of(tensor).address());
+  const auto found = known_.find(address_of(tensor));
   if (found == known_.end()) return std::nullopt;
   const auto& [contents, classes] = found->second;
   if (tensor.numel() != contents.count() || !contents.place_of(tensor)) return std::nullopt;

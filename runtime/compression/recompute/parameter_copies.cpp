@@ -19,7 +19,7 @@ at::Tensor ParameterCopies::of(const at::Tensor& parameter) {
   if (found != copies.end()) return found->copy;
   copies.push_back({std::move(memory), parameter.storage_offset(), parameter.sizes().vec(),
                     parameter.strides().vec(), parameter._version(), fingerprint,
-                    parameter.detach().clone()});
+                    parameter.tensor_data().clone()});
   return copies.back().copy;
 }
 
