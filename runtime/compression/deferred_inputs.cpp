@@ -42,7 +42,7 @@ void CompressionUser::follow_end(const RecordedCall& call) {
   if (waiting_->running > 0 && --waiting_->running == 0) return settle({});
   if (waiting_->has_ended || call.operation != waiting_->event.facts.operation) return;
   waiting_->has_ended = true;
-  waiting_->statistics = statistics_of(call);
+  if (waiting_->decision.may_normalize) waiting_->statistics = statistics_of(call);
   if (call.results.empty() || !may_be_followed(call.results[0].toTensor())) return settle({});
   waiting_->output.emplace(call.results[0].toTensor());
   waiting_->strides = call.results[0].toTensor().strides().vec();
