@@ -129,7 +129,7 @@ const OperatorFamily kArithmetic = {
      .is_scaling = true},
     {.name = "add",
      .arguments = {"self", "other", "alpha"},
-     .recomputation = {sum, {"other"}, {}, /*in_place_too=*/true, /*addend=*/"other"}},
+     .recomputation = {sum, {"other"}, {}, /*in_place_too=*/true, /*kind=*/{}, /*addend=*/"other"}},
     {.name = "pow",
      .arguments = {"self", "exponent"},
      .policy = policy_of_power,

@@ -72,6 +72,7 @@ struct Recomputation {
   std::vector<std::string_view> copies = {};  ///< arguments that are the model's, and small
   std::string_view weight = {};               ///< one that is the model's, of any size
   bool in_place_too = false;
+  std::string_view kind = {};    ///< of all its recipes; empty: each names its own
   std::string_view addend = {};  ///< one that is added to the first, and may come back too
 };
 

@@ -15,7 +15,7 @@ using Values = std::vector<c10::IValue>;
 Values detached(const Values& values) {
   Values result = values;
   for (c10::IValue& value : result) {
-    if (value.isTensor() && value.toTensor().defined()) value = value.toTensor().detach();
+    if (value.isTensor() && value.toTensor().defined()) value = value.toTensor().tensor_data();
   }
   return result;
 }
@@ -52,6 +52,11 @@ std::optional<at::Tensor> addend_of(const RecordedCall& call, const IsOfModel& i
   const bool is_sum = first.defined() && addend.defined() && first.sizes() == sizes &&
                       addend.sizes() == sizes && !is_of_model(addend);
   return is_sum ? std::optional(addend) : std::nullopt;
+}
+
+std::string_view kind_of(const RecordedCall& call) {
+  const Operator* by = find_operator(call.operation);
+  return by == nullptr ? std::string_view() : by->recomputation.kind;
 }
 
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,

@@ -22,6 +22,10 @@ using CopyOf = std::function<at::Tensor(const at::Tensor&)>;
 /// holds it.
 std::optional<at::Tensor> addend_of(const RecordedCall& call, const IsOfModel& is_of_model);
 
+/// The kind of recomputation that a call's first result would have, where its operation tells;
+/// else empty.
+std::string_view kind_of(const RecordedCall& call);
+
 /// The recipe for a call's first result; nothing where there is none.
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
                                 const IsOfModel& is_of_model, const CopyOf& copy_of);

@@ -151,7 +151,7 @@ void RecomputeTracker::add(const at::Tensor& run, const RunPointer& codes, const
 
 void RecomputeTracker::keep(const at::Tensor& tensor, const SaveEvent& event) {
   if (!keeps_codes(event)) return;
-  const at::Tensor codes = tensor.detach();
+  const at::Tensor codes = tensor.tensor_data();
   beside_.codes = Again{[codes] { return codes; }, [codes] { return std::vector{codes}; }};
 }
 
@@ -166,7 +166,7 @@ void RecomputeTracker::keep_mask(const Shown& mask, const SaveEvent& event) {
 
 std::optional<RecomputeTracker::Found> RecomputeTracker::piece_of(const at::Tensor& tensor) const {
   if (!tensor.has_storage()) return std::nullopt;
-  const auto pieces = pieces_.find(memory_of(tensor).address());
+  const auto pieces = pieces_.find(address_of(tensor));
   if (pieces == pieces_.end()) return std::nullopt;
   for (const auto& [contents, piece] : pieces->second) {
     RunPointer run = piece.recomputed ? piece.recomputed : piece.codes.lock();
@@ -205,6 +205,15 @@ std::optional<RecomputeTracker::Piece> RecomputeTracker::recomputed(
   return piece;
 }
 
+/// Whether there is anything that its result could come of: most calls end here.
+bool RecomputeTracker::takes_piece(const RecordedCall& call) const {
+  if (pieces_.empty()) return false;
+  return std::ranges::any_of(call.arguments, [&](const c10::IValue& argument) {
+    return argument.isTensor() && argument.toTensor().defined() &&
+           pieces_.contains(address_of(argument.toTensor()));
+  });
+}
+
 void RecomputeTracker::start_call(const RecordedCall& call) {
   if (KnownClasses::follows(call.operation)) return;  // inside of others, too
   before_.reset();
@@ -221,6 +230,9 @@ void RecomputeTracker::end_call(const RecordedCall& call) {
   const RunPointer with_signs = std::exchange(signed_, {}).lock();
   if (call.results.empty()) return;  // it threw
   classes_.end_call(call, beside);
+  if (!before && !takes_piece(call)) return;
+  const std::string_view kind = kind_of(call);
+  if (!kind.empty() && rules_.when(kind) == Recompute::never) return;
   std::optional<Found> addend;
   if (const auto other = addend_of(call, rules_.is_of_model)) {
     addend = piece_of(*other);

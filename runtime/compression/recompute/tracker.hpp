@@ -106,6 +106,7 @@ class RecomputeTracker {
   };
 
   std::optional<Found> piece_of(const at::Tensor& tensor) const;
+  bool takes_piece(const RecordedCall& call) const;
   /// addend: what else it is computed from, if anything.
   std::optional<Piece> recomputed(const Recipe& recipe, const std::optional<Found>& from,
                                   const at::Tensor& result,
