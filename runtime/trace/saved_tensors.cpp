@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <ranges>
 #include <string_view>
 #include <utility>
@@ -279,11 +280,18 @@ SaveEvent outliving(SaveEvent event) {
   return event;
 }
 
-// What stands for a saved tensor, and who was told of it.
-class Held {
+using Keepings = std::vector<std::unique_ptr<Keeping>>;
+
+void tell_of(const SaveEvent& kept, const Users& users, Keepings& keepings) {
+  for (const auto& user : users) {
+    if (auto keeping = user->keep(kept)) keepings.push_back(std::move(keeping));
+  }
+}
+
+// What stands in the place of a saved tensor, and who was told of it.
+class Replaced {
  public:
-  Held(std::unique_ptr<const PackedTensor> kept, bool is_replaced)
-      : kept_(std::move(kept)), is_replaced_(is_replaced) {}
+  explicit Replaced(std::unique_ptr<const PackedTensor> kept) : kept_(std::move(kept)) {}
 
   const PackedTensor& kept() const { return *kept_; }
 
@@ -293,30 +301,18 @@ class Held {
     exchange(keepings);
     keepings.clear();
     for (const at::Tensor& part : kept_->tensors()) {
-      if (is_replaced_) {
-        add(part_of(event, part), users, keepings);
-      } else {
-        add(event, users, keepings);
-      }
+      tell_of(part_of(event, part), users, keepings);
     }
     exchange(keepings);
   }
 
  private:
-  using Keepings = std::vector<std::unique_ptr<Keeping>>;
-
-  static void add(const SaveEvent& kept, const Users& users, Keepings& keepings) {
-    for (const auto& user : users) {
-      if (auto keeping = user->keep(kept)) keepings.push_back(std::move(keeping));
-    }
-  }
   void exchange(Keepings& keepings) {
     const std::lock_guard lock(mutex_);
     keepings_.swap(keepings);
   }
 
   const std::unique_ptr<const PackedTensor> kept_;
-  const bool is_replaced_;
   std::mutex mutex_;
   Keepings keepings_;
 };
@@ -326,26 +322,18 @@ class Hooks final : public SavedVariableHooks {
   void call_pack_hook(const at::Tensor& tensor) override {
     users().rethrow_failure();
     const SaveEvent event = describe_save(tensor);
-    std::unique_ptr<const PackedTensor> kept = replacement(tensor, event);
-    const bool is_replaced = kept != nullptr;
-    if (!is_replaced) kept = kept_unchanged(tensor);
-    held_ = std::make_shared<Held>(std::move(kept), is_replaced);
-    Users told = users().each();
-    if (is_replaced) {
-      const auto others =
-          std::ranges::remove_if(told, [](const auto& user) { return !user->hears_of_parts(); });
-      told.erase(others.begin(), others.end());
-      if (told.empty()) return;
+    if (auto kept = replacement(tensor, event)) {
+      replaced_ = std::make_shared<Replaced>(std::move(kept));
+      tell_of_parts(event);
+    } else {
+      unchanged_.emplace(tensor);
+      tell_of(event, users().each(), keepings_);
     }
-    if (is_settled(held_->kept())) held_->tell(event, told);
-    if (!is_replaced) return;
-    // The graph may be freed in another thread meanwhile.
-    when_changed(held_->kept(), [held = std::weak_ptr(held_), event = outliving(event), told] {
-      if (const auto alive = held.lock()) alive->tell(event, told);
-    });
   }
 
-  at::Tensor call_unpack_hook() override { return held_->kept().restored(); }
+  at::Tensor call_unpack_hook() override {
+    return replaced_ ? replaced_->kept().restored() : unchanged_.value().restored();
+  }
 
  private:
   static std::unique_ptr<const PackedTensor> replacement(const at::Tensor& tensor,
@@ -368,7 +356,23 @@ class Hooks final : public SavedVariableHooks {
     return kept;
   }
 
-  std::shared_ptr<Held> held_;
+  void tell_of_parts(const SaveEvent& event) const {
+    Users told = users().each();
+    const auto others =
+        std::ranges::remove_if(told, [](const auto& user) { return !user->hears_of_parts(); });
+    told.erase(others.begin(), others.end());
+    if (told.empty()) return;
+    if (is_settled(replaced_->kept())) replaced_->tell(event, told);
+    // The graph may be freed in another thread meanwhile.
+    when_changed(replaced_->kept(),
+                 [replaced = std::weak_ptr(replaced_), event = outliving(event), told] {
+                   if (const auto alive = replaced.lock()) alive->tell(event, told);
+                 });
+  }
+
+  std::shared_ptr<Replaced> replaced_;  // else
+  std::optional<Unchanged> unchanged_;  // with those who count it
+  Keepings keepings_;
 };
 
 std::unique_ptr<SavedVariableHooks> hooks_of_this_thread() {
