@@ -119,10 +119,10 @@ std::shared_ptr<SaveObserver> Compression::observer() const {
 
 SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
                                  const SaveEvent& event) const {
-  if (is_in_backward() || !is_plain(tensor)) return {};
+  if (is_in_backward()) return {};
   const std::lock_guard lock(mutex_);
   const UserRules::Rule* rule = rules_->rule_of(event.facts.operation, event.parameters);
-  if (rule != nullptr && rule->leaves_alone()) return {};
+  if ((rule != nullptr && rule->leaves_alone()) || !is_plain(tensor)) return {};
   SaveDecision decision{save_policy_of(tensor, event)};
   if (!coder_.codes(decision)) decision = {};
   if (rule != nullptr) apply(*rule, tensor, event, decision);

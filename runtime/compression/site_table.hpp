@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -106,7 +106,7 @@ class SiteTable {
   void claim(SiteState& state, double weight, std::optional<int> given_bits);
 
   const Coder& coder_;
-  std::map<SiteKey, size_t> numbers_;
+  std::unordered_map<SiteKey, size_t, SiteHash> numbers_;
   std::vector<SiteState> states_;
 };
 
