@@ -34,13 +34,13 @@ namespace fewbit::ops {
 namespace {
 
 using MakeMaps = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, int64_t,
-                                                int64_t, int64_t);
-using ClassEncode = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, int64_t,
-                                                  const at::Tensor&, int64_t, int64_t, int64_t,
-                                                  const at::Tensor&, int64_t);
+                                                    int64_t, int64_t);
+using ClassEncode = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&,
+                                                       int64_t, const at::Tensor&, int64_t, int64_t,
+                                                       int64_t, const at::Tensor&, int64_t);
 using ClassDecode = at::Tensor(const at::Tensor&, const at::Tensor&, c10::SymInt, const at::Tensor&,
-                          int64_t, const at::Tensor&, int64_t, int64_t, int64_t, at::ScalarType,
-                          const at::Tensor&, int64_t);
+                               int64_t, const at::Tensor&, int64_t, int64_t, int64_t,
+                               at::ScalarType, const at::Tensor&, int64_t);
 
 struct RotatedClassCpu {
   static constexpr at::DeviceType kType = at::kCPU;

@@ -56,9 +56,8 @@ struct RotatedClassOperations {
 
   static std::tuple<at::Tensor, at::Tensor> encode(const at::Tensor& x, const at::Tensor& classes,
                                                    int64_t class_bits, const at::Tensor& map,
-                                                   int64_t bits, int64_t group,
-                                                   int64_t states, const at::Tensor& seed,
-                                                   int64_t offset) {
+                                                   int64_t bits, int64_t group, int64_t states,
+                                                   const at::Tensor& seed, int64_t offset) {
     check_device(kRotatedClassEncode, "x", x, Device::kType);
     const RotatedCodes form{bits, group, states};
     type_of(kRotatedClassEncode, x.scalar_type());
@@ -103,8 +102,8 @@ struct RotatedClassOperations {
 
   static void check_classes(const char* operation, const at::Tensor& classes, int64_t count,
                             int64_t class_bits, const at::Tensor& beside) {
-    TORCH_CHECK_VALUE(class_bits >= 1 && class_bits <= 8, operation, ": class_bits is ",
-                      class_bits, ", accepted: 1 to 8");
+    TORCH_CHECK_VALUE(class_bits >= 1 && class_bits <= 8, operation, ": class_bits is ", class_bits,
+                      ", accepted: 1 to 8");
     check_device(operation, "classes", classes, beside.device().type());
     check_stream(operation, classes, count, static_cast<int>(class_bits));
   }

@@ -74,8 +74,8 @@ bool is_laid_out_as(const at::Tensor& tensor, const at::Tensor& other) {
   return tensor.sizes() == other.sizes() && tensor.strides() == other.strides();
 }
 
-/// The parameter whose cast in another type the tensor is, as it lies there or, with two dimensions,
-/// transposed; undefined where it is none.
+/// The parameter whose cast in another type the tensor is, as it lies there or, with two
+/// dimensions, transposed; undefined where it is none.
 at::Tensor parameter_cast_to(const at::Tensor& tensor) {
   const std::string cast = "ToCopyBackward0";
   const torch::autograd::Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);

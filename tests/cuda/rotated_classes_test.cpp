@@ -85,16 +85,16 @@ void expect_the_cpus(RotatedFormat format, const std::vector<double>& x, int cla
   Guarded in = guarded(bytes, offset * size), stream = guarded(classes.stream, offset);
   Guarded codes(coded, offset), constants(constant, 8 * offset), out(bytes.size(), offset * size);
   const DevicePhilox signs{&format.signs.seed, format.signs.offset};
-  ASSERT_EQ(rotated_class_encode(format, signs,
-                                 {stream.data(), class_bits, classes.there.data(), count},
-                                 in.data(), codes.data(), constants.data(), nullptr),
-            cudaSuccess);
+  ASSERT_EQ(
+      rotated_class_encode(format, signs, {stream.data(), class_bits, classes.there.data(), count},
+                           in.data(), codes.data(), constants.data(), nullptr),
+      cudaSuccess);
   EXPECT_EQ(constants.content(), expected.constants);
   EXPECT_EQ(codes.content(), expected.codes);
-  ASSERT_EQ(rotated_class_decode(format, signs,
-                                 {stream.data(), class_bits, classes.back.data(), count},
-                                 codes.data(), constants.data(), out.data(), nullptr),
-            cudaSuccess);
+  ASSERT_EQ(
+      rotated_class_decode(format, signs, {stream.data(), class_bits, classes.back.data(), count},
+                           codes.data(), constants.data(), out.data(), nullptr),
+      cudaSuccess);
   EXPECT_EQ(out.content(), decoded);
   EXPECT_TRUE(in.is_intact() && stream.is_intact() && codes.is_intact() && out.is_intact());
 }
@@ -129,7 +129,8 @@ TEST(CudaRotatedClasses, AreTheCpusForOddGroupsAndEveryMagnitude) {
   for (const ElementType type : kTypes) {
     expect_the_cpus(format_of(type, 4, 128, 128 * 25), odd_groups(128, 128 * 25), 3, 8);
     for (const double scale : scales_of(type)) {
-      expect_the_cpus(format_of(type, 3, 256, 256 * 9 + 3), scaled_inputs(256 * 9 + 3, scale), 2, 4);
+      expect_the_cpus(format_of(type, 3, 256, 256 * 9 + 3), scaled_inputs(256 * 9 + 3, scale), 2,
+                      4);
     }
   }
 }

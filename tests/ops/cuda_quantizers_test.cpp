@@ -87,11 +87,10 @@ TEST_F(CudaQuantizers, RotateByClassAsOnTheCpu) {
           ops::rotated_encode(device_x, device_classes, device_maps.there, form, there);
       EXPECT_TRUE(same_bits(device_codes, codes) && same_bits(device_constants, constants))
           << type << ' ' << bits;
-      EXPECT_TRUE(same_bits(ops::rotated_decode(device_codes, device_constants, x.numel(),
-                                                device_classes, device_maps.back, form, type,
-                                                there),
-                            ops::rotated_decode(codes, constants, x.numel(), classes, maps.back,
-                                                form, type, here)))
+      EXPECT_TRUE(same_bits(
+          ops::rotated_decode(device_codes, device_constants, x.numel(), device_classes,
+                              device_maps.back, form, type, there),
+          ops::rotated_decode(codes, constants, x.numel(), classes, maps.back, form, type, here)))
           << type << ' ' << bits;
     }
   }

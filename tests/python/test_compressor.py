@@ -244,10 +244,10 @@ def test_a_weight_that_is_used_often_is_cast_once():
                 casts.append(operation)
             return operation(*args, **(kwargs or {}))
 
-    with fewbit.Compressor(layer, bits=8), torch.autocast(DEVICE, dtype=torch.bfloat16):
-        with Casts():
-            for _ in range(20):
-                x = layer(x)
+    cast = torch.autocast(DEVICE, dtype=torch.bfloat16)
+    with fewbit.Compressor(layer, bits=8), cast, Casts():
+        for _ in range(20):
+            x = layer(x)
     assert 1 <= len(casts) <= 2
     x.float().square().mean().backward()
 

@@ -31,7 +31,7 @@ struct Recipe {
   at::Tensor from;        ///< the argument; of a call in place as it was before
   /// Of the argument as it comes back, which may share memory with the result.
   std::function<at::Tensor(const at::Tensor& from)> again;
-  std::vector<at::Tensor> kept = {};    ///< what else it takes that autograd saves too,
+  std::vector<at::Tensor> kept = {};  ///< what else it takes that autograd saves too,
   /// In its place, where there is a weight, which the model holds: too large for a copy,
   std::function<at::Tensor(const at::Tensor& from, const at::Tensor& weight)> by_weight = nullptr;
   Weight weight = {};

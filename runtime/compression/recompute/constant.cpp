@@ -15,9 +15,8 @@ void Constant::check(std::string_view kind) const {
               "inplace operation: ",
               tensor_.toString(), " ", tensor_.sizes(), " is at version ", tensor_._version(),
               "; expected version ", version_, " with the elements of the forward",
-              " (fewbit::Compressor: recomputation '", kind,
-              "' computes by it again; recompute(\"", kind,
-              "\", fewbit::Recompute::never) stores its result instead)");
+              " (fewbit::Compressor: recomputation '", kind, "' computes by it again; recompute(\"",
+              kind, "\", fewbit::Recompute::never) stores its result instead)");
 }
 
 }  // namespace fewbit::session

@@ -15,8 +15,8 @@
 #include <c10/util/Exception.h>
 
 #include "compression/recompute/changing_run.hpp"
-#include "compression/recompute/recipes.hpp"
 #include "compression/recompute/constant.hpp"
+#include "compression/recompute/recipes.hpp"
 #include "trace/model_parameters.hpp"
 #include "trace/running_operations.hpp"
 

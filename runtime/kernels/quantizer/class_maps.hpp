@@ -11,9 +11,9 @@
 /// over a weight that grows with the root of its class's deviation, and back.
 ///
 /// Means and deviations are those of a sample, of every sample_step()-th element that is finite;
-/// of a class that it met less than twice, those of all. Everything is in double and in one order on
-/// every device, so that the maps are the same everywhere: element i of the sample is lane
-/// i % kSampleLanes's; a lane adds its own one after the other; the lanes of a warp are joined at
+/// of a class that it met less than twice, those of all. Everything is in double and in one order
+/// on every device, so that the maps are the same everywhere: element i of the sample is lane i %
+/// kSampleLanes's; a lane adds its own one after the other; the lanes of a warp are joined at
 /// distances 16, 8, ... 1, then the warps one after the other. No multiplication is fused with an
 /// addition.
 namespace fewbit::kernels {
@@ -70,8 +70,7 @@ struct ClassMapPair {
 FEWBIT_HD inline ClassMapPair map_pair(const ClassMoments& moments, double greatest, bool is_zero) {
   if (is_zero) return {0.0f, 0.0f, 0.0f, 0.0f};
   const double share = moments.deviation / greatest;
-  const double weight =
-      2.0 * std::sqrt((share < kLeastShare ? kLeastShare : share) / kLeastShare);
+  const double weight = 2.0 * std::sqrt((share < kLeastShare ? kLeastShare : share) / kLeastShare);
   // Not where all is one number. At least 2, so that no difference to a mean leaves the range of
   // floats.
   const bool is_usual = weight >= 2.0 && std::isfinite(moments.mean);

@@ -1,5 +1,4 @@
 #include "kernels/quantizer/cuda/class_maps.cuh"
-
 #include "kernels/quantizer/cuda/class_maps.hpp"
 #include "kernels/quantizer/cuda/rotated_launch.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/philox.hpp"
 #include "kernels/quantizer/class_maps.hpp"
 #include "kernels/quantizer/rotated.hpp"
-#include "kernels/philox.hpp"
 
 /// Elements of known classes on a CUDA device: kernels/quantizer/class_maps.hpp, and what
 /// kernels/quantizer/rotated.hpp says of classes, bit for bit. All pointers are the device's.

@@ -17,16 +17,22 @@ bool is_aligned(const void* at, uintptr_t bytes = 16) {
 
 RotatedEncodeArguments encode_arguments(const RotatedFormat& format, DevicePhilox signs,
                                         const void* x, uint8_t* codes, void* constants) {
-  return {x,           codes,         constants,         format.count,
-          format.coded_elements(), format.bits, format.states, is_aligned(x),
-          is_aligned(codes),       signs};
+  return {x,           codes,         constants,     format.count,      format.coded_elements(),
+          format.bits, format.states, is_aligned(x), is_aligned(codes), signs};
 }
 
 RotatedDecodeArguments decode_arguments(const RotatedFormat& format, DevicePhilox signs,
                                         const uint8_t* codes, const void* constants, void* x) {
-  return {codes,       constants,     x,                 format.count,
-          format.coded_elements(), format.bits, format.states, is_aligned(x),
-          is_aligned(codes),       signs};
+  return {codes,
+          constants,
+          x,
+          format.count,
+          format.coded_elements(),
+          format.bits,
+          format.states,
+          is_aligned(x),
+          is_aligned(codes),
+          signs};
 }
 
 ClassArguments class_arguments(const DeviceClasses& classes) {

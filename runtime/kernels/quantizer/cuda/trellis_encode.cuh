@@ -193,8 +193,8 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   TileWords& words = tiles[threadIdx.x / kLanes];
   const GroupLanes<kGroup> at(tile.lane);
   float x[kPerLane];
-  const Rotation of = rotate_tile<kType>(
-      tile, pass, StoredElements<kType>{tile, pass}, at, block_signs, words, x);
+  const Rotation of =
+      rotate_tile<kType>(tile, pass, StoredElements<kType>{tile, pass}, at, block_signs, words, x);
   const float root = root_of<kGroup>(of.energy);
   const float inverse = of.energy == 0.0f ? 0.0f : 1.0f / root;
   const GroupLanes<kGroup> here = at.anew();
