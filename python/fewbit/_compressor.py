@@ -133,7 +133,7 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
         """Sets when tensors of one kind are recomputed from other saved tensors.
 
         Args:
-            kind: "linear", "activation", "norm", "dropout", "sum", ... or "*" for all.
+            kind: "linear", "activation", "norm", "dropout", "sum", "cast", ... or "*" for all.
             when: "never", "where_better" or "always".
         """
         self._compressor.recompute(kind, choice("when", when, _RECOMPUTE))

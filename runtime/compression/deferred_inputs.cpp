@@ -54,6 +54,7 @@ bool CompressionUser::concerns(std::string_view operation) const {
   if (concern.place == operation.data() && concern.operation == operation) return concern.is_so;
   const bool is_so =
       may_be_recomputed(operation) || KnownClasses::follows(operation) ||
+      ParameterCasts::follows(operation) ||
       needs_arguments(operation) ||
       (compression_->coder().follows_gradients() && Sensitivities::follows(operation));
   concern = {operation.data(), std::string(operation), is_so};
@@ -63,7 +64,17 @@ bool CompressionUser::concerns(std::string_view operation) const {
 void CompressionUser::start_call(const RecordedCall& call) {
   if (waiting_ && waiting_->has_ended) follow_start(call);
   if (!consumers_.is_empty()) consumers_.start_call(call);
-  if (concerns(call.operation)) tracker_.start_call(call);
+  if (concerns(call.operation) && !ParameterCasts::follows(call.operation)) {
+    tracker_.start_call(call);
+  }
+}
+
+/// Of a frozen parameter: others lead there by their graph.
+void CompressionUser::note_cast(const RecordedCall& call) {
+  if (!recomputes_casts_ || call.results.empty() || !call.arguments[0].isTensor()) return;
+  const at::Tensor parameter = call.arguments[0].toTensor();
+  if (parameter.requires_grad() || !forward_.rules->knows(parameter)) return;
+  casts_.note(parameter, call.results[0].toTensor());
 }
 
 void CompressionUser::end_call(const RecordedCall& call) {
@@ -71,6 +82,7 @@ void CompressionUser::end_call(const RecordedCall& call) {
   if (!consumers_.is_empty()) consumers_.end_call(call);
   if (of_result_ && call.operation == of_result_->operation) follow_result(call);
   if (!concerns(call.operation)) return;
+  if (ParameterCasts::follows(call.operation)) return note_cast(call);
   tracker_.end_call(call);
   sensitivities_.end_call(call);
 }

@@ -102,6 +102,7 @@ class CompressionUser final : public SavedTensorUser {
   };
   /// Whether calls of the operation are followed whatever waits.
   bool concerns(std::string_view operation) const;
+  void note_cast(const RecordedCall& call);
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
   EncodedRun encode(const at::Tensor& run, const Saved& saved, const Subject& subject);
   std::unique_ptr<const PackedTensor> recompute(const Saved& saved,

@@ -27,6 +27,8 @@ class Weight {
  public:
   Weight() = default;
   explicit Weight(const at::Tensor& given);
+  /// Of something that shows a cast of the parameter.
+  Weight(const at::Tensor& given, const at::Tensor& parameter);
 
   bool is_cast() const { return is_cast_; }
   /// As given, without the graph.

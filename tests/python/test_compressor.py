@@ -234,6 +234,19 @@ def test_casts_of_weights_are_made_again():
         loss.backward()
 
 
+def test_casts_of_frozen_weights_are_made_again():
+    model, x = mlp().requires_grad_(False), torch.randn(256, 64, requires_grad=True)
+    cast = sum(2 * p.numel() for p in model.parameters() if p.dim() == 2)
+    saved_bytes, gradients = [], []
+    for scope in (contextlib.nullcontext(), fewbit.Compressor(model, rules={"*": "exact"})):
+        with fewbit.SavedBytes(model) as saved, scope, torch.autocast(DEVICE, torch.bfloat16):
+            loss = model(x * 1.0).square().mean()
+        saved_bytes.append(saved.unique_bytes)
+        gradients.append(torch.autograd.grad(loss, x)[0])
+    assert saved_bytes[0] - saved_bytes[1] == cast
+    assert torch.equal(*gradients)
+
+
 def test_a_weight_that_is_used_often_is_cast_once():
     layer, x = torch.nn.Linear(64, 64), torch.randn(256, 64)
     casts = []

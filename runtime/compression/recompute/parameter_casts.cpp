@@ -33,15 +33,26 @@ class CastAgain final : public PackedTensor {
 
 }  // namespace
 
+void ParameterCasts::note(const at::Tensor& parameter, const at::Tensor& cast) {
+  std::erase_if(frozen_, [](const auto& known) { return known.second.cast.owner.expired(); });
+  Memory memory = memory_of(cast);
+  const void* const address = memory.address();
+  frozen_.insert_or_assign(address, Frozen{std::move(memory), parameter.detach()});
+}
+
 std::unique_ptr<const PackedTensor> ParameterCasts::packed(const at::Tensor& tensor) {
   const bool is_short = tensor.scalar_type() == at::kHalf || tensor.scalar_type() == at::kBFloat16;
   if (!is_short || is_too_small(tensor)) return nullptr;
-  Weight weight(tensor);
+  const auto frozen = frozen_.find(memory_of(tensor).address());
+  const bool is_frozen = frozen != frozen_.end();
+  Weight weight = is_frozen ? Weight(tensor, frozen->second.parameter) : Weight(tensor);
   if (!weight.is_cast()) return nullptr;
-  Memory memory = memory_of(weight.held());
-  const void* const address = memory.address();
-  if (!seen_.try_emplace(address, std::move(memory)).second) return nullptr;
-  at::autocast::clear_cache();
+  if (!is_frozen) {  // else nobody has it a second time
+    Memory memory = memory_of(weight.held());
+    const void* const address = memory.address();
+    if (!seen_.try_emplace(address, std::move(memory)).second) return nullptr;
+    at::autocast::clear_cache();
+  }
   return std::make_unique<CastAgain>(std::move(weight));
 }
 

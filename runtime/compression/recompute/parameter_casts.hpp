@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include <ATen/core/Tensor.h>
 
@@ -14,11 +15,21 @@ namespace fewbit::session {
 /// ends, is emptied. Of a parameter that is cast a second time, as in a loop, the cast is kept.
 class ParameterCasts {
  public:
+  static bool follows(std::string_view operation) { return operation == "aten::_to_copy"; }
+
+  /// Of a parameter that asks for no gradient: no graph leads from its cast to it.
+  void note(const at::Tensor& parameter, const at::Tensor& cast);
   /// Null where the tensor is no such cast.
   std::unique_ptr<const PackedTensor> packed(const at::Tensor& tensor);
 
  private:
-  std::map<const void*, Memory> seen_;  ///< parameters, by memory
+  struct Frozen {
+    Memory cast;
+    at::Tensor parameter;
+  };
+
+  std::map<const void*, Memory> seen_;    ///< parameters, by memory
+  std::map<const void*, Frozen> frozen_;  ///< by the cast's memory
 };
 
 }  // namespace fewbit::session
