@@ -54,8 +54,7 @@ bool CompressionUser::concerns(std::string_view operation) const {
   if (concern.place == operation.data() && concern.operation == operation) return concern.is_so;
   const bool is_so =
       may_be_recomputed(operation) || KnownClasses::follows(operation) ||
-      ParameterCasts::follows(operation) ||
-      needs_arguments(operation) ||
+      ParameterCasts::follows(operation) || needs_arguments(operation) ||
       (compression_->coder().follows_gradients() && Sensitivities::follows(operation));
   concern = {operation.data(), std::string(operation), is_so};
   return is_so;
