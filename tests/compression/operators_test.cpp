@@ -105,9 +105,9 @@ TORCH_LIBRARY_IMPL(operators_test, Autograd, m) {
 }
 
 std::optional<Recipe> scaled_again(const EndedCall& call) {
-  return Recipe{
-      kLinear, call.arguments.tensor("x"),
-      [weight = call.arguments.tensor("weight")](const at::Tensor& x) { return x * weight; }};
+  Recipe recipe{kLinear, call.arguments.tensor("x"), nullptr};
+  recipe.by_weight = [](const at::Tensor& x, const at::Tensor& weight) { return x * weight; };
+  return recipe;
 }
 
 // All that a new family takes.

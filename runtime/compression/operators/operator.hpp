@@ -70,7 +70,7 @@ struct EndedCall {
 struct Recomputation {
   std::optional<Recipe> (*recipe)(const EndedCall& call) = nullptr;  ///< null: not at all
   std::vector<std::string_view> copies = {};  ///< arguments that are the model's, and small
-  std::string_view weight = {};               ///< one that is the model's, of any size
+  std::string_view weight = {};               ///< one that is the model's: Recipe::by_weight
   bool in_place_too = false;
   std::string_view kind = {};    ///< of all its recipes; empty: each names its own
   std::string_view addend = {};  ///< one that is added to the first, and may come back too
