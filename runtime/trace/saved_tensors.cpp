@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -344,12 +343,12 @@ class Hooks final : public SavedVariableHooks {
     const Users all = users().all();
     std::unique_ptr<const PackedTensor> kept;
     for (const bool first : {true, false}) {
-      for (const auto& user : std::views::reverse(all)) {
-        if (user->comes_first() != first) continue;
+      for (auto user = all.rbegin(); user != all.rend(); ++user) {
+        if ((*user)->comes_first() != first) continue;
         if (kept) {
-          user->pass_over();
+          (*user)->pass_over();
         } else {
-          kept = user->replace(tensor, event);
+          kept = (*user)->replace(tensor, event);
         }
       }
     }
