@@ -357,9 +357,8 @@ class Hooks final : public SavedVariableHooks {
 
   void tell_of_parts(const SaveEvent& event) const {
     Users told = users().each();
-    const auto others =
-        std::ranges::remove_if(told, [](const auto& user) { return !user->hears_of_parts(); });
-    told.erase(others.begin(), others.end());
+    const auto is_other = [](const auto& user) { return !user->hears_of_parts(); };
+    told.erase(std::remove_if(told.begin(), told.end(), is_other), told.end());
     if (told.empty()) return;
     if (is_settled(replaced_->kept())) replaced_->tell(event, told);
     // The graph may be freed in another thread meanwhile.
