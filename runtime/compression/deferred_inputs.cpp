@@ -68,11 +68,11 @@ void CompressionUser::start_call(const RecordedCall& call) {
   }
 }
 
-/// Of a frozen parameter: others lead there by their graph.
 void CompressionUser::note_cast(const RecordedCall& call) {
   if (!recomputes_casts_ || call.results.empty() || !call.arguments[0].isTensor()) return;
   const at::Tensor parameter = call.arguments[0].toTensor();
-  if (parameter.requires_grad() || !forward_.rules->knows(parameter)) return;
+  if (!parameter.is_leaf()) return;
+  if (!parameter.requires_grad() && !forward_.rules->knows(parameter)) return;
   casts_.note(parameter, call.results[0].toTensor());
 }
 

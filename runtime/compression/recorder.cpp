@@ -69,6 +69,7 @@ CompressionUser::CompressionUser(std::shared_ptr<Compression> compression)
                 [rules = forward_.rules](const at::Tensor& tensor) {
                   return is_of_model(tensor) || rules->knows(tensor);
                 },
+                [this](const at::Tensor& weight) { return casts_.weight_of(weight); },
                 [this](RunPointer run) { return compression_->held(std::move(run)); }}),
       recomputes_casts_(forward_.rules->when_to_recompute(kCast) != Recompute::never),
       sensitivities_([weak = std::weak_ptr(compression_)](const SiteKey& site, double sensitivity) {

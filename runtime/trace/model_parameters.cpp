@@ -70,35 +70,6 @@ const torch::autograd::AccumulateGrad* parameter_at(const torch::autograd::Node*
   return end_at(node);
 }
 
-bool is_laid_out_as(const at::Tensor& tensor, const at::Tensor& other) {
-  return tensor.sizes() == other.sizes() && tensor.strides() == other.strides();
-}
-
-/// The parameter, where the tensor shows all of what is a cast of it; else undefined.
-at::Tensor shown_whole(const at::Tensor& tensor, const at::Tensor& parameter) {
-  const bool is_whole = parameter.device() == tensor.device() && tensor.storage_offset() == 0 &&
-                        parameter.is_non_overlapping_and_dense();
-  if (!is_whole) return {};
-  const bool is_transposed =
-      tensor.dim() == 2 && parameter.dim() == 2 && is_laid_out_as(tensor.t(), parameter);
-  return is_transposed || is_laid_out_as(tensor, parameter) ? parameter : at::Tensor();
-}
-
-/// The parameter whose cast in another type the tensor is, as it lies there or, with two
-/// dimensions, transposed; undefined where it is none.
-at::Tensor parameter_cast_to(const at::Tensor& tensor) {
-  const std::string cast = "ToCopyBackward0";
-  const torch::autograd::Node* node = torch::autograd::impl::grad_fn_unsafe(tensor);
-  while (node != nullptr && shows_another(*node) && node->name() != cast) {
-    node = node->next_edge(0).function.get();
-  }
-  if (node == nullptr || node->name() != cast) return {};
-  const auto* const end =
-      dynamic_cast<const torch::autograd::AccumulateGrad*>(node->next_edge(0).function.get());
-  if (end == nullptr) return {};
-  return end->variable;
-}
-
 }  // namespace
 
 bool is_made_of_parameters(const at::Tensor& tensor) {
@@ -137,22 +108,6 @@ std::vector<const void*> parameters_of_maker(const at::Tensor& tensor) {
 
 bool is_of_model(const at::Tensor& tensor) {
   return (tensor.is_leaf() && tensor.requires_grad()) || is_of_parameter(tensor);
-}
-
-Weight::Weight(const at::Tensor& given) : Weight(given, parameter_cast_to(given)) {}
-
-Weight::Weight(const at::Tensor& given, const at::Tensor& parameter)
-    : held_(parameter.defined() ? shown_whole(given, parameter) : parameter) {
-  is_cast_ = held_.defined();
-  held_ = (is_cast_ ? held_ : given).detach();
-  if (!is_cast_) return;
-  type_ = given.scalar_type();
-  sizes_ = given.sizes().vec();
-  strides_ = given.strides().vec();
-}
-
-at::Tensor Weight::tensor() const {
-  return is_cast_ ? held_.to(type_).as_strided(sizes_, strides_) : held_;
 }
 
 }  // namespace fewbit::session

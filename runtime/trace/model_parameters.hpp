@@ -21,26 +21,4 @@ bool is_made_of_parameters(const at::Tensor& tensor);
 /// Whether it is a view or a cast of a parameter that asks for a gradient.
 bool is_of_parameter(const at::Tensor& tensor);
 
-/// A tensor of the model as an operation took it. Where that is a cast of a parameter that asks for
-/// a gradient, as autocast makes one of every weight, only the parameter is held, and cast again.
-class Weight {
- public:
-  Weight() = default;
-  explicit Weight(const at::Tensor& given);
-  /// Of something that shows a cast of the parameter.
-  Weight(const at::Tensor& given, const at::Tensor& parameter);
-
-  bool is_cast() const { return is_cast_; }
-  /// As given, without the graph.
-  at::Tensor tensor() const;
-  /// The parameter of a cast, or what was given; undefined: nothing was.
-  const at::Tensor& held() const { return held_; }
-
- private:
-  at::Tensor held_;
-  bool is_cast_ = false;
-  at::ScalarType type_ = at::kFloat;
-  std::vector<int64_t> sizes_, strides_;
-};
-
 }  // namespace fewbit::session

@@ -247,6 +247,35 @@ def test_casts_of_frozen_weights_are_made_again():
     assert torch.equal(*gradients)
 
 
+def laid_out_otherwise(weight):
+    return weight.to(torch.bfloat16, memory_format=torch.contiguous_format)
+
+
+def changed(weight):
+    return weight.to(torch.bfloat16).mul_(2)
+
+
+def a_part(weight):
+    return weight.to(torch.bfloat16)[:, :32]
+
+
+def transposed(weight):
+    return weight.to(torch.bfloat16).t()
+
+
+@pytest.mark.parametrize("cast", [laid_out_otherwise, changed, a_part, transposed])
+@pytest.mark.parametrize("frozen", [False, True])
+def test_what_becomes_of_a_cast_has_its_gradient(cast, frozen):
+    layer = torch.nn.Linear(64, 64, bias=False)
+    layer.weight = torch.nn.Parameter(torch.randn(64, 64).t(), requires_grad=not frozen)
+    x, gradients = torch.randn(256, 64, dtype=torch.bfloat16, requires_grad=True), []
+    for scope in (contextlib.nullcontext(), fewbit.Compressor(layer, rules={"*": "exact"})):
+        with scope:
+            loss = ((x * 1.0) @ cast(layer.weight)).float().square().sum()
+        gradients.append(torch.autograd.grad(loss, x)[0])
+    assert torch.equal(*gradients)
+
+
 def test_a_weight_that_is_used_often_is_cast_once():
     layer, x = torch.nn.Linear(64, 64), torch.randn(256, 64)
     casts = []

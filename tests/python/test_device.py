@@ -1,4 +1,4 @@
-"""What only a device with its own memory and streams shows: run with FEWBIT_TEST_DEVICE=cuda."""
+"""A device with memory and streams of its own: FEWBIT_TEST_DEVICE=cuda runs all of it."""
 
 import gc
 
@@ -10,10 +10,11 @@ from diffusion import unet
 from families import FAMILIES
 from small import DEVICE, compressed_gradient, gradient_of, mlp, relative
 
-pytestmark = pytest.mark.skipif(DEVICE == "cpu", reason="tensors are on the CPU")
+on_a_device = pytest.mark.skipif(DEVICE == "cpu", reason="tensors are on the CPU")
 FLOATS = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 
 
+@on_a_device
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_codes_are_those_of_the_cpu(dtype):
     x = torch.randn(10_007, device="cpu").to(dtype)
@@ -24,6 +25,7 @@ def test_codes_are_those_of_the_cpu(dtype):
         assert torch.equal(there.decoded().cpu(), here.decoded())
 
 
+@on_a_device
 def test_gradients_are_nearly_those_of_the_cpu():
     gradients, exact = [], None
     for device in ("cpu", DEVICE):
@@ -49,6 +51,7 @@ def steps_of(model, loss, compressor, count):
         value.backward()
 
 
+@on_a_device
 @pytest.mark.parametrize("family", ["llama", "bert", "t5", "unet"])
 @pytest.mark.parametrize("options", [{}, {"scheme": "group"}, {"trellis": 4}])
 def test_a_step_between_measurements_never_waits(family, options):
@@ -62,6 +65,7 @@ def test_a_step_between_measurements_never_waits(family, options):
         torch.cuda.set_sync_debug_mode("default")
 
 
+@on_a_device
 def test_the_meter_counts_what_the_allocator_holds():
     model, x = mlp(256), torch.randn(4096, 256)
     compressor = fewbit.Compressor(model, bits=2)
@@ -77,6 +81,7 @@ def test_the_meter_counts_what_the_allocator_holds():
     assert saved.unique_bytes - x.nbytes <= more < 1.02 * saved.unique_bytes + 32 * 512
 
 
+@on_a_device
 def test_streams_of_ones_own():
     model, x = mlp(256), torch.randn(4096, 256)
     stream = torch.cuda.Stream()

@@ -7,7 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "trace/model_parameters.hpp"
+#include "compression/operators/weight.hpp"
 
 namespace fewbit::session {
 

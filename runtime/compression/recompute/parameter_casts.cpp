@@ -7,7 +7,6 @@
 #include "compression/operators/recipe.hpp"
 #include "compression/recompute/constant.hpp"
 #include "trace/contents.hpp"
-#include "trace/model_parameters.hpp"
 
 namespace fewbit::session {
 
@@ -33,27 +32,43 @@ class CastAgain final : public PackedTensor {
 
 }  // namespace
 
-void ParameterCasts::note(const at::Tensor& parameter, const at::Tensor& cast) {
-  std::erase_if(frozen_, [](const auto& known) { return known.second.cast.owner.expired(); });
-  Memory memory = memory_of(cast);
-  const void* const address = memory.address();
-  frozen_.insert_or_assign(address, Frozen{std::move(memory), parameter.detach()});
+void ParameterCasts::note(const at::Tensor& parameter, const at::Tensor& result) {
+  const bool is_short = result.scalar_type() == at::kHalf || result.scalar_type() == at::kBFloat16;
+  // As a cast that is made again lies in memory.
+  const bool is_alike = parameter.device() == result.device() &&
+                        parameter.is_non_overlapping_and_dense() &&
+                        parameter.sizes() == result.sizes() &&
+                        parameter.strides() == result.strides() && result.storage_offset() == 0;
+  if (!is_short || !is_alike || is_too_small(result)) return;
+  std::erase_if(casts_, [](const auto& known) { return known.second.memory.owner.expired(); });
+  casts_.insert_or_assign(address_of(result),
+                          Cast{memory_of(result), result._version(), parameter});
+}
+
+const ParameterCasts::Cast* ParameterCasts::find(const at::Tensor& tensor) const {
+  if (casts_.empty()) return nullptr;
+  const auto found = casts_.find(address_of(tensor));
+  if (found == casts_.end()) return nullptr;
+  const Cast& cast = found->second;
+  const bool is_it = !cast.memory.owner.expired() && cast.version == tensor._version();
+  return is_it ? &cast : nullptr;
+}
+
+Weight ParameterCasts::weight_of(const at::Tensor& tensor) const {
+  const Cast* const cast = find(tensor);
+  return cast == nullptr ? Weight(tensor) : Weight(tensor, cast->parameter);
 }
 
 std::unique_ptr<const PackedTensor> ParameterCasts::packed(const at::Tensor& tensor) {
-  const bool is_short = tensor.scalar_type() == at::kHalf || tensor.scalar_type() == at::kBFloat16;
-  if (!is_short || is_too_small(tensor)) return nullptr;
-  const auto frozen = frozen_.find(memory_of(tensor).address());
-  const bool is_frozen = frozen != frozen_.end();
-  Weight weight = is_frozen ? Weight(tensor, frozen->second.parameter) : Weight(tensor);
-  if (!weight.is_cast()) return nullptr;
-  if (!is_frozen) {  // else nobody has it a second time
-    Memory memory = memory_of(weight.held());
-    const void* const address = memory.address();
-    if (!seen_.try_emplace(address, std::move(memory)).second) return nullptr;
+  const Cast* const cast = find(tensor);
+  if (cast == nullptr) return nullptr;
+  if (cast->parameter.requires_grad()) {  // autocast holds no others
+    const bool is_first =
+        seen_.try_emplace(address_of(cast->parameter), memory_of(cast->parameter)).second;
+    if (!is_first) return nullptr;
     at::autocast::clear_cache();
   }
-  return std::make_unique<CastAgain>(std::move(weight));
+  return std::make_unique<CastAgain>(Weight(tensor, cast->parameter));
 }
 
 }  // namespace fewbit::session

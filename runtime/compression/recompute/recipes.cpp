@@ -60,7 +60,8 @@ std::string_view kind_of(const RecordedCall& call) {
 }
 
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
-                                const IsOfModel& is_of_model, const CopyOf& copy_of) {
+                                const IsOfModel& is_of_model, const CopyOf& copy_of,
+                                const WeightOf& weight_of) {
   const Operator* by = find_operator(call.operation);
   if (by == nullptr || !by->is_recomputed(call.operation)) return std::nullopt;
   if (!NamedArguments(*by, call.arguments).fit()) return std::nullopt;
@@ -74,8 +75,8 @@ std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
   Weight weight;
   if (const std::string_view name = by->recomputation.weight; !name.empty()) {
     const at::Tensor given = NamedArguments(*by, call.arguments).tensor(name);
-    if (!is_of_model(given)) return std::nullopt;
-    weight = Weight(given);
+    weight = weight_of(given);
+    if (!weight.is_cast() && !is_of_model(given)) return std::nullopt;
     arguments[by->place_of(name)] = at::Tensor();  // recipes take it when they need it
   }
   const NamedArguments named(*by, arguments);

@@ -18,6 +18,9 @@ using IsOfModel = std::function<bool(const at::Tensor&)>;
 /// A copy of a parameter as it is now, which calls of one forward share.
 using CopyOf = std::function<at::Tensor(const at::Tensor&)>;
 
+/// What the model holds of a weight.
+using WeightOf = std::function<Weight(const at::Tensor&)>;
+
 /// The second of two tensors that a call has added, both of the result's sizes, unless the model
 /// holds it.
 std::optional<at::Tensor> addend_of(const RecordedCall& call, const IsOfModel& is_of_model);
@@ -28,6 +31,7 @@ std::string_view kind_of(const RecordedCall& call);
 
 /// The recipe for a call's first result; nothing where there is none.
 std::optional<Recipe> recipe_of(const RecordedCall& call, const Beside& beside,
-                                const IsOfModel& is_of_model, const CopyOf& copy_of);
+                                const IsOfModel& is_of_model, const CopyOf& copy_of,
+                                const WeightOf& weight_of);
 
 }  // namespace fewbit::session

@@ -240,7 +240,8 @@ void RecomputeTracker::end_call(const RecordedCall& call) {
     beside.addend = again(addend->shown);
   }
   const auto copy_of = [&](const at::Tensor& parameter) { return copies_.of(parameter); };
-  const std::optional<Recipe> recipe = recipe_of(call, beside, rules_.is_of_model, copy_of);
+  const std::optional<Recipe> recipe =
+      recipe_of(call, beside, rules_.is_of_model, copy_of, rules_.weight_of);
   if (!recipe) return;
   const at::Tensor result = call.results[0].toTensor();
   const std::optional<Found> from = is_in_place(call.operation) ? before : piece_of(recipe->from);

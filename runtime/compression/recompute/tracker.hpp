@@ -36,7 +36,8 @@ struct Shown {
 struct RecomputeRules {
   std::function<Recompute(std::string_view kind)> when;
   std::function<bool(const at::Tensor&)> is_of_model;  ///< frozen or not, or a view or cast
-  std::function<RunPointer(RunPointer)> held;          ///< the run, or what holds it decoded
+  std::function<Weight(const at::Tensor&)> weight_of;
+  std::function<RunPointer(RunPointer)> held;  ///< the run, or what holds it decoded
 };
 
 /// As others take it.

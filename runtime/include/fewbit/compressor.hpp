@@ -256,8 +256,8 @@ class Compressor {
   /// from the norm's input. Weights are the model's parameters, frozen ones if name() told them; a
   /// weight that changes before backward is an error. Default: where_better for copy, norm, relu,
   /// dropout and sum (scheme blpa: always, with sign, without sum; other papers' schemes: never),
-  /// never for the others. `linear` and `activation` save much for their time (docs/guide.md);
-  /// softmax is biased.
+  /// where_better for cast, never for the others. `linear` and `activation` save much for their
+  /// time (docs/guide.md); softmax is biased.
   Compressor& recompute(const std::string& kind, Recompute when);
 
   /// Stores each site as the plan chose (memory_plan.hpp), whatever rules, `recompute` and the

@@ -6,22 +6,7 @@
 
 namespace fewbit::kernels::cuda {
 
-/// pick(type) of what a call has, as an integral constant.
-template <class Pick>
-auto by_type(ElementType type, Pick pick) {
-  switch (type) {
-    case ElementType::f32:
-      return pick(std::integral_constant<ElementType, ElementType::f32>());
-    case ElementType::bf16:
-      return pick(std::integral_constant<ElementType, ElementType::bf16>());
-    case ElementType::f16:
-      return pick(std::integral_constant<ElementType, ElementType::f16>());
-    default:
-      return pick(std::integral_constant<ElementType, ElementType::f64>());
-  }
-}
-
-/// pick(type), likewise, of a type that is not f64.
+/// pick(type) of what a call has, which is not f64, as an integral constant.
 template <class Pick>
 auto by_short_type(ElementType type, Pick pick) {
   switch (type) {
@@ -32,6 +17,13 @@ auto by_short_type(ElementType type, Pick pick) {
     default:
       return pick(std::integral_constant<ElementType, ElementType::f32>());
   }
+}
+
+/// The same of every type.
+template <class Pick>
+auto by_type(ElementType type, Pick pick) {
+  return type == ElementType::f64 ? pick(std::integral_constant<ElementType, ElementType::f64>())
+                                  : by_short_type(type, pick);
 }
 
 /// pick(group), likewise.
