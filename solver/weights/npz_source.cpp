@@ -1,6 +1,8 @@
-// An .npz file is a zip archive with one .npy file for each array, stored or deflated. libzip takes
-// care of the archive, its 64-bit sizes and checksums.
-#include <zip.h>
+// An .npz file is a zip archive with one .npy file for each array, stored or deflated. minizip,
+// zlib's own, takes care of the archive, its 64-bit sizes and checksums.
+#include <array>
+
+#include <minizip/unzip.h>
 
 #include "base/error.hpp"
 #include "weights/byte_source.hpp"
@@ -11,61 +13,64 @@ namespace fewbit::solver {
 namespace {
 
 constexpr std::string_view kEnding = ".npy";
+constexpr uLong kEncrypted = 1;  // of an entry's flags
 
 struct CloseArchive {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(void* archive) const { unzClose(archive); }
 };
-struct CloseEntry {
-  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
-};
-using Archive = std::unique_ptr<zip_t, CloseArchive>;
-using Entry = std::unique_ptr<zip_file_t, CloseEntry>;
+using Archive = std::unique_ptr<void, CloseArchive>;
 
 Archive open_archive(const std::string& path) {
   open_file(path);  // for its messages about folders and missing files
-  int code = 0;
-  Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (archive == nullptr) {
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    const std::string reason = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    throw Error("is no .npz archive: " + reason, path);
-  }
+  Archive archive(unzOpen64(path.c_str()));
+  if (archive == nullptr) throw Error("is no .npz archive: not a zip archive, or cut short", path);
   return archive;
+}
+
+std::string reason_of(int code) {
+  switch (code) {
+    case UNZ_CRCERROR:
+      return "its checksum is another";
+    case UNZ_BADZIPFILE:
+      return "its entry is damaged, or compressed in another way than npz files are";
+    case Z_DATA_ERROR:
+    case Z_BUF_ERROR:
+      return "its deflated data is damaged";
+    default:
+      return "minizip's error " + std::to_string(code);
+  }
 }
 
 class NpzSource final : public ByteSource {
  public:
   NpzSource(const std::string& path, const std::string& key)
       : ByteSource(key.empty() ? path : path + ":" + key), archive_(open_archive(path)) {
-    index_ = index_of(key);
-    zip_stat_t status;
-    zip_stat_init(&status);
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE;
-    if (zip_stat_index(archive_.get(), index_, 0, &status) != 0 ||
-        (status.valid & kNeeded) != kNeeded) {
-      fail(zip_strerror(archive_.get()));
-    }
-    size_ = status.size;
+    go_to(key);
+    const unz_file_info64 info = current();
+    if ((info.flag & kEncrypted) != 0) fail("it is encrypted");
+    size_ = info.uncompressed_size;
     rewind();
   }
 
   size_t read(std::span<char> bytes) override {
+    constexpr size_t kMost = size_t{1} << 30;  // minizip counts in int
     size_t done = 0;
-    while (done < bytes.size()) {
-      const auto count = zip_fread(entry_.get(), bytes.data() + done, bytes.size() - done);
-      // At the end of an entry libzip compares its checksum.
-      if (count < 0) fail(zip_file_strerror(entry_.get()));
-      if (count == 0) break;
+    while (done < bytes.size() && position_ < size_) {
+      const auto wanted = static_cast<unsigned>(std::min(bytes.size() - done, kMost));
+      const int count = unzReadCurrentFile(archive_.get(), bytes.data() + done, wanted);
+      if (count < 0) fail(reason_of(count));
+      if (count == 0) fail("it ends early");
       done += static_cast<size_t>(count);
+      position_ += static_cast<size_t>(count);
+      // Closing compares the checksum of what was read.
+      if (position_ == size_) check(unzCloseCurrentFile(archive_.get()));
     }
     return done;
   }
 
   void rewind() override {
-    entry_.reset(zip_fopen_index(archive_.get(), index_, 0));
-    if (entry_ == nullptr) fail(zip_strerror(archive_.get()));
+    check(unzOpenCurrentFile(archive_.get()));  // from its start, open or not
+    position_ = 0;
   }
 
   size_t size() const override { return size_; }
@@ -75,21 +80,35 @@ class NpzSource final : public ByteSource {
     throw Error("cannot be read from the archive: " + reason, name());
   }
 
-  zip_uint64_t index_of(const std::string& key) const {
-    const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(archive_.get(), 0));
+  void check(int code) const {
+    if (code != UNZ_OK) fail(reason_of(code));
+  }
+
+  /// Of the entry that minizip stands at; its name, where asked for.
+  unz_file_info64 current(std::span<char> entry = {}) const {
+    unz_file_info64 info;
+    check(unzGetCurrentFileInfo64(archive_.get(), &info, entry.data(), entry.size(), nullptr, 0,
+                                  nullptr, 0));
+    return info;
+  }
+
+  void go_to(const std::string& key) {
     std::string keys;
-    zip_uint64_t arrays = 0;
-    zip_uint64_t last = 0;
-    for (zip_uint64_t i = 0; i < count; ++i) {
-      const char* text = zip_get_name(archive_.get(), i, ZIP_FL_ENC_RAW);
-      std::string_view entry = text == nullptr ? std::string_view{} : text;
+    size_t arrays = 0;
+    unz64_file_pos last{};
+    std::array<char, 1 << 16> text{};  // the length has 16 bits
+    int code = unzGoToFirstFile(archive_.get());
+    for (; code == UNZ_OK; code = unzGoToNextFile(archive_.get())) {
+      const unz_file_info64 info = current(text);
+      std::string_view entry(text.data(), info.size_filename);
       if (!entry.ends_with(kEnding)) continue;
       entry.remove_suffix(kEnding.size());
-      if (!key.empty() && entry == key) return i;
-      last = i;
+      if (!key.empty() && entry == key) return;
+      check(unzGetFilePos64(archive_.get(), &last));
       if (++arrays <= 8) keys += (keys.empty() ? "" : ", ") + std::string(entry);
     }
-    if (key.empty() && arrays == 1) return last;
+    if (code != UNZ_END_OF_LIST_OF_FILE) check(code);
+    if (key.empty() && arrays == 1) return check(unzGoToFilePos64(archive_.get(), &last));
     if (arrays > 8) keys += ", ...";
     if (arrays == 0) keys = "none";
     throw Error(key.empty() ? "which of its arrays? As in FILE.npz:KEY; it has: " + keys
@@ -98,9 +117,8 @@ class NpzSource final : public ByteSource {
   }
 
   Archive archive_;
-  Entry entry_;
-  zip_uint64_t index_ = 0;
   size_t size_ = 0;
+  size_t position_ = 0;
 };
 
 }  // namespace

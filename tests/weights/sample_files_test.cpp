@@ -1,8 +1,8 @@
 #include <array>
 #include <thread>
 
+#include <minizip/zip.h>
 #include <sys/stat.h>
-#include <zip.h>
 
 #include "tests/weights/support.hpp"
 #include "weights/byte_source.hpp"
@@ -21,27 +21,30 @@ std::string refusal(const std::string& name) {
 struct Entry {
   std::string name;
   std::string content;
-  zip_int32_t method = ZIP_CM_DEFLATE;
+  int method = Z_DEFLATED;
 };
+constexpr int kStored = 0;
 
 std::string write_archive(const std::string& name, const std::vector<Entry>& entries) {
   std::string path = testing::TempDir() + "fewbit_weights_" + name;
-  int code = 0;
-  zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+  zipFile archive = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
   for (const Entry& entry : entries) {
-    zip_source_t* source =
-        zip_source_buffer(archive, entry.content.data(), entry.content.size(), 0);
-    const auto index = zip_file_add(archive, entry.name.c_str(), source, ZIP_FL_OVERWRITE);
-    zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), entry.method, 0);
+    const zip_fileinfo info{};
+    EXPECT_EQ(zipOpenNewFileInZip(archive, entry.name.c_str(), &info, nullptr, 0, nullptr, 0,
+                                  nullptr, entry.method, Z_DEFAULT_COMPRESSION),
+              ZIP_OK);
+    const auto size = static_cast<unsigned>(entry.content.size());
+    EXPECT_EQ(zipWriteInFileInZip(archive, entry.content.data(), size), ZIP_OK);
+    EXPECT_EQ(zipCloseFileInZip(archive), ZIP_OK);
   }
-  EXPECT_EQ(zip_close(archive), 0);
+  EXPECT_EQ(zipClose(archive, nullptr), ZIP_OK);
   return path;
 }
 
 TEST(NpzSamples, AreReadStoredAndDeflated) {
   const auto expected = read_text(kNpy, kArray);
   const auto path = write_archive(
-      "both.npz", {{"x.npy", kArray, ZIP_CM_STORE}, {"deep/y:z.npy", kArray}, {"note.txt", "?"}});
+      "both.npz", {{"x.npy", kArray, kStored}, {"deep/y:z.npy", kArray}, {"note.txt", "?"}});
   EXPECT_EQ(read_file(path + ":x"), expected);
   EXPECT_EQ(read_file(path + ":deep/y:z"), expected);
   EXPECT_EQ(refusal(path), path + ": which of its arrays? As in FILE.npz:KEY; it has: x, deep/y:z");
@@ -51,7 +54,7 @@ TEST(NpzSamples, AreReadStoredAndDeflated) {
 
 TEST(NpzSamples, AreRefusedWhereTheArchiveIsNone) {
   const auto text = write_temporary("text.npz", "no archive at all");
-  EXPECT_EQ(refusal(text + ":x"), text + ": is no .npz archive: Not a zip archive");
+  EXPECT_EQ(refusal(text + ":x"), text + ": is no .npz archive: not a zip archive, or cut short");
   const auto none = write_archive("none.npz", {{"note.txt", "?"}});
   EXPECT_EQ(refusal(none + ":x"), none + ":x: has no array 'x'; it has: none");
   EXPECT_EQ(refusal("missing.npz:x"), "missing.npz: cannot read: No such file or directory");
@@ -63,16 +66,51 @@ std::string bytes_of(const std::string& path) {
 }
 
 TEST(NpzSamples, OfADamagedArchiveAreRefused) {
-  const auto good = bytes_of(write_archive("good.npz", {{"x.npy", kArray, ZIP_CM_STORE}}));
+  const auto good = bytes_of(write_archive("good.npz", {{"x.npy", kArray, kStored}}));
   const size_t data = good.find(kNumbers);
   ASSERT_NE(data, std::string::npos);
   std::string flipped = good;
   flipped[data + 2] = '\x41';  // still a number, but not the one that the checksum knows
   const auto path = write_temporary("flipped.npz", flipped);
-  EXPECT_EQ(refusal(path + ":x"), path + ":x: cannot be read from the archive: CRC error");
-  for (size_t length = 0; length < good.size(); length += 7) {
+  EXPECT_EQ(refusal(path + ":x"),
+            path + ":x: cannot be read from the archive: its checksum is another");
+  // The last six bytes are zero, which is how minizip takes them where they are missing.
+  for (size_t length = 0; length < good.size() - 6; ++length) {
     EXPECT_NE(refusal(write_temporary("cut.npz", good.substr(0, length)) + ":x"), "no error");
   }
+  const auto text_of = [&](size_t place, char value, const std::string& from) {
+    std::string damaged = from;
+    damaged[place] = value;
+    const std::string name = write_temporary("damaged.npz", damaged) + ":x";
+    const std::string text = refusal(name);
+    const std::string start = name + ": cannot be read from the archive: ";
+    EXPECT_TRUE(text.starts_with(start)) << text;
+    return text.substr(std::min(start.size(), text.size()));
+  };
+  // What the entry in the central directory says: its flags, and how it is compressed.
+  const size_t entry = good.find("PK\x01\x02");
+  ASSERT_NE(entry, std::string::npos);
+  EXPECT_EQ(text_of(entry + 8, 1, good), "it is encrypted");
+  EXPECT_EQ(text_of(entry + 10, 12, good),
+            "its entry is damaged, or compressed in another way than npz files are");
+  const auto deflated = bytes_of(write_archive("deflated.npz", {{"x.npy", kArray}}));
+  const size_t header = deflated.find("x.npy") + 5;
+  EXPECT_EQ(text_of(header, '\x07', deflated), "its deflated data is damaged");
+}
+
+// numpy writes a 64-bit header for an array of any size: zipfile's force_zip64.
+TEST(NpzSamples, OfNumpyHaveAHeaderOf64Bits) {
+  const std::string path = testing::TempDir() + "fewbit_weights_wide.npz";
+  zipFile archive = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
+  const zip_fileinfo info{};
+  ASSERT_EQ(zipOpenNewFileInZip64(archive, "x.npy", &info, nullptr, 0, nullptr, 0, nullptr,
+                                  Z_DEFLATED, Z_BEST_SPEED, 1),
+            ZIP_OK);
+  ASSERT_EQ(zipWriteInFileInZip(archive, kArray.data(), static_cast<unsigned>(kArray.size())),
+            ZIP_OK);
+  ASSERT_EQ(zipCloseFileInZip(archive), ZIP_OK);
+  ASSERT_EQ(zipClose(archive, nullptr), ZIP_OK);
+  EXPECT_EQ(read_file(path), read_text(kNpy, kArray));
 }
 
 TEST(SampleFiles, AddUpWithTheirUnits) {
