@@ -11,9 +11,8 @@
 #include <hwy/highway.h>
 #include <unistd.h>
 
+#include "bench/accuracy/libtorch_functions.hpp"
 #include "bench/accuracy/measure.hpp"
-#include "bench/command.hpp"
-#include "bench/libtorch_functions.hpp"
 
 namespace fewbit::bench {
 
@@ -88,23 +87,22 @@ bool run_all(const std::vector<std::string>& functions, uint32_t stride) {
 
 }  // namespace
 
-std::function<int()> command(CLI::App& app) {
-  app.description(
+}  // namespace fewbit::bench
+
+int main(int argc, char** argv) {
+  namespace bench = fewbit::bench;
+  CLI::App app(
       "Errors of the generated code, the kernels and libtorch over all floats of the domain.\n"
       "Example: scripts/bench accuracy --functions gelu silu --stride 101");
-  const auto options = std::make_shared<Options>();
-  app.add_option("--functions", options->functions,
+  bench::Options options;
+  app.add_option("--functions", options.functions,
                  "names, as fewbit-solve list shows them; all if none")
-      ->check(CLI::IsMember(all_names()));
-  app.add_option("--stride", options->stride, "every so many floats")
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--target", options->target, "instruction set of the kernels, the widest if none")
+      ->check(CLI::IsMember(bench::all_names()));
+  app.add_option("--stride", options.stride, "every so many floats")->check(CLI::Range(1, 1000000));
+  app.add_option("--target", options.target, "instruction set of the kernels, the widest if none")
       ->transform(CLI::CheckedTransformer(std::map<std::string, int64_t>{
           {"sse4", HWY_SSE4}, {"avx2", HWY_AVX2}, {"avx512", HWY_AVX3}}));
-  return [options] {
-    if (options->target != 0) hwy::SetSupportedTargetsForTest(options->target);
-    return run_all(options->functions, options->stride) ? 0 : 1;
-  };
+  CLI11_PARSE(app, argc, argv);
+  if (options.target != 0) hwy::SetSupportedTargetsForTest(options.target);
+  return bench::run_all(options.functions, options.stride) ? 0 : 1;
 }
-
-}  // namespace fewbit::bench

@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "bench/libtorch_functions.hpp"
+#include "bench/accuracy/libtorch_functions.hpp"
 #include "kernels/activation/cpu/function_kernels.hpp"
 
 namespace fewbit::bench {

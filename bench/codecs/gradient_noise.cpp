@@ -53,13 +53,14 @@ bool is_product(const std::string& operation) {
 double predicted_noise(const Layer& layer, const std::string& weight, const Coding& coding,
                        const Compressor& compressor) {
   const std::string module = weight.substr(0, weight.rfind('.'));
-  for (const Compressor::Site& site : compressor.sites()) {
-    if (site.module != module || !is_product(site.operation)) continue;
-    const bool is_grouped = site.stored.text().starts_with("group");
-    return noise_of(layer, is_grouped ? grouped_variance(layer.x, coding.bits, "stochastic")
-                                      : rotated_variance(layer.x, coding.bits, kStates));
-  }
-  TORCH_CHECK(false, "gradient_errors: nothing is coded at ", module);
+  const std::vector<Compressor::Site> sites = compressor.sites();
+  const auto site = std::ranges::find_if(sites, [&](const Compressor::Site& one) {
+    return one.module == module && is_product(one.operation);
+  });
+  TORCH_CHECK(site != sites.end(), "gradient_errors: nothing is coded at ", module);
+  const bool is_grouped = site->stored.text().starts_with("group");
+  return noise_of(layer, is_grouped ? grouped_variance(layer.x, coding.bits, "stochastic")
+                                    : rotated_variance(layer.x, coding.bits, kStates));
 }
 
 at::Tensor flat(const std::vector<at::Tensor>& tensors) {

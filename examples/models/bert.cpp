@@ -99,7 +99,7 @@ BertImpl::BertImpl(const BertOptions& options)
 }
 
 at::Tensor BertImpl::forward(const at::Tensor& tokens, const at::Tensor& types) {
-  const at::Tensor encoded = blocks->forward(embeddings(tokens, types));
+  const at::Tensor encoded = run_blocks(blocks, embeddings(tokens, types), run_block);
   return at::tanh(pooler(encoded.select(1, 0)));
 }
 

@@ -8,6 +8,8 @@
 #include <torch/nn/modules/normalization.h>
 #include <torch/nn/pimpl.h>
 
+#include "examples/models/blocks.hpp"
+
 /// Devlin et al., "BERT: Pre-training of deep bidirectional transformers for language
 /// understanding", 2018. Sequences are as long as their batch: there is no padding and no mask.
 namespace fewbit::examples {
@@ -72,6 +74,7 @@ struct BertImpl : torch::nn::Module {
   BertEmbeddings embeddings;
   torch::nn::Sequential blocks;
   torch::nn::Linear pooler;
+  RunBlock run_block;
 };
 TORCH_MODULE(Bert);
 

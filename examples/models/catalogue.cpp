@@ -29,13 +29,26 @@ constexpr int64_t kGptTokens = 256;
 
 using Maker = std::function<ModelSubject(int64_t batch)>;
 
+template <class Model>
+std::function<void(const RunBlock&)> block_runner(Model model) {
+  if constexpr (requires { model->bert->run_block; }) {
+    return block_runner(model->bert);
+  } else if constexpr (requires { model->run_block; }) {
+    return [model](const RunBlock& run) mutable { model->run_block = run; };
+  } else {
+    return nullptr;
+  }
+}
+
 template <class Model, class Scores>
 ModelSubject subject_of(Model model, Scores scores, std::vector<at::Tensor> inputs,
                         const at::Tensor& targets) {
   std::vector<at::Tensor> beside = model->buffers();
   beside.insert(beside.end(), inputs.begin(), inputs.end());
   beside.push_back(targets);
-  return {model->parameters(), model->named_parameters().keys(), std::move(beside),
+  return {model->parameters(),
+          model->named_parameters().keys(),
+          std::move(beside),
           [scores, targets]() mutable { return at::cross_entropy_loss(scores(), targets); },
           [model] {
             for (const auto& module : model->modules()) {
@@ -43,7 +56,8 @@ ModelSubject subject_of(Model model, Scores scores, std::vector<at::Tensor> inpu
                 dropout->options.p(0.0);
               }
             }
-          }};
+          },
+          block_runner(model)};
 }
 
 at::Tensor random_integers(int64_t below, at::IntArrayRef sizes) {
@@ -91,6 +105,7 @@ std::vector<std::pair<std::string, Maker>> catalogue() {
       {"resnet50", pictures<ResNet>(resnet50())},
       {"resnet152", pictures<ResNet>(resnet152())},
       {"wide_resnet50_2", pictures<ResNet>(wide_resnet50_2())},
+      {"resnet50_cifar", pictures<ResNet>(resnet50_cifar(), kCifarSide)},
       {"resnet18_cifar", pictures<ResNet>(resnet18_cifar(), kCifarSide)},
       {"preresnet164_cifar", pictures<PreResNet>(PreResNetOptions{}, kCifarSide)},
       {"vgg11", pictures<Vgg>(VggOptions{})},

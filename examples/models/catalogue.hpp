@@ -6,6 +6,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "examples/models/blocks.hpp"
+
 namespace fewbit::examples {
 
 /// A network with fresh parameters, in training, and one batch.
@@ -15,6 +17,8 @@ struct ModelSubject {
   std::vector<at::Tensor> beside;    ///< what lives anyway: the batch, buffers
   std::function<at::Tensor()> loss;  ///< a forward over the batch: the mean cross entropy, a scalar
   std::function<void()> end_dropout;  ///< from then on nothing is dropped
+  /// How blocks run from then on. Null: the network has none.
+  std::function<void(const RunBlock& run)> run_blocks_by;
 };
 
 /// What make_model takes. Pictures are 3x224x224 of 1000 classes, with "cifar" 3x32x32 of 10;

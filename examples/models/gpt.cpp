@@ -112,7 +112,12 @@ GptImpl::GptImpl(const GptOptions& options)
 at::Tensor GptImpl::forward(const at::Tensor& tokens) {
   at::Tensor x = words(tokens);
   const Rotation rotation = make_rotation(tokens.size(1), head_size, x);
-  for (GptBlock& block : blocks) x = block(x, rotation);
+  for (GptBlock& one : blocks) {
+    const Block block = [one, rotation](const at::Tensor& input) mutable {
+      return one(input, rotation);
+    };
+    x = examples::run_block(block, x, run_block);
+  }
   return scores(norm(x));
 }
 

@@ -7,6 +7,8 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 
+#include "examples/models/blocks.hpp"
+
 /// A decoder in the form of Touvron et al., "LLaMA: Open and efficient foundation language models",
 /// 2023: linear layers without bias, RMS norm (Zhang and Sennrich, 2019), rotary places (Su et al.,
 /// "RoFormer", 2021) and SwiGLU (Shazeer, "GLU variants improve transformer", 2020).
@@ -76,6 +78,7 @@ struct GptImpl : torch::nn::Module {
   std::vector<GptBlock> blocks;
   RmsNorm norm;
   torch::nn::Linear scores;
+  RunBlock run_block;
 };
 TORCH_MODULE(Gpt);
 

@@ -49,6 +49,10 @@ ResNetOptions resnet50() {
   return {.blocks = {3, 4, 6, 3}, .bottleneck = true};
 }
 
+ResNetOptions resnet50_cifar() {
+  return {.blocks = {3, 4, 6, 3}, .bottleneck = true, .small_pictures = true, .classes = 10};
+}
+
 ResNetOptions resnet152() {
   return {.blocks = {3, 8, 36, 3}, .bottleneck = true};
 }
@@ -95,7 +99,7 @@ ResNetImpl::ResNetImpl(const ResNetOptions& options) : stem(stem_of(options)) {
 }
 
 at::Tensor ResNetImpl::forward(const at::Tensor& x) {
-  return classifier(pooled(stages->forward(stem->forward(x))));
+  return classifier(pooled(run_blocks(stages, stem->forward(x), run_block)));
 }
 
 PreResNetBlockImpl::PreResNetBlockImpl(int64_t inputs, int64_t width, int64_t stride)
@@ -134,7 +138,7 @@ PreResNetImpl::PreResNetImpl(const PreResNetOptions& options)
 }
 
 at::Tensor PreResNetImpl::forward(const at::Tensor& x) {
-  return classifier(pooled(at::relu(norm(stages->forward(stem(x))))));
+  return classifier(pooled(at::relu(norm(run_blocks(stages, stem(x), run_block)))));
 }
 
 }  // namespace fewbit::examples

@@ -9,6 +9,8 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/pimpl.h>
 
+#include "examples/models/blocks.hpp"
+
 /// Residual networks: He et al., "Deep residual learning for image recognition", 2015; Zagoruyko
 /// and Komodakis, "Wide residual networks", 2016; He et al., "Identity mappings in deep residual
 /// networks", 2016.
@@ -26,6 +28,7 @@ struct ResNetOptions {
 /// Table 1 of the first paper.
 ResNetOptions resnet18();
 ResNetOptions resnet50();
+ResNetOptions resnet50_cifar();  ///< with the stem and the pictures of resnet18_cifar
 ResNetOptions resnet152();
 /// The second paper's WRN-50-2-bottleneck.
 ResNetOptions wide_resnet50_2();
@@ -50,6 +53,7 @@ struct ResNetImpl : torch::nn::Module {
 
   torch::nn::Sequential stem, stages;
   torch::nn::Linear classifier{nullptr};
+  RunBlock run_block;
 };
 TORCH_MODULE(ResNet);
 
@@ -82,6 +86,7 @@ struct PreResNetImpl : torch::nn::Module {
   torch::nn::Sequential stages;
   torch::nn::BatchNorm2d norm;
   torch::nn::Linear classifier;
+  RunBlock run_block;
 };
 TORCH_MODULE(PreResNet);
 

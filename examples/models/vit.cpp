@@ -73,7 +73,7 @@ VitImpl::VitImpl(const VitOptions& options)
 at::Tensor VitImpl::forward(const at::Tensor& x) {
   const at::Tensor cut = patches(x).flatten(2).transpose(1, 2);
   const at::Tensor first = class_token.expand({x.size(0), -1, -1});
-  const at::Tensor read = blocks->forward(at::cat({first, cut}, 1) + places);
+  const at::Tensor read = run_blocks(blocks, at::cat({first, cut}, 1) + places, run_block);
   return classifier(norm(read).select(1, 0));
 }
 

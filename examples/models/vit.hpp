@@ -7,6 +7,8 @@
 #include <torch/nn/modules/normalization.h>
 #include <torch/nn/pimpl.h>
 
+#include "examples/models/blocks.hpp"
+
 /// Dosovitskiy et al., "An image is worth 16x16 words", 2020; the size ViT-S/16, without dropout,
 /// is that of Touvron et al., "Training data-efficient image transformers", 2020.
 namespace fewbit::examples {
@@ -54,6 +56,7 @@ struct VitImpl : torch::nn::Module {
   torch::nn::Sequential blocks;
   torch::nn::LayerNorm norm;
   torch::nn::Linear classifier;
+  RunBlock run_block;
 };
 TORCH_MODULE(Vit);
 

@@ -1,6 +1,7 @@
 // Names of the catalogue, and what make_model promises, on its small networks.
 #include "examples/models/catalogue.hpp"
 
+#include <map>
 #include <set>
 
 #include <ATen/ATen.h>
@@ -12,7 +13,7 @@ namespace fewbit::examples::catalogue_test {
 
 TEST(Catalogue, NamesAreDistinct) {
   const auto names = model_names();
-  EXPECT_EQ(names.size(), 16u);
+  EXPECT_EQ(names.size(), 17u);
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
 }
 
@@ -28,6 +29,26 @@ TEST(Catalogue, EndsDropout) {
   EXPECT_NE(subject.loss().item<float>(), subject.loss().item<float>());
   subject.end_dropout();
   EXPECT_EQ(subject.loss().item<float>(), subject.loss().item<float>());
+}
+
+TEST(Catalogue, BlocksRunAsIsSaid) {
+  const std::map<std::string, int> blocks = {{"resnet18_cifar", 8}, {"bert_small_128", 4}};
+  for (const auto& [name, count] : blocks) {
+    const ModelSubject subject = make_model(name, 2);
+    subject.end_dropout();
+    const auto loss = subject.loss().item<float>();
+    int calls = 0;
+    subject.run_blocks_by([&](const Block& block, const at::Tensor& x) {
+      ++calls;
+      return block(x);
+    });
+    EXPECT_EQ(subject.loss().item<float>(), loss);
+    EXPECT_EQ(calls, count) << name;
+    subject.run_blocks_by(nullptr);
+    EXPECT_EQ(subject.loss().item<float>(), loss);
+    EXPECT_EQ(calls, count) << name;
+  }
+  EXPECT_EQ(make_model("vgg11", 1).run_blocks_by, nullptr);
 }
 
 TEST(Catalogue, SaysWhatItDoesNotHave) {

@@ -14,13 +14,13 @@
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
 
-#include "bench/command.hpp"
 #include "bench/measure.hpp"
+#include "bench/studies/studies.hpp"
 #include "calibration/site_statistics.hpp"
 #include "fewbit/fewbit.hpp"
 #include "tests/support/peak_bytes.hpp"
 
-namespace fewbit::bench {
+namespace fewbit::bench::calibration_study {
 
 namespace {
 
@@ -140,7 +140,7 @@ void run(int repeats) {
 
 }  // namespace
 
-std::function<int()> command(CLI::App& app) {
+Study command(CLI::App& app) {
   app.description("Times a calibrator: its fits, and watching");
   const auto repeats = std::make_shared<int>(5);
   app.add_option("--repeats", *repeats, "Runs of each case")->capture_default_str();
@@ -151,4 +151,4 @@ std::function<int()> command(CLI::App& app) {
   };
 }
 
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::calibration_study

@@ -1,9 +1,9 @@
-// The time of a step (forward, loss, backward) of networks whose saved tensors are coded, beside
-// the exact one, and beside what plans for fewer bytes predict. All variants take turns on the same
-// parameters and batch, a few steps in a row each: the first after another variant finds the
-// allocator as it is in no training. The order moves on with every round. With one thread the time
-// is the processor's, which leaves out the turns of other programs. Prints Markdown; --out writes
-// steps.html, .md and .json.
+// The time of a step (forward, loss, backward), its peak and the error of its gradient, of networks
+// whose saved tensors are coded, beside exact ones and beside checkpoints; and what plans for fewer
+// bytes predict. All variants take turns on the same parameters and batch, a few steps in a row
+// each: the first after another variant finds the allocator as it is in no training. The order
+// moves on with every round. With one thread the time is the processor's, which leaves out the
+// turns of other programs. Prints Markdown; --out writes steps.html, .md and .json.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -12,24 +12,32 @@
 #include <thread>
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/cat.h>
 #include <CLI/CLI.hpp>
 
 #include "bench/codecs/show.hpp"
-#include "bench/command.hpp"
-#include "bench/compressor_setup.hpp"
 #include "bench/measure.hpp"
+#include "bench/studies/compressor_setup.hpp"
+#include "bench/studies/studies.hpp"
 #include "examples/models/catalogue.hpp"
 #include "examples/support/subject.hpp"
+#include "fewbit/checkpoint.hpp"
 #include "fewbit/memory_plan.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "tests/support/peak_bytes.hpp"
 
-namespace fewbit::bench {
+namespace fewbit::bench::steps_study {
 
 namespace {
 
 struct Options {
-  std::vector<std::string> models{"resnet18_cifar", "bert_small_128", "transformer", "cnn",
+  std::vector<std::string> models{"resnet18_cifar",
+                                  "resnet50_cifar",
+                                  "bert_small_128",
+                                  "vit_small_16",
+                                  "gpt",
+                                  "transformer",
+                                  "cnn",
                                   "normed cnn"};
   int64_t batch = 16;
   std::vector<int> threads{1, static_cast<int>(std::thread::hardware_concurrency())};
@@ -43,14 +51,22 @@ struct Network {
   std::vector<at::Tensor> parameters;
   std::vector<std::string> names;
   std::function<at::Tensor()> loss;
+  std::function<void(const examples::RunBlock&)> run_blocks_by = nullptr;
 };
 
+/// Of the large ones of the catalogue a quarter as much.
+int64_t batch_of(const std::string& name, int64_t batch) {
+  const bool is_large = name == "vit_small_16" || name == "gpt";
+  return is_large ? std::max(batch / 4, int64_t{1}) : batch;
+}
+
 /// Of the examples' data in their batches 32 times as large, or of the catalogue.
-Network make_network(const std::string& name, int64_t batch) {
+Network make_network(const std::string& name, int64_t batch, bool drops = true) {
   const auto known = examples::model_names();
   if (std::ranges::find(known, name) != known.end()) {
-    const examples::ModelSubject subject = examples::make_model(name, batch);
-    return {subject.parameters, subject.names, subject.loss};
+    const examples::ModelSubject subject = examples::make_model(name, batch_of(name, batch));
+    if (!drops) subject.end_dropout();
+    return {subject.parameters, subject.names, subject.loss, subject.run_blocks_by};
   }
   const std::string function = name == "normed cnn" ? "relu" : "gelu";
   const examples::Subject subject = examples::make_subject(name, function, 1, 32);
@@ -59,56 +75,76 @@ Network make_network(const std::string& name, int64_t batch) {
           [subject, activate] { return subject.loss(0, activate); }};
 }
 
-constexpr int64_t kHeldBytes = int64_t{1} << 40;
+/// What is stored, and how.
+struct Setup {
+  std::string name;
+  std::optional<CompressorOptions> options = {};  ///< none: exact
+  bool is_offloaded = false;
+  bool runs_layers_again = false;
+  bool has_checkpoints = false;  ///< at every block
 
-std::vector<CompressorSetup> setups() {
-  return {{"rotated, 2 bits", {.bits = 2}},
-          {"rotated, 2 bits, held", {.bits = 2, .decoded_cache_bytes = kHeldBytes}},
-          {"rotated, 2 bits, trellis", {.bits = 2, .trellis = 4}},
-          {"rotated, 2 bits, layers recomputed", {.bits = 2}, true},
-          {"rotated, 2 bits, layers recomputed, held",
-           {.bits = 2, .decoded_cache_bytes = kHeldBytes},
-           true},
-          {"group, 2 bits", {.bits = 2, .scheme = Scheme::group}},
-          {"actnn, level 2, 4 bits", {.bits = 4, .scheme = Scheme::actnn, .level = 2}},
-          {"actnn, level 3, 2 bits", {.bits = 2, .scheme = Scheme::actnn, .level = 3}},
-          {"gact, 4 bits", {.bits = 4, .scheme = Scheme::gact}},
-          {"division, 2 bits", {.bits = 2, .scheme = Scheme::division}},
-          {"blpa, 4 bits", {.bits = 4, .scheme = Scheme::blpa}},
-          {"blpa, 4 bits, held",
-           {.bits = 4, .scheme = Scheme::blpa, .decoded_cache_bytes = kHeldBytes}}};
+  std::unique_ptr<Compressor> compressor() const {
+    if (!options) return nullptr;
+    auto made = std::make_unique<Compressor>(*options);
+    CompressorSetup{name, *options, runs_layers_again}.set_up(*made);
+    if (is_offloaded) made->offload_exact("*");
+    return made;
+  }
+};
+
+std::vector<Setup> setups() {
+  constexpr int64_t kHeldBytes = int64_t{1} << 40;
+  const CompressorOptions two = {.bits = 2};
+  return {{"exact"},
+          {.name = "checkpoint of every block", .has_checkpoints = true},
+          {.name = "checkpoint, inputs in 2 bits", .options = two, .has_checkpoints = true},
+          {.name = "offloaded to a file", .options = two, .is_offloaded = true},
+          {"3 bits", {{.bits = 3}}},
+          {"2 bits", two},
+          {"1 bit", {{.bits = 1}}},
+          {"2 bits, decoded tensors held", {{.bits = 2, .decoded_cache_bytes = kHeldBytes}}},
+          {"2 bits, trellis", {{.bits = 2, .trellis = 4}}},
+          {.name = "2 bits, layers recomputed", .options = two, .runs_layers_again = true},
+          {"group, 2 bits", {{.bits = 2, .scheme = Scheme::group}}},
+          {"actnn, level 2, 4 bits", {{.bits = 4, .scheme = Scheme::actnn, .level = 2}}},
+          {"gact, 4 bits", {{.bits = 4, .scheme = Scheme::gact}}},
+          {"division, 2 bits", {{.bits = 2, .scheme = Scheme::division}}},
+          {"blpa, 4 bits", {{.bits = 4, .scheme = Scheme::blpa}}}};
 }
 
 struct Variant {
-  std::string name;
-  std::unique_ptr<Compressor> compressor = {};  ///< none: exact
-  int64_t bytes = 0;                            ///< kept when forward is over
-  int64_t peak = 0;                             ///< bytes at a time in a step, beside parameters
-  std::vector<double> seconds = {};             ///< of every round
+  Setup setup;
+  std::unique_ptr<Compressor> compressor = {};
+  int64_t bytes = 0;                 ///< kept when forward is over
+  int64_t peak = 0;                  ///< bytes at a time in a step, beside parameters
+  std::vector<double> seconds = {};  ///< of every round
 
   static void forget_gradients(const Network& network) {
     for (const at::Tensor& parameter : network.parameters) parameter.mutable_grad().reset();
   }
 
+  at::Tensor loss(const Network& network) const {
+    if (network.run_blocks_by) network.run_blocks_by(setup.has_checkpoints ? kCheckpoint : nullptr);
+    std::optional<CompressionScope> scope;
+    if (compressor) scope.emplace(*compressor);
+    return network.loss();
+  }
+
   void step(const Network& network) const {
     forget_gradients(network);
-    at::Tensor loss;
-    {
-      std::optional<CompressionScope> scope;
-      if (compressor) scope.emplace(*compressor);
-      loss = network.loss();
-    }
-    loss.backward();
+    loss(network).backward();
   }
 
   int64_t bytes_kept(const Network& network) const {
     SavedBytes meter;
     const auto watch = meter.watch();
-    std::optional<CompressionScope> scope;
-    if (compressor) scope.emplace(*compressor);
-    const at::Tensor loss = network.loss();
+    const at::Tensor held = loss(network);
     return meter.unique_bytes();
   }
+
+ private:
+  static inline const examples::RunBlock kCheckpoint =
+      [](const examples::Block& block, const at::Tensor& x) { return checkpoint(block, x); };
 };
 
 /// Until bits no longer move; its bytes.
@@ -121,14 +157,35 @@ void settle(const Network& network, Variant& variant) {
 
 std::vector<Variant> variants_for(const Network& network) {
   std::vector<Variant> variants;
-  variants.push_back({.name = "exact"});
-  for (const CompressorSetup& setup : setups()) {
-    variants.push_back(
-        {.name = setup.name, .compressor = std::make_unique<Compressor>(setup.options)});
-    setup.set_up(*variants.back().compressor);
+  for (Setup& setup : setups()) {
+    if (setup.has_checkpoints && !network.run_blocks_by) continue;
+    std::unique_ptr<Compressor> compressor = setup.compressor();
+    variants.push_back({std::move(setup), std::move(compressor)});
+    settle(network, variants.back());
   }
-  for (Variant& variant : variants) settle(network, variant);
   return variants;
+}
+
+at::Tensor gradient_of(const Network& network, const Variant& variant) {
+  variant.step(network);
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& parameter : network.parameters) {
+    if (parameter.grad().defined()) parts.push_back(parameter.grad().flatten());
+  }
+  return at::cat(parts);
+}
+
+/// Of the gradients of all parameters, without dropout, over the exact one; by variant.
+std::vector<double> gradient_errors(const std::string& name, const Options& options) {
+  const Network network = make_network(name, options.batch, /*drops=*/false);
+  const std::vector<Variant> variants = variants_for(network);
+  const at::Tensor exact = gradient_of(network, variants[0]);
+  std::vector<double> errors;
+  for (const Variant& variant : variants) {
+    errors.push_back(
+        ((gradient_of(network, variant) - exact).norm() / exact.norm()).item<double>());
+  }
+  return errors;
 }
 
 void measure(const Network& network, std::vector<Variant>& variants, int rounds,
@@ -156,23 +213,44 @@ double ratio(const Variant& variant, const Variant& exact) {
   return median(ratios);
 }
 
-void add_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
+/// Where a variant is on the picture of its network.
+using Dots = std::vector<examples::Line>;
+
+void add_dot(Dots& dots, const std::string& name, double peak, double time) {
+  const bool is_ours = name == "3 bits" || name == "2 bits" || name == "1 bit";
+  if (is_ours && !dots.empty() && dots.back().name == "3, 2, 1 bits") {
+    dots.back().points.emplace_back(peak, time);
+  } else {
+    dots.push_back({is_ours ? "3, 2, 1 bits" : name, {{peak, time}}, is_ours});
+  }
+}
+
+void add_rows(examples::Page& page, examples::Sheet& sheet, const std::string& name,
+              const Options& options) {
+  at::set_num_threads(options.threads.back());
+  const std::vector<double> errors = gradient_errors(name, options);
   const Network network = make_network(name, options.batch);
   for (const int threads : options.threads) {
     at::set_num_threads(threads);
     std::vector<Variant> variants = variants_for(network);
     measure(network, variants, options.rounds, threads == 1);
     const Variant& exact = variants[0];
-    for (const Variant& variant : variants) {
+    Dots dots;
+    for (size_t i = 0; i < variants.size(); ++i) {
+      const Variant& variant = variants[i];
       const double less = static_cast<double>(exact.bytes) / static_cast<double>(variant.bytes);
-      const auto [least, most] = std::ranges::minmax(variant.seconds);
-      sheet.rows.push_back({name, std::to_string(threads), variant.name, examples::number(less),
-                            examples::number(static_cast<double>(variant.peak) / 0x1p20),
+      const double peak = static_cast<double>(variant.peak) / 0x1p20;
+      const double time = ratio(variant, exact);
+      sheet.rows.push_back({name, std::to_string(threads), variant.setup.name,
+                            examples::number(less), examples::number(peak),
                             examples::number(median(variant.seconds) * 1e3, 4),
-                            examples::number(least * 1e3, 4), examples::number(most * 1e3, 4),
-                            examples::number(ratio(variant, exact))});
-      std::cerr << name << ", " << threads << ", " << variant.name << ": "
-                << examples::number(ratio(variant, exact)) << " of exact\n";
+                            examples::number(time), examples::number(errors[i])});
+      add_dot(dots, variant.setup.name, peak, time);
+      std::cerr << name << ", " << threads << ", " << variant.setup.name << ": "
+                << examples::number(time) << " of exact\n";
+    }
+    if (threads == options.threads.back()) {
+      page.add(examples::Chart{name, "peak of a step, MiB", "time of a step over exact", dots});
     }
   }
 }
@@ -213,14 +291,12 @@ double more_milliseconds(const Variant& variant, const Variant& exact) {
 void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
   const Network network = make_network(name, options.batch);
   at::set_num_threads(options.threads.back());
-  std::vector<Variant> variants(1);
-  variants[0].name = "exact";
+  std::vector<Variant> variants(1);  // exact
   settle(network, variants[0]);
   std::vector<Planned> plans;
   for (const double share : options.budgets) {
     plans.push_back(planned(network, share, variants[0].bytes));
-    variants.push_back(
-        {.name = "", .compressor = std::make_unique<Compressor>(CompressorOptions{.bits = 2})});
+    variants.push_back({{}, std::make_unique<Compressor>(CompressorOptions{.bits = 2})});
     variants.back().compressor->follow(plans.back().plan);
     settle(network, variants.back());
     std::cerr << name << ", planned for " << share << " %\n";
@@ -248,19 +324,21 @@ void run(const Options& options) {
            " --out bench/results`, " + processor_name() +
            ", libtorch, fp32. Forward, loss and backward, without an optimizer; activations in 3 "
            "bits. Catalogue networks on a batch of " +
-           std::to_string(options.batch) + ", the examples' in 32 of theirs.");
+           std::to_string(options.batch) + ", " + std::to_string(batch_of("gpt", options.batch)) +
+           " of vit_small_16 and gpt; the examples' in 32 of theirs.");
   examples::Sheet sheet{"Step times",
-                        {"network", "threads", "kept", "times less", "peak MiB", "median ms",
-                         "least ms", "most ms", "of exact"},
+                        {"network", "threads", "stored", "times less", "peak MiB", "median ms",
+                         "of exact", "gradient error"},
                         {}};
-  for (const std::string& name : options.models) add_rows(sheet, name, options);
+  for (const std::string& name : options.models) add_rows(page, sheet, name, options);
   show(page, sheet,
        "Of exact: the median over the rounds of our time over the exact one of the same round; a "
        "round's time is the least of three steps in a row. With one thread processor time, with "
-       "more the clock's. rotated: the default; layers recomputed: outputs of linear layers and "
-       "activations recomputed where that errs less; held: without a limit; the others as in "
-       "memory.md. Peak: the most bytes of tensors at a time in a step, with gradients, without "
-       "parameters.");
+       "more the clock's. Bits alone: the scheme rotated; layers recomputed: outputs of linear "
+       "layers and activations recomputed where that errs less; held: without a limit; the others "
+       "as in memory.md. Times less: fewer bytes saved. Peak: the most bytes of tensors at a time "
+       "in a step, with gradients, without parameters. Gradient error: of all parameters, in one "
+       "step without dropout, over the exact gradient.");
   examples::Sheet plans{
       "Plans",
       {"network", "budget, % of exact", "planned MB", "kept MB", "peak MiB", "exact", "coded",
@@ -277,7 +355,7 @@ void run(const Options& options) {
 
 }  // namespace
 
-std::function<int()> command(CLI::App& app) {
+Study command(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   std::vector<std::string> models = fewbit::examples::model_names();
   for (const char* name : {"transformer", "cnn", "normed cnn", "encoder"}) models.push_back(name);
@@ -301,4 +379,4 @@ std::function<int()> command(CLI::App& app) {
   };
 }
 
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::steps_study

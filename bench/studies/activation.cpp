@@ -21,13 +21,13 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/version.h>
 
-#include "bench/command.hpp"
-#include "bench/libtorch_functions.hpp"
+#include "bench/accuracy/libtorch_functions.hpp"
 #include "bench/measure.hpp"
-#include "bench/stream_copy.hpp"
+#include "bench/studies/parallel_copy.hpp"
+#include "bench/studies/studies.hpp"
 #include "fewbit/fewbit.hpp"
 
-namespace fewbit::bench {
+namespace fewbit::bench::activation_study {
 
 namespace {
 
@@ -89,16 +89,8 @@ std::function<void()> copy_of(int64_t bytes) {
   const int64_t half = (bytes / 2 + 63) / 64 * 64;
   const Tensor from = at::ones({half}, at::kByte);
   const Tensor to = at::ones({half}, at::kByte);
-  return [=] {
-    constexpr int64_t kPiece = 1 << 14;
-    const int64_t pieces = (half + kPiece - 1) / kPiece;
-    at::parallel_for(0, pieces, 4, [&](int64_t begin, int64_t end) {
-      const int64_t first = begin * kPiece;
-      const int64_t last = std::min(end * kPiece, half);
-      stream_copy(from.const_data_ptr<uint8_t>() + first, to.mutable_data_ptr<uint8_t>() + first,
-                  last - first);
-    });
-  };
+  return
+      [=] { parallel_copy(from.const_data_ptr<uint8_t>(), to.mutable_data_ptr<uint8_t>(), half); };
 }
 
 at::ScalarType type_of(const std::string& name) {
@@ -198,7 +190,7 @@ std::vector<std::string> all_names() {
 
 }  // namespace
 
-std::function<int()> command(CLI::App& app) {
+Study command(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.description(
       "Few-bit activations against libtorch's own and against a copy of the same bytes.\n"
@@ -229,4 +221,4 @@ std::function<int()> command(CLI::App& app) {
   };
 }
 
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::activation_study

@@ -12,12 +12,12 @@
 #include <torch/utils.h>
 
 #include "bench/codecs/show.hpp"
-#include "bench/command.hpp"
-#include "bench/compressor_setup.hpp"
+#include "bench/studies/compressor_setup.hpp"
+#include "bench/studies/studies.hpp"
 #include "examples/models/catalogue.hpp"
 #include "fewbit/saved_bytes.hpp"
 
-namespace fewbit::bench {
+namespace fewbit::bench::memory_study {
 
 namespace {
 
@@ -182,7 +182,7 @@ void run(const Options& options) {
 
 }  // namespace
 
-std::function<int()> command(CLI::App& app) {
+Study command(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.description(
       "What well-known networks keep for backward, exact and coded.\n"
@@ -198,4 +198,4 @@ std::function<int()> command(CLI::App& app) {
   };
 }
 
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::memory_study

@@ -17,13 +17,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "bench/command.hpp"
 #include "bench/measure.hpp"
+#include "bench/studies/studies.hpp"
 #include "examples/support/subject.hpp"
 #include "fewbit/activation_scope.hpp"
 #include "fewbit/saved_bytes.hpp"
 
-namespace fewbit::bench {
+namespace fewbit::bench::training_study {
 
 namespace {
 
@@ -197,7 +197,7 @@ nlohmann::ordered_json run(const Options& options) {
 
 }  // namespace
 
-std::function<int()> command(CLI::App& app) {
+Study command(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.description(
       "A training step of the examples' models, exact against few-bit.\n"
@@ -220,4 +220,4 @@ std::function<int()> command(CLI::App& app) {
   };
 }
 
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::training_study

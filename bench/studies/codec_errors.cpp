@@ -9,9 +9,9 @@
 
 #include "bench/codecs/show.hpp"
 #include "bench/codecs/studies.hpp"
-#include "bench/command.hpp"
+#include "bench/studies/studies.hpp"
 
-namespace fewbit::bench {
+namespace fewbit::bench::codec_errors_study {
 
 namespace {
 
@@ -86,7 +86,7 @@ void run(const Options& options) {
 
 }  // namespace
 
-std::function<int()> command(CLI::App& app) {
+Study command(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.description(
       "Errors of the codecs against theory, and on what trained models save.\n"
@@ -105,4 +105,4 @@ std::function<int()> command(CLI::App& app) {
   };
 }
 
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::codec_errors_study

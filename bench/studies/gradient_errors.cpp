@@ -9,9 +9,9 @@
 
 #include "bench/codecs/gradient_study.hpp"
 #include "bench/codecs/show.hpp"
-#include "bench/command.hpp"
+#include "bench/studies/studies.hpp"
 
-namespace fewbit::bench {
+namespace fewbit::bench::gradient_errors_study {
 
 namespace {
 
@@ -57,7 +57,7 @@ void run(const Options& options) {
 
 }  // namespace
 
-std::function<int()> command(CLI::App& app) {
+Study command(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.description(
       "Noise and bias of gradients with coded tensors, predicted and measured.\n"
@@ -75,4 +75,4 @@ std::function<int()> command(CLI::App& app) {
   };
 }
 
-}  // namespace fewbit::bench
+}  // namespace fewbit::bench::gradient_errors_study

@@ -1,4 +1,4 @@
-#include "bench/libtorch_functions.hpp"
+#include "bench/accuracy/libtorch_functions.hpp"
 
 #include <ATen/ATen.h>
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+// The benchmarks that are no cases of Google Benchmark: commands of one program, which compiles
+// what they take of libtorch once.
+namespace fewbit::bench {
+
+/// What runs once the options are read; gives the exit status.
+using Study = std::function<int()>;
+
+// Each declares its options.
+namespace activation_study {
+Study command(CLI::App& app);
+}
+namespace calibration_study {
+Study command(CLI::App& app);
+}
+namespace codec_errors_study {
+Study command(CLI::App& app);
+}
+namespace gradient_errors_study {
+Study command(CLI::App& app);
+}
+namespace memory_study {
+Study command(CLI::App& app);
+}
+namespace steps_study {
+Study command(CLI::App& app);
+}
+namespace training_study {
+Study command(CLI::App& app);
+}
+
+}  // namespace fewbit::bench
