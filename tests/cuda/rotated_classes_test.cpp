@@ -104,12 +104,13 @@ RotatedFormat format_of(ElementType type, int bits, int64_t group, int64_t count
 }
 
 TEST(CudaRotatedClasses, AreTheCpusForEveryTypeWidthAndGroup) {
-  const std::vector<double> x = normal_inputs(3 * 1024 + 77, 3);
+  constexpr int64_t kCount = 1024 + 77;  // one block of threads, and a part of another
+  const std::vector<double> x = normal_inputs(kCount, 3);
   for (const ElementType type : kTypes) {
     for (const int64_t group : kGroups) {
       for (int class_bits = 1; class_bits <= 8; ++class_bits) {
         const int classes = std::min(1 << class_bits, kMostClasses);
-        expect_the_cpus(format_of(type, class_bits, group, 3 * 1024 + 77), x, class_bits, classes);
+        expect_the_cpus(format_of(type, class_bits, group, kCount), x, class_bits, classes);
       }
     }
   }

@@ -56,6 +56,11 @@ if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/activation/cuda" ]; th
   cp -r "$consumer" "$scratch/cuda"
   step 'configure with CUDA' configure cuda -DWITH_CUDA=ON
   [[ "$output" != *'for the CPU only'* ]] || fail "CUDA is a language: $output"
+  for architecture in 80 90 100 120; do
+    grep -q "code=\[*[^ ]*sm_$architecture" "$scratch/cuda/build/build.ninja" ||
+      fail "not for sm_$architecture by default"
+  done
+  step 'configure for one kind of GPU' configure cuda -DCMAKE_CUDA_ARCHITECTURES=90
   step 'build with CUDA' cmake --build "$scratch/cuda/build" -j 2 --target own_activation
   step 'run own_activation with CUDA' "$scratch/cuda/build/own_activation"
   step 'list the symbols' nm -C "$scratch/cuda/build/own_activation"
