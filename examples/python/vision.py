@@ -46,7 +46,9 @@ def main() -> None:
     test, train = slice(0, 400), slice(400, None)
     model = vit()
     batch = {"pixel_values": pictures[:32].clone(), "labels": labels[:32].clone()}
-    preview = fewbit.preview_budgets(lambda: model(**batch).loss)  # print() shows every site too
+    preview = fewbit.preview_budgets(
+        lambda: model(**batch).loss, model
+    )  # print() shows every site too
     for bits, count in preview.rows:
         print(f"{f'{bits:g} bits' if bits else 'exact':8} {count / 1e6:6.2f} MB would be saved")
 

@@ -11,6 +11,7 @@ import torch
 from fewbit import _fewbit, _html
 from fewbit._choices import NamedTensors, choice, named_tensors
 from fewbit._open_scopes import Scoped
+from fewbit._running_module import RunningModule
 
 _SCHEMES = _fewbit.Scheme.__members__
 _RECOMPUTE = _fewbit.Recompute.__members__
@@ -79,12 +80,21 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
             raise ValueError(str(error)) from None
         self._model = None if model is None else weakref.ref(model)
         self._named: tuple[int, ...] = ()
+        self._knows_modules = model is None
         for pattern, rule in (rules or {}).items():
             self.rule(pattern, rule)
 
     def _open(self) -> _fewbit.CompressionScope:
         self._name_model()
+        if not self._knows_modules and self._model is not None:
+            model = self._model()
+            self._compressor.name_by(RunningModule(model) if model is not None else None)
         return _fewbit.CompressionScope(self._compressor)
+
+    def _leave(self, scope: _fewbit.CompressionScope) -> None:
+        if not self._knows_modules:  # sites keep the names that they had in the first forward
+            self._knows_modules = True
+            self._compressor.name_by(None)
 
     def _name_model(self) -> None:
         """After a cast or a move parameters lie elsewhere."""
@@ -289,12 +299,18 @@ class BudgetPreview:
 
 
 def preview_budgets(
-    forward: Callable[[], torch.Tensor], bits: float = 2.0, **options: Any
+    forward: Callable[[], torch.Tensor],
+    parameters: NamedTensors = (),
+    bits: float = 2.0,
+    **options: Any,
 ) -> BudgetPreview:
     """Measures what one forward would save with 1, 1.5, 2, 3, 4 and `bits` bits on average.
 
-        print(fewbit.preview_budgets(lambda: model(**batch).loss))
+        print(fewbit.preview_budgets(lambda: model(**batch).loss, model))
 
-    Runs forward() twice for each budget, without a backward pass.
+    Runs forward() twice for each budget, without a backward pass. `parameters`, a model or pairs of
+    names and tensors, names modules in the table of sites.
     """
-    return BudgetPreview(_fewbit.preview_budgets(forward, options_of(bits, options)))
+    return BudgetPreview(
+        _fewbit.preview_budgets(forward, options_of(bits, options), named_tensors(parameters))
+    )

@@ -342,6 +342,7 @@ class Compressor:
     def report(self) -> str: ...
     def save(self, path: str, /) -> None: ...
     def load(self, path: str, /) -> None: ...
+    def name_by(self, running_module: Callable[[], str] | None, /) -> None: ...
 
 class CompressionScope:
     def __init__(self, compressor: Compressor, /) -> None: ...
@@ -368,7 +369,10 @@ class BudgetPreview:
         """The table of sites, as text."""
 
 def preview_budgets(
-    forward: Callable[[], torch.Tensor], options: CompressorOptions, /
+    forward: Callable[[], torch.Tensor],
+    options: CompressorOptions,
+    parameters: Iterable[tuple[str, torch.Tensor]],
+    /,
 ) -> BudgetPreview: ...
 
 class Projection(Enum):

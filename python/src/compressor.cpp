@@ -85,6 +85,12 @@ void bind_compressor(py::module_& m) {
              self.name(named);
            })
       .def(
+          "name_by",
+          [](Compressor& self, std::function<std::string()> running_module) {
+            self.name_by(std::move(running_module));
+          },
+          Unlocked())
+      .def(
           "rule_bits",
           [](Compressor& self, const std::string& pattern, int bits) {
             self.rule(pattern, Bits{bits});
@@ -115,7 +121,12 @@ void bind_compressor(py::module_& m) {
       .def_readonly("rows", &BudgetPreview::rows)
       .def_readonly("sites", &BudgetPreview::sites)
       .def("__str__", &BudgetPreview::text);
-  m.def("preview_budgets", &preview_budgets, Unlocked());
+  m.def("preview_budgets", [](const std::function<at::Tensor()>& forward,
+                              const CompressorOptions& options, const py::iterable& parameters) {
+    const auto named = named_tensors(parameters);
+    const py::gil_scoped_release unlocked;
+    return preview_budgets(forward, options, named);
+  });
 }
 
 }  // namespace fewbit::python

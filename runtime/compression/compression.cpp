@@ -86,6 +86,14 @@ void Compression::name(const torch::OrderedDict<std::string, at::Tensor>& parame
   rules_ = rules;
 }
 
+void Compression::set_running_module(std::function<std::string()> module) {
+  std::shared_ptr<const UserRules> before;  // whose function may wait for another lock as it goes
+  const std::lock_guard lock(mutex_);
+  const auto rules = copied_rules();
+  rules->set_running_module(std::move(module));
+  before = std::exchange(rules_, rules);
+}
+
 void Compression::set_recompute(const std::string& name, Recompute when) {
   const std::lock_guard lock(mutex_);
   const auto rules = copied_rules();

@@ -41,6 +41,7 @@ class Compression {
   void set_rule(const std::string& pattern, Bits bits);
   void set_rule(const std::string& pattern, StorageKind storage);
   void name(const torch::OrderedDict<std::string, at::Tensor>& parameters);
+  void set_running_module(std::function<std::string()> module);
   void set_recompute(const std::string& name, Recompute when);
   void assign(const std::map<SiteKey, UserRules::Assignment>& sites);
   /// Tells it what is saved from now on, and measures no errors meanwhile; null: ends that.

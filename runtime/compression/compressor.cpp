@@ -117,6 +117,11 @@ Compressor& Compressor::name(const torch::OrderedDict<std::string, at::Tensor>& 
   return *this;
 }
 
+Compressor& Compressor::name_by(std::function<std::string()> running_module) {
+  compression_->set_running_module(std::move(running_module));
+  return *this;
+}
+
 Compressor& Compressor::rule(const std::string& pattern, Bits bits) {
   compression_->set_rule(pattern, bits);
   return *this;

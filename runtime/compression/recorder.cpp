@@ -379,6 +379,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tens
     leave_own_activation(tensor, event, decision);
     return nullptr;
   }
+  forward_.notes->saves(site, event);
   if (decision.storage != StorageKind::codes) settle({});
   ++calls_[{event.facts.operation, event.argument}];  // of a small tensor too: batches differ
   const at::Tensor view = ops::unexpanded(tensor);

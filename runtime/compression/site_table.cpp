@@ -101,7 +101,8 @@ void SiteTable::note(const SiteNote& note) {
   state.recompute_path = note.latest.stored.recomputed_by;
   Compressor::Site& site = state.site;
   site.stored = note.latest.stored;
-  site.module = note.module;
+  // The running module may be known in the first forward alone.
+  if (!note.module.empty()) site.module = note.module;
   ++site.count;
   has_changed |= coder_.options().bytes > 0 && note.latest.elements > state.most_elements;
   site.elements = note.latest.elements;
@@ -184,11 +185,23 @@ void SiteTable::note_left(const std::string& operation, const std::string& reaso
 void SiteNotes::stored(const SiteKey& site, const Subject& subject, const SaveDecision& decision,
                        StoredTensor latest) {
   const std::vector<const void*>& parameters = subject.event.parameters;
-  SiteNote note{site, {}, decision, decision.given_bits, decision.bits, {}, std::move(latest)};
+  SiteNote note{.site = site,
+                .save_policy = decision,
+                .given_bits = decision.given_bits,
+                .bits = decision.bits,
+                .latest = std::move(latest)};
   note.module = decision.storage == StorageKind::codes ? rules_->module_around(parameters)
                                                        : rules_->module_of(parameters);
+  if (const auto running = running_.find(site); note.module.empty() && running != running_.end()) {
+    note.module = running->second;
+  }
   if (decision.takes_bits()) note.kind = coder_.kinds(decision, subject).front();
   changes_.push_back([note = std::move(note)](SiteTable& sites) { sites.note(note); });
+}
+
+void SiteNotes::saves(const SiteKey& site, const SaveEvent& event) {
+  if (!rules_->asks_for_modules() || !rules_->module_of(event.parameters).empty()) return;
+  running_.insert_or_assign(site, rules_->running_module());
 }
 
 void SiteNotes::stored_otherwise(const SiteKey& site, StoredAs stored, int64_t bytes,

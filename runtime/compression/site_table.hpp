@@ -121,6 +121,8 @@ class SiteNotes {
   SiteNotes(const Coder& coder, std::shared_ptr<const UserRules> rules)
       : coder_(coder), rules_(std::move(rules)) {}
 
+  /// A tensor is saved there now, and stored at some time.
+  void saves(const SiteKey& site, const SaveEvent& event);
   /// One more tensor is stored there.
   void stored(const SiteKey& site, const Subject& subject, const SaveDecision& decision,
               StoredTensor latest);
@@ -145,6 +147,7 @@ class SiteNotes {
   const Coder& coder_;
   std::shared_ptr<const UserRules> rules_;
   std::thread::id thread_ = std::this_thread::get_id();
+  std::unordered_map<SiteKey, std::string, SiteHash> running_;  ///< modules, as tensors were saved
   std::vector<SiteChange> changes_;
 };
 

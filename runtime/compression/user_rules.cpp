@@ -72,6 +72,11 @@ void UserRules::name(const std::string& name, const at::Tensor& parameter) {
   parameters_.insert_or_assign(address, Parameter{std::move(memory), name});
 }
 
+void UserRules::set_running_module(std::function<std::string()> module) {
+  running_module_ =
+      module ? std::make_shared<const std::function<std::string()>>(std::move(module)) : nullptr;
+}
+
 void UserRules::set_recompute(const std::string& name, Recompute when) {
   std::string known = "*";
   for (const std::string_view one : recompute_kinds()) known += ", " + std::string(one);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +47,7 @@ class UserRules {
   /// For what fits the pattern, in which an alias of an activation stands for it.
   void add(Rule rule);
   void name(const std::string& name, const at::Tensor& parameter);
+  void set_running_module(std::function<std::string()> module);
   /// Throws c10::Error for a name that is no kind, and not "*".
   void set_recompute(const std::string& name, Recompute when);
   void assign(const SiteKey& site, Assignment assignment);
@@ -74,6 +77,9 @@ class UserRules {
   std::string module_of(const std::vector<const void*>& parameters) const {
     return parameters_.empty() ? "" : path_of(parameters);
   }
+  /// As who runs the model says, where anybody does; empty: it is not known.
+  std::string running_module() const { return (*running_module_)(); }
+  bool asks_for_modules() const { return running_module_ != nullptr; }
   /// "encoder" of that: whose the activation behind a layer is.
   std::string module_around(const std::vector<const void*>& parameters) const;
 
@@ -89,6 +95,7 @@ class UserRules {
   std::vector<Rule> rules_;  ///< in the order of making
   std::map<std::string, Recompute, std::less<>> recompute_;
   std::map<const void*, Parameter> parameters_;
+  std::shared_ptr<const std::function<std::string()>> running_module_;
   std::map<SiteKey, Assignment> assignments_;
 };
 

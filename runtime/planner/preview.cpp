@@ -28,7 +28,8 @@ int64_t kept_bytes(const std::function<at::Tensor()>& forward, Compressor& compr
 }  // namespace
 
 BudgetPreview preview_budgets(const std::function<at::Tensor()>& forward,
-                              CompressorOptions options) {
+                              const CompressorOptions& options,
+                              const torch::OrderedDict<std::string, at::Tensor>& parameters) {
   BudgetPreview preview;
   preview.rows.push_back({0.0, kept_bytes(forward)});
   std::vector<double> budgets = {1.0, 1.5, 2.0, 3.0, 4.0, options.bits};
@@ -39,6 +40,7 @@ BudgetPreview preview_budgets(const std::function<at::Tensor()>& forward,
     other.bits = bits;
     if (bits != options.bits && !session::Coder::accepts(other)) continue;
     Compressor compressor(other);
+    compressor.name(parameters);
     preview.rows.push_back({bits, kept_bytes(forward, compressor)});
     if (bits == options.bits) preview.sites = compressor.report();
   }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -145,6 +146,39 @@ TEST(CompressionRules, RulesAreForNamedParameters) {
   EXPECT_THAT(sites[0].stored, IsCoded("rotated", 5));
   EXPECT_EQ(sites[1].module, "1");
   EXPECT_THAT(sites[1].stored, IsCoded("rotated", 7));
+}
+
+TEST(CompressionRules, WhatTakesNoParameterIsNamedByWhoRunsTheModel) {
+  torch::nn::Sequential model(torch::nn::Linear(kWidth, kWidth));
+  Compressor compressor({.bits = 2});
+  compressor.name(model->named_parameters());
+  std::string running;
+  int times_asked = 0;
+  compressor.name_by([&] {
+    ++times_asked;
+    return running;
+  });
+  const auto step = [&] {
+    const CompressionScope scope(compressor);
+    const at::Tensor x = input().requires_grad_() * 1.0;
+    running = "encoder.product";
+    const at::Tensor product = x * (x + 1.0);
+    running = "";
+    return model->forward(product).sum();
+  };
+  const auto modules = [&] {
+    std::multiset<std::string> names;
+    for (const Compressor::Site& site : compressor.sites()) names.insert(site.module);
+    return names;
+  };
+  const std::multiset<std::string> expected = {"encoder.product", "encoder.product", "0"};
+  step();
+  EXPECT_EQ(modules(), expected) << compressor.report();
+  EXPECT_EQ(times_asked, 2);
+  compressor.name_by(nullptr);
+  step();
+  EXPECT_EQ(modules(), expected) << compressor.report();
+  EXPECT_EQ(times_asked, 2);
 }
 
 TEST(CompressionRules, RulesMayComeLater) {

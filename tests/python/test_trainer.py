@@ -83,6 +83,23 @@ def test_gradient_checkpointing(tmp_path, use_reentrant):
     assert ("_NoopSaveInputs" in coded) != use_reentrant
 
 
+def test_inputs_of_checkpoints_are_offloaded(tmp_path):
+    trainer = Trainer(
+        model=llama(),
+        args=arguments(
+            tmp_path,
+            gradient_checkpointing=True,
+            gradient_checkpointing_kwargs={"use_reentrant": False},
+        ),
+        train_dataset=tokens(),
+        activation_compression={"bits": 4, "rules": {"_NoopSaveInputs": "offload"}},
+    )
+    trainer.train()
+    inputs = [s for s in trainer.compressor.sites() if s.operation == "_NoopSaveInputs"]
+    assert {str(site.stored) for site in inputs} == {"offloaded"}
+    assert all(site.bytes_offloaded == site.bytes_before for site in inputs)
+
+
 def test_a_checkpoint_resumes_bit_for_bit(tmp_path):
     def trained(folder, resume=None, **options):
         trainer = Trainer(

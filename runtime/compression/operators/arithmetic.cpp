@@ -55,13 +55,19 @@ std::optional<SavePolicy> policy_of_product(const SaveEvent& event) {
   return is_beside_a_scale(event, self, other) ? std::optional(SavePolicy()) : std::nullopt;
 }
 
+/// Higher powers multiply errors so that few bits are of no use.
 std::optional<SavePolicy> policy_of_power(const SaveEvent& event) {
   if (event.arguments == nullptr || event.argument != 0) return std::nullopt;
   if (is_in_place(event.facts.operation)) return std::nullopt;
   const c10::IValue& exponent =
       NamedArguments(*find_operator_like("pow"), *event.arguments)["exponent"];
-  const bool is_square = exponent.isScalar() && exponent.toScalar().equal(2);
-  return is_square ? std::optional(kSquare) : std::nullopt;
+  if (!exponent.isScalar() || exponent.toScalar().isComplex()) return std::nullopt;
+  const double n = exponent.toScalar().toDouble();
+  if (n == 2.0) return kSquare;
+  const bool is_low = n == 3.0 || n == 4.0;
+  if (!is_low) return std::nullopt;
+  // Its gradient has the factor x^(n-1), whose relative error is n-1 times that of x.
+  return SavePolicy{StorageKind::rotated, (n - 1.0) * (n - 1.0), false, Factor::power};
 }
 
 /// What multiplies or divides all; nothing for other tensors.

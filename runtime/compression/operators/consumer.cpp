@@ -70,6 +70,7 @@ class ConsumerOf {
         call_(call),
         memory_(memory),
         is_square_(factor == Factor::square),
+        is_power_(factor == Factor::power),
         is_input_(factor == Factor::input),
         is_probability_(factor == Factor::probability) {}
 
@@ -107,7 +108,7 @@ class ConsumerOf {
         return Consumer::divides;
       case Effect::reduces:
         if (call_.results.empty() || !has_few_rows(call_)) return std::nullopt;
-        return Consumer::sums;
+        return is_power_ ? Consumer::divides : Consumer::sums;
       case Effect::roots:
         if (call_.results.empty()) return std::nullopt;
         return has_few_rows(call_) ? Consumer::sums : Consumer::divides;
@@ -134,7 +135,7 @@ class ConsumerOf {
   const Operator& by_;
   const RecordedCall& call_;
   const void* memory_;
-  bool is_square_, is_input_, is_probability_;
+  bool is_square_, is_power_, is_input_, is_probability_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <c10/util/Exception.h>
 
+#include "compression/operators/consumer.hpp"
 #include "dispatch/activation_call.hpp"
 #include "trace/contents.hpp"
 #include "trace/model_parameters.hpp"
@@ -207,6 +208,7 @@ std::string reason_left(const at::Tensor& tensor, const SaveEvent& event) {
     return is_too_small(tensor) ? "fewer than 1,024 elements" : "by rule or plan";
   }
   if (const char* reason = reason_for_rule(plain_name(operation))) return reason;
+  if (is_division(operation)) return "its gradient divides by what it saves";
   return "no rule for the operation";
 }
 

@@ -29,6 +29,7 @@ enum class Factor {
   none,
   product,
   square,
+  power,  ///< a higher one, within an activation that is written out: in a loss it stays exact
   probability,
   derivative,  ///< of an activation
   vanishing,   ///< the same of elu and celu, which a constant makes positive

@@ -155,6 +155,10 @@ struct StoredAs {
 ///   probabilities of softmax; probabilities of log_softmax, the greatest of each row exactly.
 /// - Inputs of checkpoints (checkpoint.hpp), with as many bits as queries, unless the function
 ///   divides or chooses by them.
+/// - What is raised to the third or fourth power, with more bits, where a layer takes what comes of
+/// it,
+///   as in an activation that is written out: its gradient takes the square or cube of what is
+///   decoded, whose mean is not exact. In a loss it stays exact.
 /// - Derivatives of activations, by tables; relu's in 1 bit, exactly.
 /// - Masks of dropout in 1 bit, indices of pooling in as few bits as hold them, Boolean masks of
 ///   attention in 1 bit, other masks of attention in one copy for all layers that share them, all
@@ -163,7 +167,8 @@ struct StoredAs {
 /// **What stays exact**
 /// - sigmoid, tanh, softplus and logsigmoid, unless a rule names them: their derivatives fall to 0,
 ///   and losses such as binary_cross_entropy(sigmoid(x)) divide by them.
-/// - Whatever a logarithm, a root or a quotient uses. Squares, probabilities, inputs of elu and
+/// - Whatever a logarithm, a root, a quotient or another power uses. Squares, probabilities, inputs
+/// of elu and
 ///   celu and of checkpoints wait, uncoded, while somebody holds a result of theirs; factors of
 ///   products and inputs of gelu, silu, mish, hardswish and selu wait until a layer or a sum takes
 ///   the result. Where a division takes it first, they stay exact (ExactReason::divided). Squares,
@@ -212,6 +217,17 @@ class Compressor {
   /// Gives parameters their names, for rules and the report: name(model->named_parameters()). Call
   /// it again after a cast of the model or a move to another device. No tensor is held.
   Compressor& name(const torch::OrderedDict<std::string, at::Tensor>& parameters);
+
+  /// Has the function say which module runs, for the report, where an operation takes no parameter
+  /// that has a name, as a softmax or a product. It is asked for every such tensor, so leave it out
+  /// after one forward: sites keep what they were told. Empty: not known. It must not compute with
+  /// tensors. nullptr: nobody is asked.
+  ///
+  /// ```cpp
+  /// std::string running;  // forward sets it: "encoder.0.attention"
+  /// compressor.name_by([&] { return running; });
+  /// ```
+  Compressor& name_by(std::function<std::string()> running_module);
 
   /// Sets bits, 1 to 8, for what matching operations save. A pattern is the name of an operation
   /// ("aten::addmm", "addmm") or of a parameter that it takes ("encoder.layers.0.*"); * stands for
@@ -266,10 +282,12 @@ class Compressor {
 
   /// One saved tensor of one place in the model.
   struct Site {
-    std::string operation;        ///< "aten::addmm"
-    int argument = 0;             ///< of the operation; -1: a result
-    int64_t call = 0;             ///< number of this call within a forward, from 0
-    std::string module;           ///< whose parameters it takes, "encoder.layers.0"; empty: unknown
+    std::string operation;  ///< "aten::addmm"
+    int argument = 0;       ///< of the operation; -1: a result
+    int64_t call = 0;       ///< number of this call within a forward, from 0
+    /// Whose parameters it takes, or within which it runs, as name_by says: "encoder.layers.0".
+    /// Empty: unknown.
+    std::string module;
     StoredAs stored;              ///< the latest tensor
     int64_t count = 0;            ///< tensors so far
     int64_t elements = 0;         ///< of the latest
@@ -367,8 +385,11 @@ struct BudgetPreview {
 ///
 /// Runs `forward` twice for each budget: the first run measures errors, by which bits of the second
 /// are allocated. Budgets that the scheme does not take are left out. Computes no gradient; torch's
-/// default generator and buffers such as running means advance as in any forward.
+/// default generator and buffers such as running means advance as in any forward. parameters: names
+/// modules in the report, as Compressor::name does.
 BudgetPreview preview_budgets(const std::function<at::Tensor()>& forward,
-                              CompressorOptions options = {});
+                              const CompressorOptions& options = {},
+                              const torch::OrderedDict<std::string, at::Tensor>& parameters =
+                                  torch::OrderedDict<std::string, at::Tensor>());
 
 }  // namespace fewbit
