@@ -213,16 +213,23 @@ double ratio(const Variant& variant, const Variant& exact) {
   return median(ratios);
 }
 
-/// Where a variant is on the picture of its network.
-using Dots = std::vector<examples::Line>;
+/// What a variant is called on the picture of its network, where few names and colours are told
+/// apart.
+std::string group_of(const Setup& setup) {
+  if (!setup.options) return setup.has_checkpoints ? "checkpoints" : "exact";
+  if (setup.has_checkpoints) return "coded checkpoints";
+  if (setup.is_offloaded) return "offloaded";
+  if (setup.options->scheme != Scheme::rotated) return "other schemes";
+  const bool is_plain = setup.options->trellis == 0 && setup.options->decoded_cache_bytes == 0 &&
+                        !setup.runs_layers_again;
+  return is_plain ? "3, 2, 1 bits" : "2 bits, options";
+}
 
-void add_dot(Dots& dots, const std::string& name, double peak, double time) {
-  const bool is_ours = name == "3 bits" || name == "2 bits" || name == "1 bit";
-  if (is_ours && !dots.empty() && dots.back().name == "3, 2, 1 bits") {
-    dots.back().points.emplace_back(peak, time);
-  } else {
-    dots.push_back({is_ours ? "3, 2, 1 bits" : name, {{peak, time}}, is_ours});
-  }
+void add_dot(std::vector<examples::Line>& groups, const Setup& setup, double peak, double time) {
+  const std::string name = group_of(setup);
+  auto group = std::ranges::find(groups, name, &examples::Line::name);
+  if (group == groups.end()) group = groups.insert(group, {name, {}, /*joined=*/false});
+  group->points.emplace_back(peak, time);
 }
 
 void add_rows(examples::Page& page, examples::Sheet& sheet, const std::string& name,
@@ -235,7 +242,7 @@ void add_rows(examples::Page& page, examples::Sheet& sheet, const std::string& n
     std::vector<Variant> variants = variants_for(network);
     measure(network, variants, options.rounds, threads == 1);
     const Variant& exact = variants[0];
-    Dots dots;
+    std::vector<examples::Line> groups;
     for (size_t i = 0; i < variants.size(); ++i) {
       const Variant& variant = variants[i];
       const double less = static_cast<double>(exact.bytes) / static_cast<double>(variant.bytes);
@@ -245,12 +252,12 @@ void add_rows(examples::Page& page, examples::Sheet& sheet, const std::string& n
                             examples::number(less), examples::number(peak),
                             examples::number(median(variant.seconds) * 1e3, 4),
                             examples::number(time), examples::number(errors[i])});
-      add_dot(dots, variant.setup.name, peak, time);
+      add_dot(groups, variant.setup, peak, time);
       std::cerr << name << ", " << threads << ", " << variant.setup.name << ": "
                 << examples::number(time) << " of exact\n";
     }
     if (threads == options.threads.back()) {
-      page.add(examples::Chart{name, "peak of a step, MiB", "time of a step over exact", dots});
+      page.add(examples::Chart{name, "peak of a step, MiB", "time of a step over exact", groups});
     }
   }
 }
