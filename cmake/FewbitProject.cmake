@@ -67,11 +67,10 @@ endif()
 add_library(fewbit_torch_build INTERFACE)
 target_compile_definitions(fewbit_torch_build INTERFACE NDEBUG)
 # The same, beside it, for programs that call our libraries and are not fast or slow themselves:
-# without optimisation, which takes half of the time that they take to compile.
+# without optimisation they take a fifth less time to compile.
 add_library(fewbit_program_build INTERFACE)
-target_compile_options(fewbit_program_build INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-O0>)
-# With sanitizers neither is the former: what computes is in other targets.
+target_compile_options(fewbit_program_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
+# With sanitizers what includes libtorch is not optimised either: what computes is in other targets.
 if(FEWBIT_SANITIZE)
   target_compile_options(fewbit_torch_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
 endif()

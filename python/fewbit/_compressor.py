@@ -92,7 +92,8 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
         return _fewbit.CompressionScope(self._compressor)
 
     def _leave(self, scope: _fewbit.CompressionScope) -> None:
-        if not self._knows_modules:  # sites keep the names that they had in the first forward
+        # Sites keep the names that they had when they were first seen.
+        if not self._knows_modules and self.sites():
             self._knows_modules = True
             self._compressor.name_by(None)
 

@@ -108,6 +108,7 @@ class ConsumerOf {
         return Consumer::divides;
       case Effect::reduces:
         if (call_.results.empty() || !has_few_rows(call_)) return std::nullopt;
+        // A loss of powers would have their errors in its gradient.
         return is_power_ ? Consumer::divides : Consumer::sums;
       case Effect::roots:
         if (call_.results.empty()) return std::nullopt;

@@ -168,13 +168,12 @@ struct StoredAs {
 /// - sigmoid, tanh, softplus and logsigmoid, unless a rule names them: their derivatives fall to 0,
 ///   and losses such as binary_cross_entropy(sigmoid(x)) divide by them.
 /// - Whatever a logarithm, a root, a quotient or another power uses. Squares, probabilities, inputs
-/// of elu and
-///   celu and of checkpoints wait, uncoded, while somebody holds a result of theirs; factors of
-///   products and inputs of gelu, silu, mish, hardswish and selu wait until a layer or a sum takes
-///   the result. Where a division takes it first, they stay exact (ExactReason::divided). Squares,
-///   probabilities, elu and celu also stay exact where the scope ends first (result_in_use),
-///   squares that unequal weights multiply, as (y - t)^2 / var, and probabilities times what has a
-///   gradient, as p log p. At most 64 tensors wait; then the oldest is decided.
+///   of elu and celu and of checkpoints wait, uncoded, while somebody holds a result of theirs;
+///   factors of products and inputs of gelu, silu, mish, hardswish and selu wait until a layer or a
+///   sum takes the result. Where a division takes it first, they stay exact (ExactReason::divided).
+///   Squares, probabilities, elu and celu also stay exact where the scope ends first
+///   (result_in_use), squares that unequal weights multiply, as (y - t)^2 / var, and probabilities
+///   times what has a gradient, as p log p. At most 64 tensors wait; then the oldest is decided.
 /// - What others save exactly anyway, tensors of fewer than 1,024 elements, parameters with their
 ///   views, casts and copies, data that no gradient flows through, what other operations and custom
 ///   functions save, and what is saved within a backward pass.
