@@ -92,8 +92,8 @@ def test_adapters_are_trained_beside_weights_of_4_bits(product):
         bytes_of.append(count)
     assert errors[0] > errors[1] > errors[2], errors
     assert errors[2] < 0.03, errors
-    # What product_in_forward unpacks is a weight that only its input's gradient reads: exact, in two
-    # layers, since nobody asks for the gradient of the first one's input.
+    # What product_in_forward unpacks is a weight that only its input's gradient reads: exact, in
+    # two layers, since nobody asks for the gradient of the first one's input.
     weights = 0 if product is Product.apply else 4 * WIDTH * WIDTH * (4 + 1)
     assert weights < bytes_of[0]
     assert bytes_of[0] - weights < (saved.unique_bytes - weights) / 6, (bytes_of, weights)
