@@ -166,7 +166,7 @@ def train(
         add_low_rank(model)
     model.to(data.device)
     if variant.checkpoint:
-        model.activation_checkpointing_enable({"use_reentrant": False})
+        model.gradient_checkpointing_enable({"use_reentrant": False})
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-3 if low_rank else 1e-4, fused=True)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
