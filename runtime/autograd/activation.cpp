@@ -1,10 +1,13 @@
 #include "ops/activation.hpp"
 
+#include <vector>
+
 #include <ATen/core/grad_mode.h>
 #include <torch/library.h>
 
 #include "autograd/once_differentiable.hpp"
 #include "ops/exact_gradient.hpp"
+#include "ops/layout.hpp"
 
 namespace fewbit::autograd {
 
@@ -19,6 +22,7 @@ constexpr const char* kActivation = "fewbit::activation";
 class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
  public:
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    // libtorch hands over what it held itself: one owner is this list.
     const at::Tensor& dy = gradients[0];
     if (!dy.defined()) return {at::Tensor()};
     const variable_list saved = context->get_saved_variables();
@@ -41,13 +45,17 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
   /// kept: codes, or numbers where whoever replaces saved tensors found that these serve better.
   static at::Tensor gradient(const ska::flat_hash_map<std::string, c10::IValue>& data,
                              const at::Tensor& dy, const at::Tensor& kept) {
+    const bool has_one_owner = ops::has_one_owner(dy);
     const at::Tensor laid = laid_out(dy, data.at("strides").toSymIntVector());
     if (kept.is_floating_point()) {
       return ops::exact_gradient(laid, kept, data.at("function").toStringRef(),
                                  data.at("parameters").toDoubleVector(),
                                  data.at("in_place").toBool());
     }
-    return ops::activation_backward(laid, kept, data.at("levels").toDoubleVector());
+    const std::vector<double> levels = data.at("levels").toDoubleVector();
+    const bool is_ours = laid.is_same(dy) ? has_one_owner : ops::has_one_owner(laid);
+    return is_ours && !at::GradMode::is_enabled() ? ops::activation_backward_(laid, kept, levels)
+                                                  : ops::activation_backward(laid, kept, levels);
   }
 };
 

@@ -59,6 +59,17 @@ at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, ops::Numbers 
   return dx;
 }
 
+at::Tensor& backward_in_place(at::Tensor& dy, const at::Tensor& codes, ops::Numbers levels) {
+  check_once(dy);
+  TORCH_CHECK(
+      !dy.requires_grad(),
+      "fewbit::activation_backward_ has no gradient; fewbit::activation has one, by backward "
+      "and once");
+  const at::AutoDispatchBelowADInplaceOrView guard;
+  ops::activation_backward_(dy, codes, levels);
+  return dy;
+}
+
 at::Tensor project_rows(const at::Tensor& x, c10::SymInt rows, c10::string_view projection,
                         const at::Tensor& seed) {
   refuse_forward_mode("fewbit::project_rows", x);
@@ -76,6 +87,7 @@ TORCH_LIBRARY_IMPL(fewbit, Autograd, m) {
   m.impl("activation_forward", ops::unpacked<forward>);
   m.impl("activation_value", value);
   m.impl("activation_backward", backward);
+  m.impl("activation_backward_", backward_in_place);
   m.impl("project_rows", project_rows);
 }
 

@@ -62,6 +62,10 @@ class CastRun final : public Encoded {
       : dtype_(x.scalar_type()), elements_(casted(flat(x), to)) {}
 
   at::Tensor decoded() const override { return elements_.to(dtype_); }
+  bool has_parts() const override { return true; }
+  at::Tensor decoded(int64_t begin, int64_t end) const override {
+    return elements_.slice(0, begin, end).to(dtype_);
+  }
 
   at::TensorList tensors() const override { return elements_; }
 

@@ -25,6 +25,12 @@ class Encoded {
   virtual ~Encoded() = default;
   /// The run again: flat, of its type, on its device. In any thread, as often as is asked.
   virtual at::Tensor decoded() const = 0;
+  /// Whether parts of it come back at the cost of their share.
+  virtual bool has_parts() const { return false; }
+  /// Elements [begin, end) of what is decoded.
+  virtual at::Tensor decoded(int64_t begin, int64_t end) const {
+    return decoded().slice(0, begin, end);
+  }
   /// All that is held.
   virtual at::TensorList tensors() const = 0;
   /// How many times it holds each of them.
@@ -85,6 +91,7 @@ struct Classes {
   int count = 0;  ///< so many there are, at most ops::kMostClasses
   std::function<ops::ElementClasses()> of_elements;  ///< in the order of memory
   std::optional<int> zero;                           ///< the class of which all elements are 0
+  bool are_stored = true;                            ///< else made anew whenever they are asked for
 };
 
 /// Rotated after an affine map of each class, to mean 0 and, nearly, equal deviations: what the

@@ -10,6 +10,7 @@
 #include <ATen/ops/add.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/masked_select.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/where.h>
 
@@ -110,6 +111,15 @@ class ApartRun final : public Encoded {
     if (few_) run.index_copy_(0, few_->places.to(at::kLong), few_->values);
     for (auto fill = filled_.rbegin(); fill != filled_.rend(); ++fill) put_back(*fill, run);
     return run;
+  }
+
+  bool has_parts() const override { return filled_.empty() && rest_->has_parts(); }
+
+  at::Tensor decoded(int64_t begin, int64_t end) const override {
+    at::Tensor run = rest_->decoded(begin, end);
+    const at::Tensor is_here = few_->places.ge(begin).logical_and_(few_->places.lt(end));
+    return run.index_copy_(0, few_->places.masked_select(is_here).to(at::kLong).sub_(begin),
+                           few_->values.masked_select(is_here));
   }
 
   at::TensorList tensors() const override { return all_; }

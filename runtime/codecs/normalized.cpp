@@ -48,6 +48,7 @@ class NormalizedRun final : public Encoded {
         dtype_(x.scalar_type()),
         sizes_(x.sizes().vec()),
         strides_(x.strides().vec()),
+        rows_(x),
         parts_(inner_->tensors().vec()) {
     if (!statistics_.is_kept_anyway) {
       parts_.push_back(statistics_.factor);
@@ -56,22 +57,45 @@ class NormalizedRun final : public Encoded {
   }
 
   at::Tensor decoded() const override {
-    const at::Tensor run = inner_->decoded();
-    at::Tensor values = seen(run.as_strided(sizes_, strides_), statistics_);
-    values.div_(statistics_.factor);
-    if (statistics_.mean.defined()) values.add_(statistics_.mean);
-    return run.to(dtype_);
+    return restored(inner_->decoded(), 0, sizes_.empty() ? 1 : sizes_[0]);
+  }
+
+  bool has_parts() const override { return rows_.are_outermost() && inner_->has_parts(); }
+
+  at::Tensor decoded(int64_t begin, int64_t end) const override {
+    const auto [first, last] = rows_.holding(begin, end);
+    const at::Tensor run =
+        restored(inner_->decoded(rows_.begin(first), rows_.begin(last)), first, last);
+    return run.slice(0, begin - rows_.begin(first), end - rows_.begin(first));
   }
 
   at::TensorList tensors() const override { return parts_; }
   uint32_t references() const override { return inner_->references() + 1; }
 
  private:
+  /// Rows [first, last), in the place of what the norm makes of them.
+  at::Tensor restored(const at::Tensor& run, int64_t first, int64_t last) const {
+    std::vector<int64_t> sizes = sizes_;
+    if (!sizes.empty()) sizes[0] = last - first;
+    at::Tensor values = seen(run.as_strided(sizes, strides_), statistics_);
+    values.div_(of_rows(statistics_.factor, first, last));
+    if (statistics_.mean.defined()) values.add_(of_rows(statistics_.mean, first, last));
+    return run.to(dtype_);
+  }
+
+  /// What all rows share, or each has of its own.
+  at::Tensor of_rows(const at::Tensor& numbers, int64_t first, int64_t last) const {
+    const auto dimensions = static_cast<int64_t>(sizes_.size()) + (statistics_.groups == 0 ? 0 : 1);
+    const bool is_shared = numbers.dim() < dimensions || dimensions == 0 || numbers.size(0) == 1;
+    return is_shared ? numbers : numbers.slice(0, first, last);
+  }
+
   std::shared_ptr<const Encoded> inner_;
   Statistics statistics_;
   at::ScalarType dtype_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> strides_;
+  Rows rows_;
   std::vector<at::Tensor> parts_;  // the inner run's, and what is stored besides
 };
 

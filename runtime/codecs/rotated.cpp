@@ -27,6 +27,16 @@ class RotatedRun final : public Encoded {
     return ops::rotated_decode(parts_[0], parts_[1], count_, form_, dtype_, {parts_[2], offset_});
   }
 
+  bool has_parts() const override { return true; }
+
+  at::Tensor decoded(int64_t begin, int64_t end) const override {
+    const ops::Part part(begin, end, count_);
+    return ops::rotated_decode(part.of_codes(parts_[0], form_.bits, count_),
+                               part.of_constants(parts_[1], form_.group), part.count(), form_,
+                               dtype_, {parts_[2], offset_}, part.begin)
+        .slice(0, begin - part.begin, end - part.begin);
+  }
+
   at::TensorList tensors() const override { return parts_; }
 
  private:

@@ -29,6 +29,12 @@ class HoldingRun final : public ChangingRun, public std::enable_shared_from_this
     return decoded;
   }
 
+  bool has_parts() const override { return run_->has_parts(); }
+  at::Tensor decoded(int64_t begin, int64_t end) const override {
+    const at::Tensor decoded = held_->find(this);
+    return decoded.defined() ? decoded.slice(0, begin, end) : run_->decoded(begin, end);
+  }
+
   at::TensorList tensors() const override { return run_->tensors(); }
   bool is_settled() const override { return session::is_settled(*run_); }
   void when_changed(const std::function<void()>& tell) const override {

@@ -35,29 +35,6 @@ class KeptExactly final : public Keeping {
   std::shared_ptr<const void> holder_ = std::make_shared<int>();
 };
 
-/// A part of a run, in the saved tensor's layout.
-class Coded final : public ChangingTensor {
- public:
-  /// view: what the tensor shows, with dimensions of size 1 where it is expanded.
-  Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view) : shown_(std::move(shown)) {
-    shown_.sizes = tensor.sizes().vec();
-    for (int64_t i = 0; i < tensor.dim(); ++i) {
-      if (tensor.size(i) != view.size(i)) shown_.strides[static_cast<size_t>(i)] = 0;
-    }
-  }
-
-  at::Tensor restored() const override { return shown_.tensor(); }
-
-  at::TensorList tensors() const override { return shown_.run->tensors(); }
-  bool is_settled() const override { return session::is_settled(*shown_.run); }
-  void when_changed(const std::function<void()>& tell) const override {
-    session::when_changed(*shown_.run, tell);
-  }
-
- private:
-  Shown shown_;
-};
-
 }  // namespace
 
 CompressionUser::CompressionUser(std::shared_ptr<Compression> compression)
@@ -225,7 +202,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::recompute(
     const Saved& saved, const RecomputeTracker::Recomputed& recomputed, Run& known) {
   note_recomputed(saved, recomputed);
   known = {saved.event.memory.owner, recomputed.shown.run, {}, saved.site, 0, true};
-  return std::make_unique<Coded>(recomputed.shown, saved.tensor, saved.view);
+  return coded(recomputed.shown, saved.tensor, saved.view, &saved.event);
 }
 
 std::unique_ptr<const PackedTensor> CompressionUser::code(const Saved& saved, Run& known) {
@@ -260,7 +237,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::code(const Saved& saved, Ru
   if (decision.storage == StorageKind::mask) tracker_.keep_mask(shown, event);
   if (decision.storage == StorageKind::codes) tracker_.keep_codes(shown, event);
   if (decision.storage == StorageKind::integers) tracker_.keep_places(shown);
-  return std::make_unique<Coded>(shown, tensor, run);
+  return coded(shown, tensor, run, &event);
 }
 
 RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
@@ -296,8 +273,10 @@ void CompressionUser::keep_exact_if_less(const Saved& saved) {
 
 std::unique_ptr<const PackedTensor> CompressionUser::coded(const Shown& shown,
                                                            const at::Tensor& tensor,
-                                                           const at::Tensor& view) {
-  return std::make_unique<Coded>(shown, tensor, view);
+                                                           const at::Tensor& view,
+                                                           const SaveEvent* event) const {
+  const bool has_pieces = event != nullptr && reads_pieces(event->facts.operation);
+  return std::make_unique<Coded>(shown, tensor, view, has_pieces ? largest_ : nullptr);
 }
 
 void CompressionUser::leave(const Saved& saved, Run& known) {
@@ -343,8 +322,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::keep_small(const Saved& sav
                            {StoredAs{.codec = "copy"}, view.numel(), bytes, bytes});
     if (uses_.exceeds_exact(view)) keep_exact(tensor, event);
   }
-  const Shown shown{stored, run.sizes().vec(), run.strides().vec(), 0};
-  return std::make_unique<Coded>(shown, tensor, run);
+  return coded({stored, run.sizes().vec(), run.strides().vec(), 0}, tensor, run);
 }
 
 /// What an activation saves that runs as libtorch's own.
@@ -437,7 +415,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::kept_recomputed(const Saved
   if (is_held) {
     latest_ = known.site;
     forward_.notes->raise(known.site, decision);
-    return std::make_unique<Coded>(recomputed->shown, saved.tensor, saved.view);
+    return coded(recomputed->shown, saved.tensor, saved.view, &saved.event);
   }
   return is_chosen ? recompute(saved, *recomputed, known) : nullptr;
 }

@@ -12,6 +12,7 @@
 #include <c10/core/Stream.h>
 
 #include "compression/allocation/sensitivities.hpp"
+#include "compression/coded.hpp"
 #include "compression/codes_or_input.hpp"
 #include "compression/compression.hpp"
 #include "compression/consumers.hpp"
@@ -113,8 +114,10 @@ class CompressionUser final : public SavedTensorUser {
   RunPointer remember(const Saved& saved, const at::Tensor& run, uint64_t sample,
                       const std::shared_ptr<StoredRun>& stored, Run& known, bool keeps_signs);
   void keep_exact_if_less(const Saved& saved);
-  static std::unique_ptr<const PackedTensor> coded(const Shown& shown, const at::Tensor& tensor,
-                                                   const at::Tensor& view);
+  /// event: whose tensor it is, where backward may read it in pieces.
+  std::unique_ptr<const PackedTensor> coded(const Shown& shown, const at::Tensor& tensor,
+                                            const at::Tensor& view,
+                                            const SaveEvent* event = nullptr) const;
   void note_recomputed(const Saved& saved, const RecomputeTracker::Recomputed& recomputed);
   std::unique_ptr<const PackedTensor> keep_codes(const Saved& saved, Run& known);
   void note_activation(const Saved& saved);
@@ -225,6 +228,7 @@ class CompressionUser final : public SavedTensorUser {
   };
   mutable std::array<Concern, 256> concerns_;
   RecomputeTracker tracker_;
+  std::shared_ptr<LargestCoded> largest_ = std::make_shared<LargestCoded>();
   bool recomputes_casts_;
   ParameterCasts casts_;
   Sensitivities sensitivities_;

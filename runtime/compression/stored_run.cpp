@@ -13,19 +13,34 @@ StoredRun::StoredRun(std::shared_ptr<const codecs::Encoded> codes) : codes_(std:
 StoredRun::StoredRun(const at::Tensor& view)
     : view_(view.tensor_data()), version_(view._version()), is_settled_(false) {}
 
-at::Tensor StoredRun::decoded() const {
-  std::unique_lock lock(mutex_);
-  const auto codes = codes_;
-  const at::Tensor view = view_;
-  lock.unlock();  // what runs now may have it coded
-  if (codes) return codes->decoded();
+StoredRun::Held StoredRun::held() const {
+  const std::lock_guard lock(mutex_);
+  return {codes_, view_};  // what runs now may have it coded
+}
+
+at::Tensor StoredRun::unchanged(const at::Tensor& view) const {
   TORCH_CHECK(
       !has_changed(),
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: ",
       view.toString(), " ", view.sizes(), ": it is at version ", view._version(),
       "; expected version ", version_, " (fewbit::Compressor holds it as it was saved)");
-  return ops::dense(view).as_strided({view.numel()}, {1}).clone();
+  return ops::dense(view).as_strided({view.numel()}, {1});
+}
+
+at::Tensor StoredRun::decoded() const {
+  const auto [codes, view] = held();
+  return codes ? codes->decoded() : unchanged(view).clone();
+}
+
+bool StoredRun::has_parts() const {
+  const Held now = held();
+  return !now.codes || now.codes->has_parts();
+}
+
+at::Tensor StoredRun::decoded(int64_t begin, int64_t end) const {
+  const auto [codes, view] = held();
+  return codes ? codes->decoded(begin, end) : unchanged(view).slice(0, begin, end).clone();
 }
 
 at::TensorList StoredRun::tensors() const {

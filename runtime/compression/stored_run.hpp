@@ -33,6 +33,8 @@ class StoredRun final : public ChangingRun, public StandIn {
 
   /// Throws c10::Error where what is held as it is was changed.
   at::Tensor decoded() const override;
+  bool has_parts() const override;
+  at::Tensor decoded(int64_t begin, int64_t end) const override;
   at::TensorList tensors() const override;
 
   bool is_settled() const override;
@@ -54,6 +56,14 @@ class StoredRun final : public ChangingRun, public StandIn {
   void tell() const;
 
  private:
+  struct Held {
+    std::shared_ptr<const codecs::Encoded> codes;  ///< null: it is held as it is,
+    at::Tensor view;                               ///< by this
+  };
+  Held held() const;
+  /// Flat, what is held as it is.
+  at::Tensor unchanged(const at::Tensor& view) const;
+
   mutable std::mutex mutex_;
   std::shared_ptr<const codecs::Encoded> codes_;  ///< null: it is held as it is,
   at::Tensor view_;                               ///< by this

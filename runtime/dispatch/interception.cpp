@@ -30,7 +30,12 @@ void run(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   if (!substitute) return operation.callBoxed(stack);
   torch::jit::Stack results = (*substitute)(call.arguments);
   if (is_in_place(call.name())) {
-    results[0] = call.arguments[0].toTensor().copy_(results[0].toTensor());
+    const at::Tensor changed = call.arguments[0].toTensor();
+    // Nothing of it is left, so no gradient of zeros has to go back to what it was.
+    const bool is_forgotten = results[0].toTensor().requires_grad() && !changed.is_leaf() &&
+                              !changed.is_view() && !changed.retains_grad();
+    if (is_forgotten) changed.detach_();
+    results[0] = changed.copy_(results[0].toTensor());
   }
   torch::jit::drop(stack, count);
   stack->insert(stack->end(), results.begin(), results.end());

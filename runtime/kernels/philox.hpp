@@ -5,16 +5,18 @@
 namespace fewbit::kernels {
 
 /// Where a stream of random numbers stands: the seed is the key, the offset the upper half of the
-/// counter. The lower half is the element's index / 4, and element i takes word i % 4.
+/// counter. The lower half is first + the element's index / 4, and element i takes word i % 4.
 struct PhiloxState {
   uint64_t seed;
   uint64_t offset;
+  uint64_t first = 0;
 };
 
 /// The same with the seed in a device's memory, so that drawing it makes no call wait.
 struct DevicePhilox {
   const uint64_t* seed;
   uint64_t offset;
+  uint64_t first = 0;
 };
 
 struct PhiloxWords {
@@ -45,7 +47,7 @@ constexpr PhiloxWords philox(uint64_t counter_low, uint64_t counter_high, uint64
 
 /// A uniform number in [0, 1) of 24 bits for the element, the same wherever it is drawn.
 constexpr float uniform(PhiloxState state, uint64_t element) {
-  const PhiloxWords words = philox(element / 4, state.offset, state.seed);
+  const PhiloxWords words = philox(state.first + element / 4, state.offset, state.seed);
   return static_cast<float>(words.word[element % 4] >> 8) * 0x1p-24f;
 }
 

@@ -22,6 +22,7 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str());
   m.def("activation_value(Tensor x, str function, float[] parameters) -> Tensor");
   m.def("activation_backward(Tensor dy, Tensor codes, float[] levels) -> Tensor");
+  m.def("activation_backward_(Tensor(a!) dy, Tensor codes, float[] levels) -> Tensor(a!)");
 }
 
 namespace fewbit::ops {
@@ -91,6 +92,11 @@ at::Tensor backward_shapes(const at::Tensor& dy, const at::Tensor& codes, Number
   return like(dy);
 }
 
+at::Tensor& backward_in_place_shapes(at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
+  check_backward(at::kMeta, dy, codes, levels);
+  return dy;
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, CompositeImplicitAutograd, m) {
@@ -101,12 +107,14 @@ TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
   m.impl("activation_forward", unpacked<Operations<ActivationCpu>::forward>);
   m.impl("activation_value", Operations<ActivationCpu>::value);
   m.impl("activation_backward", Operations<ActivationCpu>::backward);
+  m.impl("activation_backward_", Operations<ActivationCpu>::backward_in_place);
 }
 
 TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
   m.impl("activation_forward", unpacked<forward_shapes>);
   m.impl("activation_value", value_shapes);
   m.impl("activation_backward", backward_shapes);
+  m.impl("activation_backward_", backward_in_place_shapes);
 }
 
 ActivationArguments arguments_of(const Table& table, at::ScalarType type,
@@ -144,6 +152,12 @@ at::Tensor activation_value(const at::Tensor& x, c10::string_view function, Numb
 at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
   static const auto operation =
       find<at::Tensor(const at::Tensor&, const at::Tensor&, Numbers)>(kActivationBackward);
+  return operation.call(dy, codes, levels);
+}
+
+at::Tensor activation_backward_(at::Tensor dy, const at::Tensor& codes, Numbers levels) {
+  static const auto operation =
+      find<at::Tensor&(at::Tensor&, const at::Tensor&, Numbers)>("fewbit::activation_backward_");
   return operation.call(dy, codes, levels);
 }
 

@@ -53,6 +53,7 @@ TORCH_LIBRARY_IMPL(fewbit, CUDA, m) {
   m.impl("activation_forward", unpacked<Operations<Cuda>::forward>);
   m.impl("activation_value", Operations<Cuda>::value);
   m.impl("activation_backward", Operations<Cuda>::backward);
+  m.impl("activation_backward_", Operations<Cuda>::backward_in_place);
 }
 
 }  // namespace fewbit::ops

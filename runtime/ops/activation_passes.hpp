@@ -74,8 +74,20 @@ struct Operations {
     return dx;
   }
 
+  static at::Tensor& backward_in_place(at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
+    const kernels::ElementType type = check_backward(Device::kType, dy, codes, levels);
+    TORCH_CHECK_VALUE(dy.is_non_overlapping_and_dense(), kActivationBackward, "_: dy has strides ",
+                      dy.strides(), " for sizes ", dy.sizes(), ", accepted: dense ones");
+    const StepArrays steps(kActivationBackward, levels, type);
+    const c10::DeviceGuard guard(dy.device());
+    Device::backward(kActivationBackward, steps.view(), elements_of(type, dy, dy),
+                     codes.const_data_ptr<uint8_t>());
+    return dy;
+  }
+
  private:
-  static Elements elements_of(kernels::ElementType type, const at::Tensor& in, at::Tensor& out) {
+  static Elements elements_of(kernels::ElementType type, const at::Tensor& in,
+                              const at::Tensor& out) {
     return {type, in.const_data_ptr(), out.mutable_data_ptr(), in.numel()};
   }
 };

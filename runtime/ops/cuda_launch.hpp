@@ -20,4 +20,9 @@ inline kernels::DevicePhilox device_philox(const int64_t* seed, uint64_t offset)
   return {reinterpret_cast<const uint64_t*>(seed), offset};
 }
 
+/// Where another one stands.
+inline kernels::DevicePhilox device_philox(const int64_t* seed, kernels::PhiloxState stream) {
+  return {reinterpret_cast<const uint64_t*>(seed), stream.offset, stream.first};
+}
+
 }  // namespace fewbit::ops

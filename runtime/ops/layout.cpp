@@ -1,5 +1,6 @@
 #include "ops/layout.hpp"
 
+#include <ATen/TensorSubclassLikeUtils.h>
 #include <ATen/ops/empty_like.h>
 
 namespace fewbit::ops {
@@ -24,6 +25,11 @@ at::Tensor unexpanded(const at::Tensor& x) {
     if (is_expanded) elements = elements.narrow(i, 0, 1);
   }
   return elements;
+}
+
+bool has_one_owner(const at::Tensor& x) {
+  return x.use_count() == 1 && x.has_storage() && x.storage().use_count() == 1 &&
+         x.is_non_overlapping_and_dense() && !x.requires_grad() && !at::isTensorSubclassLike(x);
 }
 
 }  // namespace fewbit::ops

@@ -15,4 +15,7 @@ at::Tensor dense(const at::Tensor& x);
 /// a graph.
 at::Tensor unexpanded(const at::Tensor& x);
 
+/// Whether nobody else holds the tensor or its memory, so that its elements may be overwritten.
+bool has_one_owner(const at::Tensor& x);
+
 }  // namespace fewbit::ops

@@ -19,7 +19,7 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
       " -> (Tensor codes, Tensor constants)");
   m.def(
       "rotated_decode(Tensor codes, Tensor constants, SymInt count, int bits, int group, "
-      "int states, ScalarType dtype, Tensor seed, int offset) -> Tensor");
+      "int states, ScalarType dtype, Tensor seed, int offset, SymInt first=0) -> Tensor");
 }
 
 namespace fewbit::ops {
@@ -29,7 +29,7 @@ namespace {
 using Encode = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, int64_t, int64_t, int64_t,
                                                   const at::Tensor&, int64_t);
 using Decode = at::Tensor(const at::Tensor&, const at::Tensor&, c10::SymInt, int64_t, int64_t,
-                          int64_t, at::ScalarType, const at::Tensor&, int64_t);
+                          int64_t, at::ScalarType, const at::Tensor&, int64_t, c10::SymInt);
 
 struct RotatedCpu {
   static constexpr at::DeviceType kType = at::kCPU;
@@ -76,7 +76,8 @@ std::tuple<at::Tensor, at::Tensor> encode_rotated_shapes(const at::Tensor& x, in
 
 at::Tensor decode_rotated_shapes(const at::Tensor& codes, const at::Tensor& constants,
                                  c10::SymInt count, int64_t bits, int64_t group, int64_t states,
-                                 at::ScalarType dtype, const at::Tensor& seed, int64_t) {
+                                 at::ScalarType dtype, const at::Tensor& seed, int64_t,
+                                 c10::SymInt /*first*/) {
   check_device(kRotatedDecode, "codes", codes, at::kMeta);
   check_rotated_decoding(codes, constants, count, {bits, group, states}, dtype, seed);
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
@@ -115,10 +116,19 @@ std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const Rot
 
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                           const RotatedCodes& form, at::ScalarType dtype,
-                          const RandomStream& random) {
+                          const RandomStream& random, int64_t first) {
   static const auto operation = find<Decode>(kRotatedDecode);
   return operation.call(codes, constants, count, form.bits, form.group, form.states, dtype,
-                        random.seed, random.offset);
+                        random.seed, random.offset, first);
+}
+
+at::Tensor Part::of_codes(const at::Tensor& stream, int64_t bits, int64_t all) const {
+  const int64_t from = begin / 8 * bits;
+  return stream.slice(0, from, end == all ? stream.numel() : end / 8 * bits);
+}
+
+at::Tensor Part::of_constants(const at::Tensor& constants, int64_t group) const {
+  return constants.slice(0, begin / group, (end + group - 1) / group);
 }
 
 double rotated_error(const RotatedCodes& form) {

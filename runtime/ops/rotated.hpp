@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 
@@ -12,7 +13,7 @@
 ///   rotated_encode(Tensor x, int bits, int group, int states, Tensor seed, int offset)
 ///       -> (Tensor codes, Tensor constants)
 ///   rotated_decode(Tensor codes, Tensor constants, SymInt count, int bits, int group, int states,
-///                  ScalarType dtype, Tensor seed, int offset) -> Tensor
+///                  ScalarType dtype, Tensor seed, int offset, SymInt first=0) -> Tensor
 ///
 /// x: float, bfloat16, half or double of any shape, taken in the order of its memory (a copy of it
 /// where it is not dense), in groups of 64, 128, 256, 512 or 1024. codes: uint8 [groups * group *
@@ -21,7 +22,8 @@
 /// that picks the codes of a group together, 4 or 8, of at most 4 bits; 0: each code for itself.
 /// Decoded is the flat run of `count` elements. Its signs are those of seed, one int64 on x's
 /// device, and offset: the same for both, others for every tensor that is encoded, or their errors
-/// go together. Nothing here is differentiable.
+/// go together. first: of a part of a run, the element that it begins with, a multiple of 1,024;
+/// codes, constants and count are the part's. Nothing here is differentiable.
 ///
 /// Throws c10::Error naming operation and argument for other types, devices, bits, groups, lengths.
 namespace fewbit::ops {
@@ -30,6 +32,24 @@ namespace fewbit::ops {
 struct RandomStream {
   at::Tensor seed;
   int64_t offset;
+};
+
+/// Where parts of a run may begin, and end but for its own end: elements between whole groups of
+/// any size, and whole words of their codes.
+inline constexpr int64_t kPartElements = 1024;
+
+/// The elements of a run that hold [begin, end), as parts are.
+struct Part {
+  int64_t begin, end;
+
+  Part(int64_t from, int64_t to, int64_t count)
+      : begin(from / kPartElements * kPartElements),
+        end(std::min((to + kPartElements - 1) / kPartElements * kPartElements, count)) {}
+
+  int64_t count() const { return end - begin; }
+  /// Of a stream with so many bits for each element, and of constants for each group.
+  at::Tensor of_codes(const at::Tensor& stream, int64_t bits, int64_t all) const;
+  at::Tensor of_constants(const at::Tensor& constants, int64_t group) const;
 };
 
 using kernels::kMostTrellisBits;
@@ -50,7 +70,7 @@ std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const Rot
 
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                           const RotatedCodes& form, at::ScalarType dtype,
-                          const RandomStream& random);
+                          const RandomStream& random, int64_t first = 0);
 
 /// The squared error of what is decoded over the energy of Gaussian elements, their mean left out.
 double rotated_error(const RotatedCodes& form);

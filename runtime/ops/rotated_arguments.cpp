@@ -51,4 +51,12 @@ kernels::RotatedFormat rotated_format(kernels::ElementType type, const RotatedCo
           count, {0, static_cast<uint64_t>(offset)}, static_cast<int>(form.states)};
 }
 
+kernels::RotatedFormat part_of(const char* operation, kernels::RotatedFormat format,
+                               int64_t first) {
+  TORCH_CHECK_VALUE(first >= 0 && first % kPartElements == 0, operation, ": first is ", first,
+                    ", accepted: multiples of ", kPartElements);
+  format.signs.first = static_cast<uint64_t>(first) / kernels::kSignsOfDraw;
+  return format;
+}
+
 }  // namespace fewbit::ops

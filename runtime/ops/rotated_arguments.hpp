@@ -32,4 +32,7 @@ std::tuple<at::Tensor, at::Tensor> empty_rotated(const c10::SymInt& count, const
 kernels::RotatedFormat rotated_format(kernels::ElementType type, const RotatedCodes& form,
                                       int64_t count, int64_t offset);
 
+/// The same of a part of a run that begins with element `first`.
+kernels::RotatedFormat part_of(const char* operation, kernels::RotatedFormat format, int64_t first);
+
 }  // namespace fewbit::ops

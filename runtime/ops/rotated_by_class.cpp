@@ -26,7 +26,7 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def(
       "rotated_class_decode(Tensor codes, Tensor constants, SymInt count, Tensor classes, "
       "int class_bits, Tensor map, int bits, int group, int states, ScalarType dtype, "
-      "Tensor seed, int offset) -> Tensor");
+      "Tensor seed, int offset, SymInt first=0) -> Tensor");
 }
 
 namespace fewbit::ops {
@@ -40,7 +40,7 @@ using ClassEncode = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const 
                                                        int64_t, const at::Tensor&, int64_t);
 using ClassDecode = at::Tensor(const at::Tensor&, const at::Tensor&, c10::SymInt, const at::Tensor&,
                                int64_t, const at::Tensor&, int64_t, int64_t, int64_t,
-                               at::ScalarType, const at::Tensor&, int64_t);
+                               at::ScalarType, const at::Tensor&, int64_t, c10::SymInt);
 
 struct RotatedClassCpu {
   static constexpr at::DeviceType kType = at::kCPU;
@@ -179,16 +179,16 @@ std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x,
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                           const ElementClasses& classes, const at::Tensor& map,
                           const RotatedCodes& form, at::ScalarType dtype,
-                          const RandomStream& random) {
+                          const RandomStream& random, int64_t first) {
   if (!has_kernel(codes.device(), dtype, form)) {
     const at::Tensor left =
-        rotated_decode(codes, constants, count, form, map.scalar_type(), random);
+        rotated_decode(codes, constants, count, form, map.scalar_type(), random, first);
     const double largest = largest_of(dtype);
     return mapped(left, classes, map).clamp_(-largest, largest).to(dtype);
   }
   static const auto operation = find<ClassDecode>(kRotatedClassDecode);
   return operation.call(codes, constants, count, classes.codes, classes.bits, map, form.bits,
-                        form.group, form.states, dtype, random.seed, random.offset);
+                        form.group, form.states, dtype, random.seed, random.offset, first);
 }
 
 }  // namespace fewbit::ops

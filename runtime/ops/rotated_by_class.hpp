@@ -17,7 +17,7 @@
 ///                        int states, Tensor seed, int offset) -> (Tensor codes, Tensor constants)
 ///   rotated_class_decode(Tensor codes, Tensor constants, SymInt count, Tensor classes,
 ///                        int class_bits, Tensor map, int bits, int group, int states,
-///                        ScalarType dtype, Tensor seed, int offset) -> Tensor
+///                        ScalarType dtype, Tensor seed, int offset, SymInt first=0) -> Tensor
 ///
 /// One pass each, without doubles and on a GPU without a trellis; the functions below do those,
 /// too, by torch's operations before and behind. Nothing here waits for a device.
@@ -55,6 +55,6 @@ std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x,
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                           const ElementClasses& classes, const at::Tensor& map,
                           const RotatedCodes& form, at::ScalarType dtype,
-                          const RandomStream& random);
+                          const RandomStream& random, int64_t first = 0);
 
 }  // namespace fewbit::ops

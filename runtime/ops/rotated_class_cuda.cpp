@@ -34,8 +34,8 @@ struct RotatedClassCuda {
     check_states(operation, format);
     check_launch(operation,
                  kernels::cuda::rotated_class_encode(
-                     format, device_philox(seed, format.signs.offset), classes_of(memory),
-                     at.elements, at.codes, at.constants, c10::cuda::getCurrentCUDAStream()));
+                     format, device_philox(seed, format.signs), classes_of(memory), at.elements,
+                     at.codes, at.constants, c10::cuda::getCurrentCUDAStream()));
   }
 
   static void decode(const char* operation, const kernels::RotatedFormat& format,
@@ -44,7 +44,7 @@ struct RotatedClassCuda {
     check_states(operation, format);
     check_launch(operation,
                  kernels::cuda::rotated_class_decode(
-                     format, device_philox(seed, format.signs.offset), classes_of(memory), at.codes,
+                     format, device_philox(seed, format.signs), classes_of(memory), at.codes,
                      at.constants, at.elements, c10::cuda::getCurrentCUDAStream()));
   }
 };

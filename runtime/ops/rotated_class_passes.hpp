@@ -77,7 +77,7 @@ struct RotatedClassOperations {
   static at::Tensor decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                            const at::Tensor& classes, int64_t class_bits, const at::Tensor& map,
                            int64_t bits, int64_t group, int64_t states, at::ScalarType dtype,
-                           const at::Tensor& seed, int64_t offset) {
+                           const at::Tensor& seed, int64_t offset, int64_t first) {
     check_device(kRotatedClassDecode, "codes", codes, Device::kType);
     const RotatedCodes form{bits, group, states};
     type_of(kRotatedClassDecode, dtype);
@@ -87,7 +87,8 @@ struct RotatedClassOperations {
     const ClassMemory memory = memory_of(kRotatedClassDecode, classes, class_bits, map, codes);
     const c10::DeviceGuard guard(codes.device());
     at::Tensor x = at::empty({count}, codes.options().dtype(dtype));
-    Device::decode(kRotatedClassDecode, rotated_format(type, form, count, offset),
+    Device::decode(kRotatedClassDecode,
+                   part_of(kRotatedClassDecode, rotated_format(type, form, count, offset), first),
                    seed.const_data_ptr<int64_t>(), memory,
                    {x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
                     static_cast<const uint8_t*>(constants.const_data_ptr())});

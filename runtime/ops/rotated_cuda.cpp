@@ -15,16 +15,16 @@ struct RotatedCuda {
 
   static void encode(const char* operation, const kernels::RotatedFormat& format,
                      const int64_t* seed, const RotatedEncodeMemory& at) {
-    check_launch(operation, kernels::cuda::rotated_encode(
-                                format, device_philox(seed, format.signs.offset), at.elements,
-                                at.codes, at.constants, c10::cuda::getCurrentCUDAStream()));
+    check_launch(operation, kernels::cuda::rotated_encode(format, device_philox(seed, format.signs),
+                                                          at.elements, at.codes, at.constants,
+                                                          c10::cuda::getCurrentCUDAStream()));
   }
 
   static void decode(const char* operation, const kernels::RotatedFormat& format,
                      const int64_t* seed, const RotatedDecodeMemory& at) {
-    check_launch(operation, kernels::cuda::rotated_decode(
-                                format, device_philox(seed, format.signs.offset), at.codes,
-                                at.constants, at.elements, c10::cuda::getCurrentCUDAStream()));
+    check_launch(operation, kernels::cuda::rotated_decode(format, device_philox(seed, format.signs),
+                                                          at.codes, at.constants, at.elements,
+                                                          c10::cuda::getCurrentCUDAStream()));
   }
 };
 

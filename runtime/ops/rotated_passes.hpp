@@ -48,14 +48,15 @@ struct RotatedOperations {
 
   static at::Tensor decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                            int64_t bits, int64_t group, int64_t states, at::ScalarType dtype,
-                           const at::Tensor& seed, int64_t offset) {
+                           const at::Tensor& seed, int64_t offset, int64_t first) {
     check_device(kRotatedDecode, "codes", codes, Device::kType);
     const RotatedCodes form{bits, group, states};
     const kernels::ElementType type =
         check_rotated_decoding(codes, constants, count, form, dtype, seed);
     const c10::DeviceGuard guard(codes.device());
     at::Tensor x = at::empty({count}, codes.options().dtype(dtype));
-    Device::decode(kRotatedDecode, rotated_format(type, form, count, offset),
+    Device::decode(kRotatedDecode,
+                   part_of(kRotatedDecode, rotated_format(type, form, count, offset), first),
                    seed.const_data_ptr<int64_t>(),
                    {x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
                     static_cast<const uint8_t*>(constants.const_data_ptr())});

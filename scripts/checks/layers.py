@@ -32,6 +32,7 @@ MAY_USE = {
     "text": set(),
     "trace": {"text"},
     "dispatch": {"ops", "tables", "trace"},
+    "pieces": {"ops"},
     "scopes": {"ops", "autograd", "tables", "dispatch", "text", "trace"},
     "calibration": {"base", "weights", "table", "search", "tables", "nn", "scopes", "text", "trace"},
     "meter": {"ops", "codecs", "dispatch", "text", "trace"},
@@ -40,13 +41,13 @@ MAY_USE = {
     "allocation": {"operators", "tables", "trace"},
     "recompute": {"operators", "ops", "codecs", "trace"},
     "compression": {"base", "ops", "offload", "codecs", "autograd", "dispatch", "text", "trace",
-                    "operators", "allocation", "recompute"},
+                    "operators", "allocation", "recompute", "pieces"},
     "planner": {"operators", "allocation", "compression", "meter", "text", "trace"},
 }
 # Folders of ours within another.
 WITHIN = {"operators": "compression", "allocation": "compression", "recompute": "compression"}
 RUNTIME_WITH_TORCH = {"tables", "ops", "offload", "codecs", "autograd", "nn", "text", "trace",
-                      "dispatch", "scopes", "calibration", "meter", "checkpoint", "compression",
+                      "dispatch", "pieces", "scopes", "calibration", "meter", "checkpoint", "compression",
                       "planner", *WITHIN}
 
 # Prefix of an include -> the folders that alone may write it.

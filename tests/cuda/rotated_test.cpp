@@ -204,6 +204,25 @@ TEST(CudaTrellis, DoesNotDependOnTheOrderOfThreads) {
   emulator::order = emulator::Order::ascending;
 }
 
+// Its signs go on where the part begins.
+TEST(CudaRotated, APartComesBackByItself) {
+  constexpr int64_t kBegin = 2048, kEnd = 5120;
+  for (const int states : {0, 4}) {
+    const RotatedFormat format = format_of(ElementType::f32, 3, 256, 10'000, states);
+    const Bytes x = bytes_of(normal_inputs(10'000, 4), ElementType::f32);
+    const Coded coded = cpu_encode(format, x);
+    const Bytes whole = cpu_decode(format, coded);
+    RotatedFormat part = format;
+    part.count = kEnd - kBegin;
+    Bytes back(4 * (kEnd - kBegin));
+    const DevicePhilox signs{&format.signs.seed, format.signs.offset, kBegin / kSignsOfDraw};
+    EXPECT_EQ(rotated_decode(part, signs, coded.codes.data() + kBegin / 8 * 3,
+                             coded.constants.data() + kBegin / 256 * 4, back.data(), nullptr),
+              cudaSuccess);
+    EXPECT_EQ(back, Bytes(whole.begin() + 4 * kBegin, whole.begin() + 4 * kEnd)) << states;
+  }
+}
+
 TEST(CudaRotated, HasNothingToDoWithoutElements) {
   const RotatedFormat format = format_of(ElementType::f32, 3, 256, 0);
   EXPECT_EQ(rotated_encode(format, {}, nullptr, nullptr, nullptr, nullptr), cudaSuccess);

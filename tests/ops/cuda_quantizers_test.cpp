@@ -45,6 +45,16 @@ void expect_rotated_as_on_the_cpu(const at::Tensor& x, const ops::RotatedCodes& 
       same_bits(ops::rotated_decode(on_device, constants_on_device, x.numel(), form, type, random),
                 ops::rotated_decode(codes, constants, x.numel(), form, type, {seed, 5})))
       << what();
+  const ops::Part part(1500, 2500, x.numel());
+  const auto decode_part = [&](const at::Tensor& of, const at::Tensor& with,
+                               const ops::RandomStream& by) {
+    return ops::rotated_decode(part.of_codes(of, form.bits, x.numel()),
+                               part.of_constants(with, form.group), part.count(), form, type, by,
+                               part.begin);
+  };
+  EXPECT_TRUE(same_bits(decode_part(on_device, constants_on_device, random),
+                        decode_part(codes, constants, {seed, 5})))
+      << what() << ", a part";
 }
 
 TEST_F(CudaQuantizers, RotateAsOnTheCpu) {

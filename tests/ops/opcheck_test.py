@@ -25,6 +25,7 @@ for x in torch.randn(5, 70), images, images[:, :2], torch.randn(1, 6).expand(5, 
         check(ops.activation_forward.default, x, "gelu", [], *table)
         _, stream = ops.activation_forward(x, "gelu", [], *table)
         check(ops.activation_backward.default, torch.ones_like(x), stream, levels)
+        check(ops.activation_backward_.default, torch.ones_like(x), stream, levels)
         for input in x, x.clone().requires_grad_():
             check(ops.activation.default, input, "gelu", [], *table)
             check(ops.activation.builtin, input, "gelu", "levels_normal_b3")

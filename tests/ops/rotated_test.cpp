@@ -44,6 +44,23 @@ TEST(RotatedOperation, ThreadsMakeNoDifference) {
   at::set_num_threads(threads);
 }
 
+TEST(RotatedOperation, APartComesBackByItself) {
+  const at::Tensor x = at::randn({10'000});
+  const RotatedCodes form{3, 256};
+  const auto [codes, constants] = rotated_encode(x, form, stream());
+  const at::Tensor whole = rotated_decode(codes, constants, 10'000, form, at::kFloat, stream());
+  const Part part(3000, 5000, 10'000);
+  EXPECT_EQ(part.begin, 2048);
+  EXPECT_EQ(part.end, 5120);
+  const auto decode = [&, codes = codes, constants = constants](int64_t first) {
+    return rotated_decode(part.of_codes(codes, 3, 10'000), part.of_constants(constants, 256),
+                          part.count(), form, at::kFloat, stream(), first);
+  };
+  EXPECT_TRUE(at::equal(decode(2048), whole.slice(0, 2048, 5120)));
+  EXPECT_EQ(refusal([&] { decode(100); }),
+            "fewbit::rotated_decode: first is 100, accepted: multiples of 1024");
+}
+
 TEST(RotatedOperation, TakesATrellis) {
   const at::Tensor x = at::randn({100'000});
   const auto error_of = [&](int64_t states) {

@@ -65,7 +65,10 @@ at::Tensor apply(const Activation& activation, const at::Tensor& x, Run run) {
 at::Tensor apply_in_place(const Activation& activation, at::Tensor x, Run run) {
   if (activation.in_place == nullptr) return apply(activation, x, run);
   if (run != Run::written_out || !is_replaced(x)) return activation.in_place(x);
-  return x.copy_(apply(activation, x, run));
+  const at::Tensor y = apply(activation, x, run);
+  // Zeros that go back to what x was would only change the order of sums.
+  if (y.requires_grad() && !x.is_leaf() && !x.is_view()) x.detach_();
+  return x.copy_(y);
 }
 
 /// The numbers of one step; all runs of a graph draw the same ones.

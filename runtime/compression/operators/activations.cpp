@@ -1,5 +1,7 @@
 // A few-bit activation saves codes of its derivative.
+#include <bit>
 #include <string>
+#include <vector>
 
 #include "compression/operators/operator.hpp"
 #include "ops/activation.hpp"
@@ -17,23 +19,43 @@ bool has_codes_of_sign(std::string_view function) {
   return function == "relu" || function == "leaky_relu";
 }
 
+/// Streams of codes are made of words of so many bits.
+constexpr int64_t kStreamBits = 128;
+
+int64_t bits_of(const std::vector<double>& levels) {
+  return std::bit_width(levels.size() - 1);
+}
+
 std::optional<Recipe> value(const EndedCall& call) {
   const at::Tensor x = call.arguments.tensor("x");
   const std::string function = call.arguments["function"].toStringRef();
   if (!has_codes_of_sign(function)) {
-    return Recipe{kActivationValue, x,
+    Recipe recipe{kActivationValue, x,
                   [function, parameters = call.arguments["parameters"].toDoubleVector()](
                       const at::Tensor& again) {
                     return ops::activation_value(again, function, parameters);
                   }};
+    recipe.is_by_rows = true;
+    return recipe;
   }
   const std::optional<Again>& codes = call.beside.codes;
   if (!codes || x.strides() != call.result(0).strides()) return std::nullopt;
-  Recipe recipe{
-      kRelu, x,
-      [codes = codes->tensor, levels = call.arguments["levels"].toDoubleVector()](
-          const at::Tensor& again) { return ops::activation_backward(again, codes(), levels); }};
+  const std::vector<double> levels = call.arguments["levels"].toDoubleVector();
+  Recipe recipe{kRelu, x, [codes = codes->tensor, levels](const at::Tensor& again) {
+                  return ops::activation_backward(again, codes(), levels);
+                }};
   recipe.beside = codes->held;
+  // A piece of the codes is a stream of its own where it begins and ends with whole words of it.
+  const int64_t row_bits =
+      x.dim() == 0 || x.size(0) == 0 ? 1 : x.numel() / x.size(0) * bits_of(levels);
+  if (row_bits % kStreamBits == 0) {
+    recipe.of_rows = [codes = codes->tensor, levels, row_bits](const at::Tensor& rows,
+                                                               int64_t first) {
+      const at::Tensor part =
+          codes().slice(0, first * row_bits / 8, (first + rows.size(0)) * row_bits / 8);
+      return ops::activation_backward(rows, part, levels);
+    };
+  }
   return recipe;
 }
 

@@ -108,12 +108,16 @@ std::optional<Recipe> sum(const EndedCall& call) {
     return recipe;
   }
   if (!other.defined()) return std::nullopt;
-  return Recipe{kCopy, self,
+  Recipe recipe{kCopy, self,
                 [other, alpha](const at::Tensor& x) { return at::add(x, other, alpha); }};
+  recipe.is_by_rows = other.dim() < self.dim();
+  return recipe;
 }
 
 std::optional<Recipe> clone(const EndedCall& call) {
-  return Recipe{kCopy, call.arguments.tensor("self"), [](const at::Tensor& x) { return x; }};
+  Recipe recipe{kCopy, call.arguments.tensor("self"), [](const at::Tensor& x) { return x; }};
+  recipe.is_by_rows = true;
+  return recipe;
 }
 
 const std::vector<std::string_view> kBoth = {"self", "other"};

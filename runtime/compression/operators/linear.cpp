@@ -20,6 +20,7 @@ std::optional<Recipe> addmm(const EndedCall& call) {
   recipe.by_weight = [=](const at::Tensor& x, const at::Tensor& weight) {
     return at::addmm(bias, x, weight, beta, alpha);
   };
+  recipe.is_by_rows = bias.dim() < 2 || bias.size(0) == 1;
   return recipe;
 }
 
@@ -28,6 +29,7 @@ std::optional<Recipe> mm(const EndedCall& call) {
   recipe.by_weight = [](const at::Tensor& x, const at::Tensor& weight) {
     return at::mm(x, weight);
   };
+  recipe.is_by_rows = true;
   return recipe;
 }
 
@@ -44,12 +46,14 @@ const OperatorFamily kMatrices = {
     {.name = "addmm",
      .arguments = {"self", "mat1", "mat2", "beta", "alpha"},
      .saves = kSavesAny,
+     .reads_pieces = true,
      .recomputation = {addmm, {"self"}, "mat2", /*in_place_too=*/false, kLinear},
      .effect = Effect::sums,
      .sensitivity = Sensitivity::layer},
     {.name = "mm",
      .arguments = {"self", "mat2"},
      .saves = kSavesAny,
+     .reads_pieces = true,
      .recomputation = {mm, {}, "mat2", /*in_place_too=*/false, kLinear},
      .effect = Effect::sums,
      .sums_products = true,
@@ -71,6 +75,7 @@ const OperatorFamily kConvolutions(alike({"convolution", "_convolution"},
                                          {.arguments = {"input", "weight"},
                                           .saves = kSavesInput,
                                           .has_channels = true,
+                                          .reads_pieces = true,
                                           .effect = Effect::sums,
                                           .sensitivity = Sensitivity::layer,
                                           .fan_in = window}));

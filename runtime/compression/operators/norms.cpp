@@ -42,6 +42,16 @@ struct Given {
   }
 };
 
+/// Whether there are numbers for each index of dimension 0.
+bool has_rows(const at::Tensor& numbers, const at::Tensor& x) {
+  return numbers.dim() == x.dim() && x.dim() > 0 && numbers.size(0) == x.size(0);
+}
+
+/// Those of x, which is rows from `first` on.
+at::Tensor rows_of(const at::Tensor& numbers, int64_t first, const at::Tensor& x) {
+  return numbers.slice(0, first, first + x.size(0));
+}
+
 namespace layer {
 
 std::optional<codecs::Norm> norm(const NamedArguments& arguments, int64_t dimensions) {
@@ -63,10 +73,11 @@ std::optional<Recipe> recipe(const EndedCall& call) {
   const at::Tensor weight = call.arguments.tensor("weight"), bias = call.arguments.tensor("bias");
   const at::Tensor mean = call.result(1), deviation = call.result(2);
   const auto type = call.result(0).scalar_type();
-  const auto again = [=](const at::Tensor& x) {
-    const int64_t rows = mean.numel();
-    at::Tensor y = normalised(x.to(mean.scalar_type()).reshape({1, rows, -1}), mean.reshape(rows),
-                              deviation.reshape(rows), {})
+  const auto normalise = [=](const at::Tensor& x, const at::Tensor& means,
+                             const at::Tensor& deviations) {
+    const int64_t rows = means.numel();
+    at::Tensor y = normalised(x.to(means.scalar_type()).reshape({1, rows, -1}), means.reshape(rows),
+                              deviations.reshape(rows), {})
                        .view(x.sizes());
     if (weight.defined() && bias.defined()) {
       at::addcmul_out(y, bias, y, weight);
@@ -76,7 +87,16 @@ std::optional<Recipe> recipe(const EndedCall& call) {
     }
     return y.to(type);
   };
-  return Recipe{kNorm, call.arguments.tensor("input"), again, {mean, deviation}};
+  Recipe recipe{kNorm,
+                call.arguments.tensor("input"),
+                [=](const at::Tensor& x) { return normalise(x, mean, deviation); },
+                {mean, deviation}};
+  if (has_rows(mean, call.result(0))) {
+    recipe.of_rows = [=](const at::Tensor& x, int64_t first) {
+      return normalise(x, rows_of(mean, first, x), rows_of(deviation, first, x));
+    };
+  }
+  return recipe;
 }
 
 }  // namespace layer
@@ -93,12 +113,21 @@ std::optional<Recipe> recipe(const EndedCall& call) {
   const at::Tensor weight = call.arguments.tensor("weight");
   const at::Tensor deviation = call.result(1);
   const auto type = call.result(0).scalar_type();
-  const auto again = [=](const at::Tensor& x) {
-    at::Tensor y = at::mul(x, deviation);
+  const auto normalise = [=](const at::Tensor& x, const at::Tensor& deviations) {
+    at::Tensor y = at::mul(x, deviations);
     if (weight.defined()) y.mul_(weight);
     return y.to(type);
   };
-  return Recipe{kNorm, call.arguments.tensor("input"), again, {deviation}};
+  Recipe recipe{kNorm,
+                call.arguments.tensor("input"),
+                [=](const at::Tensor& x) { return normalise(x, deviation); },
+                {deviation}};
+  if (has_rows(deviation, call.result(0))) {
+    recipe.of_rows = [=](const at::Tensor& x, int64_t first) {
+      return normalise(x, rows_of(deviation, first, x));
+    };
+  }
+  return recipe;
 }
 
 }  // namespace rms
@@ -162,7 +191,9 @@ std::optional<Recipe> recipe(const EndedCall& call) {
     const at::Tensor shift = bias.defined() ? bias.to(mean.scalar_type()) : bias;
     return normalised(x, mean, scale, shift).to(type);
   };
-  return Recipe{kNorm, call.arguments.tensor("input"), again, {mean, deviation}};
+  Recipe recipe{kNorm, call.arguments.tensor("input"), again, {mean, deviation}};
+  recipe.is_by_rows = true;
+  return recipe;
 }
 
 constexpr char kEps[] = "eps", kEpsilon[] = "epsilon";
@@ -226,6 +257,7 @@ const OperatorFamily kNorms = {
     {.name = "native_layer_norm",
      .arguments = {"input", "normalized_shape", "weight", "bias", "eps"},
      .saves = kSaves,
+     .reads_pieces = true,
      .norm = layer::norm,
      .statistics = layer::statistics,
      .recomputation = {layer::recipe, {"weight", "bias"}, {}, /*in_place_too=*/false, kNorm},
@@ -234,6 +266,7 @@ const OperatorFamily kNorms = {
     {.name = "_fused_rms_norm",
      .arguments = {"input", "normalized_shape", "weight", "eps"},
      .saves = kSaves,
+     .reads_pieces = true,
      .statistics = rms::statistics,
      .recomputation = {rms::recipe, {"weight"}, {}, /*in_place_too=*/false, kNorm},
      .effect = Effect::sums},
@@ -242,6 +275,7 @@ const OperatorFamily kNorms = {
                    "eps"},
      .saves = kSaves,
      .has_channels = true,
+     .reads_pieces = true,
      .norm = batch::norm<batch::kEps>,
      .statistics = batch::statistics<batch::kEps>,
      .recomputation = {batch::recipe, {"weight", "bias"}, {}, /*in_place_too=*/false, kNorm},
@@ -253,6 +287,7 @@ const OperatorFamily kNorms = {
                    "exponential_average_factor", "epsilon"},
      .saves = kSaves,
      .has_channels = true,
+     .reads_pieces = true,
      .norm = batch::norm<batch::kEpsilon>,
      .statistics = batch::statistics<batch::kEpsilon>,
      .recomputation = {batch::recipe, {"weight", "bias"}, {}, /*in_place_too=*/false, kNorm},
@@ -262,6 +297,7 @@ const OperatorFamily kNorms = {
      .arguments = {"input", "weight", "bias", "N", "C", "HxW", "group", "eps"},
      .saves = kSaves,
      .has_channels = true,
+     .reads_pieces = true,
      .norm = group::norm,
      .statistics = group::statistics,
      .recomputation = {group::recipe, {"weight", "bias"}, {}, /*in_place_too=*/false, kNorm},

@@ -154,6 +154,11 @@ bool has_channels(const SaveEvent& event) {
   return by != nullptr && by->has_channels;
 }
 
+bool reads_pieces(std::string_view operation) {
+  const Operator* by = find_operator(operation);
+  return by != nullptr && by->reads_pieces;
+}
+
 std::optional<codecs::Norm> norm_of(const SaveEvent& event) {
   if (event.arguments == nullptr || event.argument != 0) return std::nullopt;
   const Operator* by = find_operator(event.facts.operation);

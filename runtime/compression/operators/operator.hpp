@@ -99,6 +99,7 @@ struct Operator {
   std::optional<SavePolicy> (*policy)(const SaveEvent& event) = nullptr;
   bool holds_arguments = false;  ///< until it has ended: the following read them
   bool has_channels = false;     ///< takes [N, C, ...], a map of each channel
+  bool reads_pieces = false;     ///< its backward takes its input so (pieces/piecewise.hpp)
   /// Of a norm: over what, with which weights; what it saves of its input once it has ended.
   std::optional<codecs::Norm> (*norm)(const NamedArguments& arguments,
                                       int64_t dimensions) = nullptr;
@@ -177,6 +178,9 @@ bool may_take_bits(const at::Tensor& tensor, const SaveEvent& event);
 
 /// Whether it is [N, C, ...], a map of each channel, as a convolution or a batch norm takes it.
 bool has_channels(const SaveEvent& event);
+
+/// Whether its backward takes what it saves a few rows at a time.
+bool reads_pieces(std::string_view operation);
 
 /// The norm that saves its input, whose arguments are held: of a batch, in training, of a layer or
 /// of groups. None where it is another operation.

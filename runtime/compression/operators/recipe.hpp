@@ -37,6 +37,11 @@ struct Recipe {
   Weight weight = {};
   std::vector<at::Tensor> copies = {};  ///< copies of small ones, which optimisers change,
   std::function<std::vector<at::Tensor>()> beside = nullptr;  ///< and what else comes back, if any
+  /// Whether rows of the argument, which are indices of dimension 0, give those of the result
+  /// alone.
+  bool is_by_rows = false;
+  /// The same where the first one's place matters.
+  std::function<at::Tensor(const at::Tensor& rows, int64_t first)> of_rows = nullptr;
 };
 
 /// Kinds of recomputation:

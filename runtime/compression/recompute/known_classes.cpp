@@ -50,6 +50,7 @@ codecs::Classes dropped(codecs::Classes classes, const at::Tensor& result, const
   classes.count = std::max(classes.count, zero + 1);
   classes.zero = zero;
   const Layout layout(result);
+  classes.are_stored = false;
   classes.of_elements = remade(std::move(classes.of_elements), layout, layout,
                                [mask = mask.tensor, zero](const at::Tensor& each) {
                                  return at::where(mask().ne(0), each, zero);
@@ -61,6 +62,7 @@ codecs::Classes dropped(codecs::Classes classes, const at::Tensor& result, const
 codecs::Classes pooled(codecs::Classes classes, const RecordedCall& call, const Again& places) {
   const at::Tensor from = call.arguments[0].toTensor(), result = call.results[0].toTensor();
   const int64_t plane = call.operation.find("3d") == std::string_view::npos ? -2 : -3;
+  classes.are_stored = false;
   classes.of_elements =
       remade(std::move(classes.of_elements), Layout(from), Layout(result),
              [places = places.tensor, plane](const at::Tensor& each) {

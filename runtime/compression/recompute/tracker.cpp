@@ -14,6 +14,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 
+#include "codecs/common.hpp"
 #include "compression/recompute/changing_run.hpp"
 #include "compression/recompute/constant.hpp"
 #include "compression/recompute/recipes.hpp"
@@ -38,7 +39,7 @@ class RecomputedRun final : public ChangingRun {
         recipe_(std::move(recipe)),
         sizes_(result.sizes().vec()),
         strides_(result.strides().vec()),
-        count_(result.numel()),
+        rows_(result),
         type_(result.scalar_type()) {
     recipe_.from = at::Tensor();
     for (const at::Tensor& constant : recipe_.kept) constants_.push_back(Constant(constant));
@@ -47,13 +48,32 @@ class RecomputedRun final : public ChangingRun {
 
   at::Tensor decoded() const override {
     const std::lock_guard lock(mutex_);
-    if (auto storage = latest_.lock()) {
-      return at::empty({0}, options_).set_(c10::Storage(std::move(storage)), 0, {count_}, {1});
-    }
-    const at::Tensor run = computed();
+    if (at::Tensor run = latest(); run.defined()) return run;
+    check();
+    const at::NoGradGuard no_grad;
+    const at::Tensor run = computed(from_.tensor(), std::nullopt, sizes_);
     options_ = run.options();
     latest_ = run.storage().getWeakStorageImpl();
     return run;
+  }
+
+  bool has_parts() const override {
+    const bool is_by_rows = recipe_.is_by_rows || recipe_.of_rows;
+    return is_by_rows && rows_.are_outermost() && from_.has_rows() && from_.sizes[0] == sizes_[0];
+  }
+
+  at::Tensor decoded(int64_t begin, int64_t end) const override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (const at::Tensor run = latest(); run.defined()) return run.slice(0, begin, end);
+      check();
+    }
+    const auto [first, last] = rows_.holding(begin, end);
+    std::vector<int64_t> sizes = sizes_;
+    sizes[0] = last - first;
+    const at::NoGradGuard no_grad;
+    return computed(from_.rows(first, last), first, sizes)
+        .slice(0, begin - rows_.begin(first), end - rows_.begin(first));
   }
 
   /// As what it is computed from holds them now.
@@ -75,20 +95,33 @@ class RecomputedRun final : public ChangingRun {
   }
 
  private:
-  at::Tensor computed() const {
+  /// With the lock held. Undefined where nobody holds it.
+  at::Tensor latest() const {
+    auto storage = latest_.lock();
+    if (!storage) return {};
+    return at::empty({0}, options_)
+        .set_(c10::Storage(std::move(storage)), 0, {rows_.elements()}, {1});
+  }
+
+  void check() const {
     for (const Constant& constant : constants_) constant.check(recipe_.name);
-    const at::NoGradGuard no_grad;
+  }
+
+  /// Of rows from `first` on, or of all: a flat run. Without the graph.
+  at::Tensor computed(const at::Tensor& from, std::optional<int64_t> first,
+                      at::IntArrayRef sizes) const {
     const c10::impl::ExcludeDispatchKeyGuard guard(c10::autocast_dispatch_keyset);
-    const at::Tensor from = from_.tensor();
-    const at::Tensor again =
-        recipe_.by_weight ? recipe_.by_weight(from, recipe_.weight.tensor()) : recipe_.again(from);
-    const at::Tensor result = again.reshape(sizes_).to(type_);
+    const at::Tensor again = recipe_.by_weight ? recipe_.by_weight(from, recipe_.weight.tensor())
+                             : first && recipe_.of_rows ? recipe_.of_rows(from, *first)
+                                                        : recipe_.again(from);
+    const at::Tensor result = again.reshape(sizes).to(type_);
+    const int64_t count = result.numel();
     if (result.strides() == at::IntArrayRef(strides_) && result.storage_offset() == 0) {
-      return result.as_strided({count_}, {1});
+      return result.as_strided({count}, {1});
     }
-    const at::Tensor laid_out = at::empty_strided(sizes_, strides_, result.options());
+    const at::Tensor laid_out = at::empty_strided(sizes, strides_, result.options());
     laid_out.copy_(result);
-    return laid_out.as_strided({count_}, {1});
+    return laid_out.as_strided({count}, {1});
   }
 
   Shown from_;
@@ -96,7 +129,7 @@ class RecomputedRun final : public ChangingRun {
   Recipe recipe_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> strides_;
-  int64_t count_;
+  codecs::Rows rows_;
   at::ScalarType type_;
   std::vector<Constant> constants_;
   mutable std::mutex mutex_;
@@ -121,6 +154,18 @@ std::string path_of(std::string_view name, const std::string& before) {
 }
 
 }  // namespace
+
+bool Shown::has_rows() const {
+  return codecs::Rows(sizes, strides).are_outermost() && run->has_parts();
+}
+
+at::Tensor Shown::rows(int64_t first, int64_t last) const {
+  const codecs::Rows rows(sizes, strides);
+  std::vector<int64_t> shape = sizes;
+  shape[0] = last - first;
+  const at::Tensor part = run->decoded(offset + rows.begin(first), offset + rows.begin(last));
+  return part.as_strided(shape, strides);
+}
 
 void RecomputeTracker::insert(const at::Tensor& run, Piece piece) {
   Contents contents(run);

@@ -30,6 +30,10 @@ struct Shown {
   int64_t offset = 0;
 
   at::Tensor tensor() const { return run->decoded().as_strided(sizes, strides, offset); }
+
+  /// Whether rows, which are indices of dimension 0, come back at the cost of their share.
+  bool has_rows() const;
+  at::Tensor rows(int64_t first, int64_t last) const;
 };
 
 /// What users say of recomputation.

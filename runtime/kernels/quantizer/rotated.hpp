@@ -32,7 +32,8 @@
 /// clear); decoding knows a code's level by the codes before it in its group.
 ///
 /// A short last group is filled up with its mean. Elements of the sign stream: bit e % 32 of word
-/// (e / 32) % 4 of philox(e / 128), e the element's place in the run; set means minus.
+/// (e / 32) % 4 of philox(e / 128), e the element's place in the run; set means minus. A part of a
+/// run is coded as a run whose signs begin with those of its first element.
 ///
 /// A group with an element that is not finite comes back as NaN. Where squares leave the range of
 /// float (below 1e-15, above 1e15 or so) a group is scaled by a power of two first. Decoded values
@@ -43,6 +44,7 @@
 namespace fewbit::kernels {
 
 inline constexpr int64_t kMostRotated = 1024;
+inline constexpr int64_t kSignsOfDraw = 128;
 inline constexpr int kMostTrellisBits = 4;
 
 struct RotatedFormat {

@@ -18,7 +18,7 @@ struct BlockSigns {
 __device__ inline void draw_signs(const DevicePhilox& random, BlockSigns& signs) {
   const int draw = static_cast<int>(threadIdx.x);
   if (draw >= kWarps * kTile / 128) return;
-  const uint64_t first = uint64_t{blockIdx.x} * (kWarps * kTile / 128);
+  const uint64_t first = random.first + uint64_t{blockIdx.x} * (kWarps * kTile / 128);
   const PhiloxWords words =
       philox(first + static_cast<uint64_t>(draw), random.offset, *random.seed);
   FEWBIT_UNROLL

@@ -65,7 +65,7 @@ inline void philox_block(const PhiloxState& state, int64_t first, uint32_t* word
     PhiloxGroups groups[kWays];
     for (int way = 0; way < kWays; ++way) {
       const auto begin = static_cast<uint64_t>(first + i + way * elements);
-      groups[way] = PhiloxGroups(begin / 4, state.offset);
+      groups[way] = PhiloxGroups(state.first + begin / 4, state.offset);
     }
     uint32_t key0 = static_cast<uint32_t>(state.seed);
     uint32_t key1 = static_cast<uint32_t>(state.seed >> 32);
