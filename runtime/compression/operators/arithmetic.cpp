@@ -105,6 +105,10 @@ std::optional<Recipe> sum(const EndedCall& call) {
                     return at::add(x, addend(), alpha);
                   }};
     recipe.beside = call.beside.addend->held;
+    recipe.has_rows_beside = call.beside.addend->has_rows;
+    recipe.of_rows = [rows = call.beside.addend->rows, alpha](const at::Tensor& x, int64_t first) {
+      return at::add(x, rows(first, first + x.size(0)), alpha);
+    };
     return recipe;
   }
   if (!other.defined()) return std::nullopt;

@@ -15,6 +15,9 @@ namespace fewbit::session {
 struct Again {
   std::function<at::Tensor()> tensor;
   std::function<std::vector<at::Tensor>()> held;  ///< what it is computed from
+  /// Whether its rows do at the cost of their share, which then are [first, last); null: they do not.
+  std::function<bool()> has_rows = nullptr;
+  std::function<at::Tensor(int64_t first, int64_t last)> rows = nullptr;
 };
 
 /// What a call takes with the argument that its result is recomputed from, as far as it is known.
@@ -42,6 +45,7 @@ struct Recipe {
   bool is_by_rows = false;
   /// The same where the first one's place matters.
   std::function<at::Tensor(const at::Tensor& rows, int64_t first)> of_rows = nullptr;
+  std::function<bool()> has_rows_beside = nullptr;  ///< of what else it takes; null: it takes none
 };
 
 /// Kinds of recomputation:

@@ -58,8 +58,9 @@ class RecomputedRun final : public ChangingRun {
   }
 
   bool has_parts() const override {
-    const bool is_by_rows = recipe_.is_by_rows || recipe_.of_rows;
-    return is_by_rows && rows_.are_outermost() && from_.has_rows() && from_.sizes[0] == sizes_[0];
+    if (!recipe_.is_by_rows && !recipe_.of_rows) return false;
+    if (recipe_.has_rows_beside && !recipe_.has_rows_beside()) return false;
+    return rows_.are_outermost() && from_.has_rows() && from_.sizes[0] == sizes_[0];
   }
 
   at::Tensor decoded(int64_t begin, int64_t end) const override {
