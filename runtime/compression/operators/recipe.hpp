@@ -15,7 +15,8 @@ namespace fewbit::session {
 struct Again {
   std::function<at::Tensor()> tensor;
   std::function<std::vector<at::Tensor>()> held;  ///< what it is computed from
-  /// Whether its rows do at the cost of their share, which then are [first, last); null: they do not.
+  /// Whether its rows do at the cost of their share, which then are [first, last); null: they do
+  /// not.
   std::function<bool()> has_rows = nullptr;
   std::function<at::Tensor(int64_t first, int64_t last)> rows = nullptr;
 };
