@@ -144,29 +144,33 @@ TEST_F(Pieces, OfNorms) {
           at::native_batch_norm(given, w, std::nullopt, {}, {}, true, 0.1, 1e-5);
       for (const auto& mask : {all, input_alone, weights_alone}) {
         if (!has_weight && mask != input_alone) continue;
-        expect_same(at::randn_like(given), given,
-                    [&](const at::Tensor& dy, const at::Tensor& from) {
-                      return at::native_batch_norm_backward(dy, from, w, {}, {}, mean, factor, true,
-                                                            1e-5, mask);
-                    });
+        expect_same(
+            at::randn_like(given), given,
+            [&, mean = mean, factor = factor](const at::Tensor& dy, const at::Tensor& from) {
+              return at::native_batch_norm_backward(dy, from, w, {}, {}, mean, factor, true, 1e-5,
+                                                    mask);
+            });
       }
     }
   }
   const at::Tensor layer_weight = at::randn({5, 4}, at::kDouble);
   const auto [y, mean, factor] = at::native_layer_norm(x, {5, 4}, layer_weight, layer_weight, 1e-5);
   for (const auto& mask : {all, input_alone, weights_alone}) {
-    expect_same(at::randn_like(x), x, [&](const at::Tensor& dy, const at::Tensor& from) {
-      return at::native_layer_norm_backward(dy, from, {5, 4}, mean, factor, layer_weight,
-                                            layer_weight, mask);
-    });
+    expect_same(at::randn_like(x), x,
+                [&, mean = mean, factor = factor](const at::Tensor& dy, const at::Tensor& from) {
+                  return at::native_layer_norm_backward(dy, from, {5, 4}, mean, factor,
+                                                        layer_weight, layer_weight, mask);
+                });
   }
   const auto [g, group_mean, group_factor] =
       at::native_group_norm(x, weight, bias, 7, 6, 20, 3, 1e-5);
   for (const auto& mask : {all, input_alone, weights_alone}) {
-    expect_same(at::randn_like(x), x, [&](const at::Tensor& dy, const at::Tensor& from) {
-      return at::native_group_norm_backward(dy, from, group_mean, group_factor, weight,
-                                            from.size(0), 6, 20, 3, mask);
-    });
+    expect_same(at::randn_like(x), x,
+                [&, group_mean = group_mean, group_factor = group_factor](const at::Tensor& dy,
+                                                                          const at::Tensor& from) {
+                  return at::native_group_norm_backward(dy, from, group_mean, group_factor, weight,
+                                                        from.size(0), 6, 20, 3, mask);
+                });
   }
 }
 
