@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
       {"activation", bench::activation_study::command},
       {"calibration", bench::calibration_study::command},
       {"codec_errors", bench::codec_errors_study::command},
+      {"fits", bench::fits_study::command},
       {"gradient_errors", bench::gradient_errors_study::command},
       {"memory", bench::memory_study::command},
       {"steps", bench::steps_study::command},

@@ -21,6 +21,9 @@ Study command(CLI::App& app);
 namespace codec_errors_study {
 Study command(CLI::App& app);
 }
+namespace fits_study {
+Study command(CLI::App& app);
+}
 namespace gradient_errors_study {
 Study command(CLI::App& app);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
 #include "pieces/piecewise.hpp"
@@ -11,6 +12,8 @@
 namespace fewbit::session {
 
 namespace {
+
+constexpr int64_t kLeastOfThread = int64_t{1} << 19;
 
 class ShownRows final : public RowSource {
  public:
@@ -43,8 +46,10 @@ Coded::Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view,
 
 int64_t Coded::rows_at_once() const {
   if (!largest_ || 2 * bytes_ < largest_->bytes.load() || !shown_.has_rows()) return 0;
-  const int64_t most = device_.is_cpu() ? 8 : 4,
-                least_bytes = int64_t{1} << (device_.is_cpu() ? 19 : 25);
+  // Of a smaller piece threads would wait for one another more than they compute.
+  const bool is_on_cpu = device_.is_cpu();
+  const int64_t most = is_on_cpu ? 8 : 4;
+  const int64_t least_bytes = is_on_cpu ? kLeastOfThread * at::get_num_threads() : int64_t{1} << 25;
   const int64_t rows = shown_.sizes[0], pieces = std::min({most, bytes_ / least_bytes, rows});
   return pieces < 2 ? 0 : (rows + pieces - 1) / pieces;
 }

@@ -17,8 +17,8 @@ struct LargestCoded {
 };
 
 /// A part of a run, in the saved tensor's layout. What is at least half as large as the largest,
-/// and so may be there when memory is fullest, backward reads in pieces: at most 8 of 512 KiB or
-/// more on a CPU, 4 of 32 MiB or more elsewhere, where each takes launches.
+/// and so may be there when memory is fullest, backward reads in pieces: at most 8 of 512 KiB a
+/// thread on a CPU, 4 of 32 MiB or more elsewhere, where each takes launches.
 class Coded final : public ChangingTensor {
  public:
   /// view: what the tensor shows, with dimensions of size 1 where it is expanded. largest: null

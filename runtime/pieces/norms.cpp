@@ -77,12 +77,6 @@ at::Tensor by_channel(const at::Tensor& numbers, int64_t dimensions) {
   return numbers.view(sizes);
 }
 
-/// x * scale + shift for every channel, in one pass.
-at::Tensor scaled(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift) {
-  return std::get<0>(at::native_batch_norm(x, scale, shift, at::zeros_like(scale),
-                                           at::ones_like(scale), false, 0.0, 0.0));
-}
-
 /// dx = f w (dy - mean(dy) - f (x - m) mean(dy f (x - m))): a dy + b x + c.
 void put_gradient(const Pass& pass, const BatchStatistics& of, const at::Tensor& weight,
                   const at::Tensor& sum_of_products, const at::Tensor& sum) {
@@ -93,10 +87,13 @@ void put_gradient(const Pass& pass, const BatchStatistics& of, const at::Tensor&
   const at::Tensor b = a * of.factor * sum_of_products / -count;
   const at::Tensor c = a * sum / -count - b * of.mean;
   const at::Tensor factor = by_channel(a, x.dim());
+  // A batch norm in evaluation computes b x + c for every channel in one pass.
+  const at::Tensor zeros = at::zeros_like(b), ones = at::ones_like(b);
   pass.pieces.each(0, [&](int64_t first, int64_t last, const at::Tensor& rows) {
+    const at::Tensor linear = std::get<0>(
+        at::native_batch_norm(rows.to(type), b, c, zeros, ones, /*training=*/false, 0.0, 0.0));
     at::Tensor to = pass.rows_of_input(first, last);
-    at::addcmul_out(to, scaled(rows.to(type), b, c), pass.gradient.slice(0, first, last).to(type),
-                    factor);
+    at::addcmul_out(to, linear, pass.gradient.slice(0, first, last).to(type), factor);
   });
 }
 
