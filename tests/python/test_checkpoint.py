@@ -50,6 +50,20 @@ def test_a_checkpoint_raises_what_its_function_raises():
         fewbit.checkpoint(lambda _: (_ for _ in ()).throw(Unusual()), x)
 
 
+def test_reentrant_checkpoints_have_their_inputs_coded_where_a_rule_says_so():
+    model, x = mlp(), torch.randn(256, 64, requires_grad=True)
+    exact = gradient_of(model, model(x * 1.0).sum())
+    for rules, coded in ({}, False), ({"CheckpointFunction": 8}, True):
+        compressor = fewbit.Compressor(model, bits=2, rules=rules)
+        for _ in range(2):
+            with compressor:
+                loss = torch_checkpoint(model, x * 1.0, use_reentrant=True).sum()
+            gradient = gradient_of(model, loss)
+        sites = [s for s in compressor.sites() if s.operation == "CheckpointFunction"]
+        assert [s.bytes_after < s.bytes_before / 3 for s in sites] == [True] * coded
+    assert relative(gradient, exact) < 0.02
+
+
 def test_torchs_checkpoints_have_their_inputs_coded():
     model, x = mlp(), torch.randn(256, 64, requires_grad=True)
     exact = gradient_of(model, model(x * 1.0).square().mean())
