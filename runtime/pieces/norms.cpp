@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <ATen/TensorOperators.h>
@@ -82,7 +83,7 @@ void put_gradient(const Pass& pass, const BatchStatistics& of, const at::Tensor&
                   const at::Tensor& sum_of_products, const at::Tensor& sum) {
   const at::Tensor& x = pass.of_input;
   const auto type = of.factor.scalar_type();
-  const double count = static_cast<double>(x.numel() / x.size(1));
+  const double count = static_cast<double>(x.numel()) / static_cast<double>(x.size(1));
   const at::Tensor a = weight.defined() ? of.factor * weight.to(type) : of.factor;
   const at::Tensor b = a * of.factor * sum_of_products / -count;
   const at::Tensor c = a * sum / -count - b * of.mean;
@@ -192,15 +193,15 @@ Gradients native_group_norm_backward(const at::Tensor& gradient, const at::Tenso
                                      c10::SymInt channels, c10::SymInt plane, int64_t groups,
                                      Mask mask) {
   const auto of = [&](const at::Tensor& dy, const at::Tensor& x, const at::Tensor& m,
-                      const at::Tensor& f, const c10::SymInt& count) {
-    return at::native_group_norm_backward_symint(dy, x, m, f, whole_of(weight), count, channels,
-                                                 plane, groups, mask);
+                      const at::Tensor& f, c10::SymInt count) {
+    return at::native_group_norm_backward_symint(dy, x, m, f, whole_of(weight), std::move(count),
+                                                 channels, plane, groups, mask);
   };
   const bool is_by_rows = has_rows(mean, input) && has_rows(factor, input);
   const auto pass =
       is_by_rows ? pass_of(input, gradient, mask[0], {mean, factor, given(weight)}) : std::nullopt;
   if (!pass) {
-    return of(whole(gradient), whole(input), whole(mean), whole(factor), samples);
+    return of(whole(gradient), whole(input), whole(mean), whole(factor), std::move(samples));
   }
   return by_rows(*pass, type_of(weight, input),
                  [&](const at::Tensor& dy, const at::Tensor& x, int64_t first, int64_t last) {

@@ -107,7 +107,8 @@ c10::IValue with_wholes(const c10::IValue& value) {
   }
   if (value.isOptionalTensorList()) {
     c10::List<std::optional<at::Tensor>> result;
-    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorList()) {
+    for (const auto& element : value.toOptionalTensorList()) {
+      const std::optional<at::Tensor> tensor = element;
       result.push_back(tensor ? std::optional(whole(*tensor)) : std::nullopt);
     }
     return result;

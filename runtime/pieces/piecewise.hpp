@@ -51,7 +51,7 @@ class Piecewise final : public c10::TensorImpl {
   template <class Visit>
   void each(int64_t least, const Visit& visit) const {
     const int64_t count = row_count();
-    const auto row_bytes = static_cast<int64_t>(numel() / count * static_cast<int64_t>(itemsize()));
+    const int64_t row_bytes = numel() / count * static_cast<int64_t>(itemsize());
     const int64_t step = std::max(at_once_, (least + row_bytes - 1) / row_bytes);
     for (int64_t first = 0; first < count; first += step) {
       const int64_t last = std::min(first + step, count);
