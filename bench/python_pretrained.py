@@ -312,7 +312,7 @@ def page(results: dict[str, dict], steps: int) -> str:
         "batches and head. Accuracy and loss: the mean of the seeds, for the variants their mean "
         "paired difference to exact with its standard error. Saved: by autograd in one forward. "
         "Peak: of one step at torch's allocator, gradients included, parameters and optimiser's "
-        "state not. Step time: over exact, without optimizer, one thread of a CPU. "
+        "state not. Step time: over exact, without optimizer, one thread of a CPU with AVX2. "
         f"{', '.join(sorted({run['device'] for run in runs}))}; "
         f"{', '.join(sorted({run['versions'] for run in runs}))}.\n"
     )

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
 #include <c10/core/CPUAllocator.h>
 #include <sys/wait.h>
