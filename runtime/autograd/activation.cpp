@@ -54,8 +54,9 @@ class FewBitActivation : public torch::autograd::Function<FewBitActivation> {
     }
     const std::vector<double> levels = data.at("levels").toDoubleVector();
     const bool is_ours = laid.is_same(dy) ? has_one_owner : ops::has_one_owner(laid);
-    return is_ours && !at::GradMode::is_enabled() ? ops::activation_backward_(laid, kept, levels)
-                                                  : ops::activation_backward(laid, kept, levels);
+    if (!is_ours || at::GradMode::is_enabled()) return ops::activation_backward(laid, kept, levels);
+    ops::activation_backward_(laid, kept, levels);
+    return laid;
   }
 };
 

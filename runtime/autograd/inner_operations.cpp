@@ -59,7 +59,7 @@ at::Tensor backward(const at::Tensor& dy, const at::Tensor& codes, ops::Numbers 
   return dx;
 }
 
-at::Tensor& backward_in_place(at::Tensor& dy, const at::Tensor& codes, ops::Numbers levels) {
+void backward_in_place(const at::Tensor& dy, const at::Tensor& codes, ops::Numbers levels) {
   check_once(dy);
   TORCH_CHECK(
       !dy.requires_grad(),
@@ -67,7 +67,6 @@ at::Tensor& backward_in_place(at::Tensor& dy, const at::Tensor& codes, ops::Numb
       "and once");
   const at::AutoDispatchBelowADInplaceOrView guard;
   ops::activation_backward_(dy, codes, levels);
-  return dy;
 }
 
 at::Tensor project_rows(const at::Tensor& x, c10::SymInt rows, c10::string_view projection,

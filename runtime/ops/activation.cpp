@@ -22,7 +22,7 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str());
   m.def("activation_value(Tensor x, str function, float[] parameters) -> Tensor");
   m.def("activation_backward(Tensor dy, Tensor codes, float[] levels) -> Tensor");
-  m.def("activation_backward_(Tensor(a!) dy, Tensor codes, float[] levels) -> Tensor(a!)");
+  m.def("activation_backward_(Tensor(a!) dy, Tensor codes, float[] levels) -> ()");
 }
 
 namespace fewbit::ops {
@@ -92,9 +92,8 @@ at::Tensor backward_shapes(const at::Tensor& dy, const at::Tensor& codes, Number
   return like(dy);
 }
 
-at::Tensor& backward_in_place_shapes(at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
+void backward_in_place_shapes(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
   check_backward(at::kMeta, dy, codes, levels);
-  return dy;
 }
 
 }  // namespace
@@ -155,10 +154,10 @@ at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes, Nu
   return operation.call(dy, codes, levels);
 }
 
-at::Tensor activation_backward_(at::Tensor dy, const at::Tensor& codes, Numbers levels) {
+void activation_backward_(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
   static const auto operation =
-      find<at::Tensor&(at::Tensor&, const at::Tensor&, Numbers)>("fewbit::activation_backward_");
-  return operation.call(dy, codes, levels);
+      find<void(const at::Tensor&, const at::Tensor&, Numbers)>("fewbit::activation_backward_");
+  operation.call(dy, codes, levels);
 }
 
 bool runs_on(at::DeviceType device) {

@@ -20,7 +20,7 @@
 ///   activation_forward(as activation) -> (Tensor y, Tensor codes)
 ///   activation_value(Tensor x, str function, float[] parameters) -> Tensor
 ///   activation_backward(Tensor dy, Tensor codes, float[] levels) -> Tensor
-///   activation_backward_(Tensor(a!) dy, Tensor codes, float[] levels) -> Tensor(a!)
+///   activation_backward_(Tensor(a!) dy, Tensor codes, float[] levels) -> ()
 ///
 /// x: float, bfloat16, half or double of any shape and strides; y has its type and shape, and is
 /// laid out as torch lays out its own: dense, dimensions in the order of x's strides. The stream of
@@ -56,7 +56,7 @@ at::Tensor activation_value(const at::Tensor& x, c10::string_view function, Numb
 
 at::Tensor activation_backward(const at::Tensor& dy, const at::Tensor& codes, Numbers levels);
 /// Into dy's memory, which is dense.
-at::Tensor activation_backward_(at::Tensor dy, const at::Tensor& codes, Numbers levels);
+void activation_backward_(const at::Tensor& dy, const at::Tensor& codes, Numbers levels);
 
 /// A table as the operations take it for x of a type. Points into the table.
 ActivationArguments arguments_of(const Table& table, at::ScalarType type,

@@ -74,7 +74,7 @@ struct Operations {
     return dx;
   }
 
-  static at::Tensor& backward_in_place(at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
+  static void backward_in_place(const at::Tensor& dy, const at::Tensor& codes, Numbers levels) {
     const kernels::ElementType type = check_backward(Device::kType, dy, codes, levels);
     TORCH_CHECK_VALUE(dy.is_non_overlapping_and_dense(), kActivationBackward, "_: dy has strides ",
                       dy.strides(), " for sizes ", dy.sizes(), ", accepted: dense ones");
@@ -82,7 +82,6 @@ struct Operations {
     const c10::DeviceGuard guard(dy.device());
     Device::backward(kActivationBackward, steps.view(), elements_of(type, dy, dy),
                      codes.const_data_ptr<uint8_t>());
-    return dy;
   }
 
  private:
