@@ -1,6 +1,8 @@
 #include "compression/consumers.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,9 +80,54 @@ void Consumers::follow(const std::string& operation, const at::Tensor& saved, co
 
 void Consumers::follow_input(const std::string& operation, const at::Tensor& input, const void* run,
                              int64_t frame, Decide decide) {
+  if (follow_on(operation, input, run, decide)) return;
   Followed followed{operation, memory_of(input), run, Factor::input, std::move(decide)};
   followed.frame = frame;
   follow_ended(std::move(followed), input);
+}
+
+bool Consumers::follow_on(const std::string& operation, const at::Tensor& input, const void* run,
+                          const Decide& decide) {
+  const auto latest = std::find_if(unsaved_.rbegin(), unsaved_.rend(), [&](const auto& unsaved) {
+    return unsaved->operation == operation && unsaved->input.address() == address_of(input);
+  });
+  if (latest == unsaved_.rend()) return false;
+  const std::shared_ptr<Unsaved> unsaved = *latest;
+  unsaved_.erase(std::next(latest).base());
+  const auto followed = std::ranges::find(followed_, unsaved.get(), &Followed::run);
+  if (followed == followed_.end()) {
+    decide(unsaved->decision.value());
+  } else if (followed->is_of_layer) {
+    const Decision decision{.mean = followed->mean, .channels = followed->channels};
+    followed_.erase(followed);
+    decide(decision);
+  } else {
+    followed->run = run;
+    followed->decide = decide;
+  }
+  return true;
+}
+
+void Consumers::start_function(const RecordedCall& call) {
+  for (const c10::IValue& argument : call.arguments) {
+    if (!is_number(argument)) continue;
+    const at::Tensor& input = argument.toTensor();
+    const auto unsaved = std::make_shared<Unsaved>(
+        Unsaved{&call.arguments, std::string(call.operation), memory_of(input)});
+    unsaved_.push_back(unsaved);
+    Followed followed{unsaved->operation, memory_of(input), unsaved.get(), Factor::input,
+                      [unsaved](const Decision& decision) { unsaved->decision = decision; }};
+    followed.frame = kFrameWithoutEnd;
+    follow_ended(std::move(followed), input);
+  }
+}
+
+void Consumers::end_function(const RecordedCall& call) {
+  std::erase_if(unsaved_, [&](const auto& unsaved) {
+    if (unsaved->call != &call.arguments) return false;
+    std::erase_if(followed_, [&](const Followed& one) { return one.run == unsaved.get(); });
+    return true;
+  });
 }
 
 void Consumers::follow_result(const std::string& operation, const at::Tensor& saved,

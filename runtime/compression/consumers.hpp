@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,10 @@ class Consumers {
   /// exact where the function chooses by anything that it makes of numbers.
   void follow_input(const std::string& operation, const at::Tensor& input, const void* run,
                     int64_t frame, Decide decide);
+  /// Of a function that saves its inputs once it has run: what takes them is noted from here until
+  /// follow_input of the same operation, or until it ends.
+  void start_function(const RecordedCall& call);
+  void end_function(const RecordedCall& call);
   /// The same of an operation in place that has ended: saved is what stands for its codes then.
   void follow_result(const std::string& operation, const at::Tensor& saved,
                      const at::Tensor& result, const void* run, Factor factor, Decide decide);
@@ -78,6 +83,16 @@ class Consumers {
     at::Tensor mean = {};               ///< that took the first of them
     int64_t channels = 0;               ///< of a norm that took what came of it
   };
+  /// An input of a function that has not saved it yet.
+  struct Unsaved {
+    const void* call;  ///< whose arguments these are
+    std::string operation;
+    Memory input;
+    std::optional<Decision> decision = {};
+  };
+  /// Whether it was followed before, whose decision holds or is still to come.
+  bool follow_on(const std::string& operation, const at::Tensor& input, const void* run,
+                 const Decide& decide);
   /// Of all of a followed operation's results that it takes.
   static std::optional<Consumer> consumer(const RecordedCall& call, const Followed& followed);
   static void add_result(const at::Tensor& tensor, std::vector<Result>& results);
@@ -95,6 +110,7 @@ class Consumers {
   void leave(size_t most);
 
   std::vector<Followed> followed_;
+  std::vector<std::shared_ptr<Unsaved>> unsaved_;  ///< the latest last
 };
 
 }  // namespace fewbit::session

@@ -48,21 +48,22 @@ void CompressionUser::follow_end(const RecordedCall& call) {
   waiting_->strides = call.results[0].toTensor().strides().vec();
 }
 
-bool CompressionUser::concerns(std::string_view operation) const {
+const CompressionUser::Concern& CompressionUser::concern_of(std::string_view operation) const {
   const auto place = reinterpret_cast<std::uintptr_t>(operation.data());
   Concern& concern = concerns_[(place / 16) % concerns_.size()];  // names are that far apart
-  if (concern.place == operation.data() && concern.operation == operation) return concern.is_so;
+  if (concern.place == operation.data() && concern.operation == operation) return concern;
   const bool is_so =
       may_be_recomputed(operation) || KnownClasses::follows(operation) ||
       ParameterCasts::follows(operation) || needs_arguments(operation) ||
       (compression_->coder().follows_gradients() && Sensitivities::follows(operation));
-  concern = {operation.data(), std::string(operation), is_so};
-  return is_so;
+  concern = {operation.data(), std::string(operation), is_so, saves_late(operation)};
+  return concern;
 }
 
 void CompressionUser::start_call(const RecordedCall& call) {
   if (waiting_ && waiting_->has_ended) follow_start(call);
   if (!consumers_.is_empty()) consumers_.start_call(call);
+  if (concern_of(call.operation).saves_late) consumers_.start_function(call);
   if (concerns(call.operation) && !ParameterCasts::follows(call.operation)) {
     tracker_.start_call(call);
   }
@@ -79,6 +80,7 @@ void CompressionUser::note_cast(const RecordedCall& call) {
 void CompressionUser::end_call(const RecordedCall& call) {
   if (waiting_) follow_end(call);
   if (!consumers_.is_empty()) consumers_.end_call(call);
+  if (concern_of(call.operation).saves_late) consumers_.end_function(call);
   if (of_result_ && call.operation == of_result_->operation) follow_result(call);
   if (!concerns(call.operation)) return;
   if (ParameterCasts::follows(call.operation)) return note_cast(call);

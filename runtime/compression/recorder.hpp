@@ -101,8 +101,16 @@ class CompressionUser final : public SavedTensorUser {
     RunPointer codes;
     bool keeps_signs = false;
   };
-  /// Whether calls of the operation are followed whatever waits.
-  bool concerns(std::string_view operation) const;
+  /// What concerns this of calls of an operation, which every call asks: by where its name lies, as
+  /// it does for good in libtorch's schemas.
+  struct Concern {
+    const char* place = nullptr;
+    std::string operation = {};
+    bool is_so = false;  ///< they are followed whatever waits
+    bool saves_late = false;
+  };
+  const Concern& concern_of(std::string_view operation) const;
+  bool concerns(std::string_view operation) const { return concern_of(operation).is_so; }
   void note_cast(const RecordedCall& call);
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
   EncodedRun encode(const at::Tensor& run, const Saved& saved, const Subject& subject);
@@ -219,13 +227,6 @@ class CompressionUser final : public SavedTensorUser {
 
   std::shared_ptr<Compression> compression_;
   Compression::Forward forward_;
-  /// What concerns() has said, which every call asks: by where its operation's name lies, as it
-  /// does for good in libtorch's schemas.
-  struct Concern {
-    const char* place = nullptr;
-    std::string operation = {};
-    bool is_so = false;
-  };
   mutable std::array<Concern, 256> concerns_;
   RecomputeTracker tracker_;
   std::shared_ptr<LargestCoded> largest_ = std::make_shared<LargestCoded>();

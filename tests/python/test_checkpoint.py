@@ -50,33 +50,47 @@ def test_a_checkpoint_raises_what_its_function_raises():
         fewbit.checkpoint(lambda _: (_ for _ in ()).throw(Unusual()), x)
 
 
-def test_reentrant_checkpoints_have_their_inputs_coded_where_a_rule_says_so():
-    model, x = mlp(), torch.randn(256, 64, requires_grad=True)
-    exact = gradient_of(model, model(x * 1.0).sum())
-    for rules, coded in ({}, False), ({"CheckpointFunction": 8}, True):
-        compressor = fewbit.Compressor(model, bits=2, rules=rules)
-        for _ in range(2):
-            with compressor:
-                loss = torch_checkpoint(model, x * 1.0, use_reentrant=True).sum()
-            gradient = gradient_of(model, loss)
-        sites = [s for s in compressor.sites() if s.operation == "CheckpointFunction"]
-        assert [s.bytes_after < s.bytes_before / 3 for s in sites] == [True] * coded
-    assert relative(gradient, exact) < 0.02
+OPERATIONS = {True: "CheckpointFunction", False: "_NoopSaveInputs"}  # by use_reentrant
 
 
-def test_torchs_checkpoints_have_their_inputs_coded():
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_torchs_checkpoints_have_their_inputs_coded(use_reentrant):
     model, x = mlp(), torch.randn(256, 64, requires_grad=True)
     exact = gradient_of(model, model(x * 1.0).square().mean())
     compressor = fewbit.Compressor(model, bits=8)
     for _ in range(2):
         with compressor:
-            loss = torch_checkpoint(model, x * 1.0, use_reentrant=False).square().mean()
+            y = torch_checkpoint(model, x * 1.0, use_reentrant=use_reentrant)
+            loss = y.square().mean()
         gradient = gradient_of(model, loss)
     assert relative(gradient, exact) < 0.02
-    (site,) = [site for site in compressor.sites() if site.operation == "_NoopSaveInputs"]
+    (site,) = [s for s in compressor.sites() if s.operation == OPERATIONS[use_reentrant]]
     assert (
         site.stored.storage == fewbit.Storage.coded and site.bytes_after < 0.3 * site.bytes_before
     )
+
+
+def test_reentrant_checkpoints_nest_and_outlive_what_their_function_raises():
+    model, x = mlp(), torch.randn(256, 64, requires_grad=True)
+    exact = gradient_of(model, model(x * 1.0).square().mean())
+
+    def within(h):
+        return torch_checkpoint(model, h, use_reentrant=True)
+
+    def raises(h):
+        within(h)
+        raise KeyError("before it saved anything")
+
+    compressor = fewbit.Compressor(model, bits=8)
+    for _ in range(2):
+        with compressor:
+            h = x * 1.0
+            with pytest.raises(KeyError):
+                torch_checkpoint(raises, h, use_reentrant=True)
+            loss = torch_checkpoint(within, h, use_reentrant=True).square().mean()
+        assert relative(gradient_of(model, loss), exact) < 0.02
+    (site,) = [s for s in compressor.sites() if s.operation == OPERATIONS[True]]
+    assert site.stored.storage == fewbit.Storage.coded and site.count == 2
 
 
 def divides(h):

@@ -7,11 +7,15 @@ namespace {
 
 constexpr SavePolicy kInput = {StorageKind::rotated, 4.0, false, Factor::input};
 
-// Ours, and torch's in Python with use_reentrant=False. With True its input is saved once the
-// function has run: too late to see what it is used for.
+// Ours, and torch's in Python with use_reentrant=False and True.
 const OperatorFamily kCheckpoints = {
     {.name = "checkpoint", .library = "fewbit", .saves = {{kAny, kInput}}, .holds_arguments = true},
-    {.name = "_NoopSaveInputs", .library = "", .saves = {{kAny, kInput}}, .holds_arguments = true}};
+    {.name = "_NoopSaveInputs", .library = "", .saves = {{kAny, kInput}}, .holds_arguments = true},
+    {.name = "CheckpointFunction",
+     .library = "",
+     .saves = {{kAny, kInput}},
+     .holds_arguments = true,
+     .saves_late = true}};
 
 }  // namespace
 

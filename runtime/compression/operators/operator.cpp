@@ -147,6 +147,11 @@ bool needs_arguments(std::string_view operation) {
   return is_in_place(operation) && is_activation(operation);
 }
 
+bool saves_late(std::string_view operation) {
+  const Operator* by = find_operator(operation);
+  return by != nullptr && by->saves_late;
+}
+
 bool has_channels(const SaveEvent& event) {
   const size_t dimensions = event.facts.shape.size();
   if (dimensions < 3 || dimensions > 5) return false;

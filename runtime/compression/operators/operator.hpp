@@ -98,6 +98,7 @@ struct Operator {
   /// By its arguments. None: by `saves`.
   std::optional<SavePolicy> (*policy)(const SaveEvent& event) = nullptr;
   bool holds_arguments = false;  ///< until it has ended: the following read them
+  bool saves_late = false;       ///< its inputs, once the function that takes them has run
   bool has_channels = false;     ///< takes [N, C, ...], a map of each channel
   bool reads_pieces = false;     ///< its backward takes its input so (pieces/piecewise.hpp)
   /// Of a norm: over what, with which weights; what it saves of its input once it has ended.
@@ -198,6 +199,8 @@ codecs::CodecPointer codec_of_integers(const SaveEvent& event);
 
 /// Whether arguments of such calls are to be held until they have ended.
 bool needs_arguments(std::string_view operation);
+/// Whether it saves its inputs once the function that takes them has run.
+bool saves_late(std::string_view operation);
 
 /// The mask of which fewbit::attention saves a copy.
 at::Tensor mask_of_attention(const SaveEvent& event);
