@@ -1,13 +1,19 @@
 #include "ops/activation.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
 #include <vector>
 
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include "autograd/once_differentiable.hpp"
 #include "ops/exact_gradient.hpp"
 #include "ops/layout.hpp"
+#include "ops/table_arguments.hpp"
 
 namespace fewbit::autograd {
 
@@ -64,23 +70,51 @@ at::Tensor value_only(const at::Tensor& x, const ops::ActivationArguments& argum
   return ops::activation_value(x, arguments.function, arguments.parameters);
 }
 
+bool has_codes_in_parts(const at::Tensor& x, const ops::ActivationArguments& arguments) {
+  return x.is_non_overlapping_and_dense() && !arguments.table.is_unbiased();  // a part draws anew
+}
+
+/// What is computed beside them takes the memory of a part.
+at::Tensor codes_alone(const at::Tensor& x, const ops::ActivationArguments& arguments) {
+  const int64_t at_once =
+      x.is_cpu() ? (int64_t{1} << 16) * at::get_num_threads() : int64_t{1} << 23;
+  const int bits = ops::bits_of(arguments.table.levels.size());
+  const at::Tensor run = x.as_strided({x.numel()}, {1});
+  at::Tensor codes = at::empty({ops::code_bytes(x.numel(), bits)}, x.options().dtype(at::kByte));
+  for (int64_t first = 0; first < x.numel(); first += at_once) {
+    const at::Tensor part = run.narrow(0, first, std::min(at_once, x.numel() - first));
+    const at::Tensor of_part = std::get<1>(ops::activation_forward(part, arguments));
+    codes.narrow(0, first * bits / 8, of_part.numel()).copy_(of_part);
+  }
+  return codes;
+}
+
 at::Tensor activation(const at::Tensor& x, const ops::ActivationArguments& arguments) {
   refuse_forward_mode(kActivation, x);
   if (!needs_gradient(x)) {
     const at::AutoDispatchBelowADInplaceOrView guard;
     return value_only(x, arguments);
   }
-  return recorded<FewBitActivation>(x, [&](AutogradContext& context) {
-    auto [y, codes] = ops::activation_forward(x, arguments);
-    context.save_for_backward({codes});
+  const auto note = [&](AutogradContext& context, const at::Tensor& y) {
     context.saved_data["levels"] = arguments.table.levels.vec();
     context.saved_data["strides"] = y.sym_strides();
     if (ops::exact_gradient_of(arguments.function, arguments.parameters)) {
       context.saved_data["function"] = std::string(arguments.function);
       context.saved_data["parameters"] = arguments.parameters.vec();
-      context.saved_data["in_place"] = arguments.in_place;
+      context.saved_data["in_place"] = arguments.run.in_place;
     }
     return y;
+  };
+  if (arguments.run.codes_first && has_codes_in_parts(x, arguments)) {
+    return recorded<FewBitActivation>(
+        x,
+        [&](AutogradContext& context) { context.save_for_backward({codes_alone(x, arguments)}); },
+        [&](AutogradContext& context) { return note(context, value_only(x, arguments)); });
+  }
+  return recorded<FewBitActivation>(x, [&](AutogradContext& context) {
+    auto [y, codes] = ops::activation_forward(x, arguments);
+    context.save_for_backward({codes});
+    return note(context, y);
   });
 }
 

@@ -32,21 +32,50 @@ void refuse_double_backward(const at::Tensor& result, const at::Tensor& gradient
 /// torch::autograd::Function::apply does for one input and one output, but also inside the
 /// transforms of functorch, which apply refuses for every function in C++: `forward` calls nothing
 /// but operations.
+template <class Function>
+class Recording {
+ public:
+  explicit Recording(const at::Tensor& x) : node_(new Node(), torch::autograd::deleteNode) {
+    node_->set_ctx_grad_fn(node_);
+    node_->set_next_edges(torch::autograd::collect_next_edges(x));
+    node_->is_variable_input_ = {true};
+    node_->input_info_.emplace_back(x);
+  }
+
+  template <class Forward>
+  auto below(const Forward& forward) const {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    return forward(node_->ctx_);
+  }
+  void give(const at::Tensor& y) const {
+    torch::autograd::set_history(y, node_);
+    node_->output_info_.emplace_back(y);
+  }
+  /// Hands over to autograd what `forward` had saved. Once.
+  void save() const { node_->save_variables_to_ctx(); }
+
+ private:
+  using Node = torch::autograd::CppNode<Function>;
+  std::shared_ptr<Node> node_;
+};
+
 template <class Function, class Forward>
 at::Tensor recorded(const at::Tensor& x, const Forward& forward) {
-  using Node = torch::autograd::CppNode<Function>;
-  const std::shared_ptr<Node> node(new Node(), torch::autograd::deleteNode);
-  node->set_ctx_grad_fn(node);
-  node->set_next_edges(torch::autograd::collect_next_edges(x));
-  node->is_variable_input_ = {true};
-  node->input_info_.emplace_back(x);
-  const at::Tensor y = [&] {
-    const at::AutoDispatchBelowADInplaceOrView guard;
-    return forward(node->ctx_);
-  }();
-  torch::autograd::set_history(y, node);
-  node->output_info_.emplace_back(y);
-  node->save_variables_to_ctx();
+  const Recording<Function> recording(x);
+  const at::Tensor y = recording.below(forward);
+  recording.give(y);
+  recording.save();
+  return y;
+}
+
+/// The same where `save` has all saved that is, before `forward` runs.
+template <class Function, class Save, class Forward>
+at::Tensor recorded(const at::Tensor& x, const Save& save, const Forward& forward) {
+  const Recording<Function> recording(x);
+  recording.below(save);
+  recording.save();
+  const at::Tensor y = recording.below(forward);
+  recording.give(y);
   return y;
 }
 

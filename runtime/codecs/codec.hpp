@@ -168,6 +168,10 @@ struct Statistics {
   bool is_kept_anyway = true;  ///< else whoever codes by them stores them
 };
 
+/// Of rows [first, last), indices of dimension 0, of an x of so many dimensions.
+Statistics statistics_of_rows(const Statistics& statistics, int64_t dimensions, int64_t first,
+                              int64_t last);
+
 /// mean: undefined where it counts as 0. Who uses them takes a factor of 0 as 1e-30, one that is
 /// below 0 or not finite as 1.
 Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64_t groups = 0);

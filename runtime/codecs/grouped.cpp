@@ -25,6 +25,7 @@
 #include "codecs/extremes.hpp"
 #include "ops/group.hpp"
 #include "ops/group_samples.hpp"
+#include "ops/rotated.hpp"
 
 namespace fewbit::codecs {
 
@@ -51,6 +52,16 @@ class GroupedRun final : public Encoded {
   at::Tensor decoded() const override {
     return ops::group_decode(parts_[0], parts_[1], count_, format_.bits, format_.group,
                              format_.rounding, dtype_);
+  }
+
+  bool has_parts() const override { return true; }
+
+  at::Tensor decoded(int64_t begin, int64_t end) const override {
+    const ops::Part part(begin, end, count_);
+    return ops::group_decode(part.of_codes(parts_[0], format_.bits, count_),
+                             part.of_constants(parts_[1], format_.group), part.count(),
+                             format_.bits, format_.group, format_.rounding, dtype_)
+        .slice(0, begin - part.begin, end - part.begin);
   }
 
   at::TensorList tensors() const override { return parts_; }

@@ -77,17 +77,12 @@ class NormalizedRun final : public Encoded {
   at::Tensor restored(const at::Tensor& run, int64_t first, int64_t last) const {
     std::vector<int64_t> sizes = sizes_;
     if (!sizes.empty()) sizes[0] = last - first;
-    at::Tensor values = seen(run.as_strided(sizes, strides_), statistics_);
-    values.div_(of_rows(statistics_.factor, first, last));
-    if (statistics_.mean.defined()) values.add_(of_rows(statistics_.mean, first, last));
+    const Statistics statistics =
+        statistics_of_rows(statistics_, static_cast<int64_t>(sizes_.size()), first, last);
+    at::Tensor values = seen(run.as_strided(sizes, strides_), statistics);
+    values.div_(statistics.factor);
+    if (statistics.mean.defined()) values.add_(statistics.mean);
     return run.to(dtype_);
-  }
-
-  /// What all rows share, or each has of its own.
-  at::Tensor of_rows(const at::Tensor& numbers, int64_t first, int64_t last) const {
-    const auto dimensions = static_cast<int64_t>(sizes_.size()) + (statistics_.groups == 0 ? 0 : 1);
-    const bool is_shared = numbers.dim() < dimensions || dimensions == 0 || numbers.size(0) == 1;
-    return is_shared ? numbers : numbers.slice(0, first, last);
   }
 
   std::shared_ptr<const Encoded> inner_;
@@ -128,6 +123,20 @@ class Normalized final : public Codec {
 
 at::Tensor normalized(const at::Tensor& x, const Statistics& statistics) {
   return normalized_values(x, usual(statistics));
+}
+
+Statistics statistics_of_rows(const Statistics& statistics, int64_t dimensions, int64_t first,
+                              int64_t last) {
+  const int64_t seen = dimensions + (statistics.groups == 0 ? 0 : 1);
+  const auto of_rows = [&](const at::Tensor& numbers) {
+    const bool is_shared =
+        !numbers.defined() || numbers.dim() < seen || seen == 0 || numbers.size(0) == 1;
+    return is_shared ? numbers : numbers.slice(0, first, last);
+  };
+  Statistics some = statistics;
+  some.mean = of_rows(statistics.mean);
+  some.factor = of_rows(statistics.factor);
+  return some;
 }
 
 Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64_t groups) {

@@ -45,7 +45,7 @@ Coded::Coded(Shown shown, const at::Tensor& tensor, const at::Tensor& view,
 }
 
 int64_t Coded::rows_at_once() const {
-  if (!largest_ || 2 * bytes_ < largest_->bytes.load() || !shown_.has_rows()) return 0;
+  if (!largest_ || !largest_->is_large(bytes_) || !shown_.has_rows()) return 0;
   // Of a smaller piece threads would wait for one another more than they compute.
   const bool is_on_cpu = device_.is_cpu();
   const int64_t most = is_on_cpu ? 8 : 4;

@@ -14,11 +14,13 @@ namespace fewbit::session {
 /// Of what one forward coded for operations that read in pieces, the largest tensor's bytes.
 struct LargestCoded {
   std::atomic<int64_t> bytes = 0;
+
+  /// Whether such a tensor may be there when memory is fullest.
+  bool is_large(int64_t bytes_of_one) const { return 2 * bytes_of_one >= bytes.load(); }
 };
 
-/// A part of a run, in the saved tensor's layout. What is at least half as large as the largest,
-/// and so may be there when memory is fullest, backward reads in pieces: at most 8 of 512 KiB a
-/// thread on a CPU, 4 of 32 MiB or more elsewhere, where each takes launches.
+/// A part of a run, in the saved tensor's layout. What is large backward reads in pieces: at most 8
+/// of 512 KiB a thread on a CPU, 4 of 32 MiB or more elsewhere, where each takes launches.
 class Coded final : public ChangingTensor {
  public:
   /// view: what the tensor shows, with dimensions of size 1 where it is expanded. largest: null

@@ -35,6 +35,8 @@ std::shared_ptr<StoredRun> CompressionUser::wait(
 void CompressionUser::follow_start(const RecordedCall& call) {
   if (takes(call, address_of(waiting_->input))) return settle({});
   const bool is_of_output = waiting_->output && takes(call, waiting_->output->memory());
+  // Its result takes memory, too.
+  if (is_of_output && waiting_->running == 0 && saves_no_classes(call.operation)) return settle({});
   if (!call.arguments.empty() && (waiting_->running > 0 || is_of_output)) ++waiting_->running;
 }
 
@@ -86,6 +88,13 @@ void CompressionUser::end_call(const RecordedCall& call) {
   if (ParameterCasts::follows(call.operation)) return note_cast(call);
   tracker_.end_call(call);
   sensitivities_.end_call(call);
+}
+
+bool CompressionUser::waits_for_codes_of(const at::Tensor& x) const {
+  if (!waiting_ || !waiting_->output || address_of(x) != waiting_->output->memory()) return false;
+  constexpr int64_t kWorthwhile = 1 << 20;
+  const auto bytes = static_cast<int64_t>(waiting_->input.nbytes());
+  return bytes >= kWorthwhile && largest_->is_large(bytes);
 }
 
 std::optional<codecs::Classes> CompressionUser::classes_of_waiting(const SaveEvent& event) const {

@@ -1,21 +1,49 @@
 #include "compression/measurement.hpp"
 
 #include <cmath>
+#include <memory>
+#include <vector>
 
+#include "codecs/common.hpp"
 #include "compression/allocation/error.hpp"
 
 namespace fewbit::session {
 
 namespace {
 
+/// As they come back, if they do, at the cost of their share.
+ByParts parts_of(const codecs::Encoded& coded, const at::Tensor& run) {
+  if (!coded.has_parts()) return coded.decoded();
+  return {run.device(), run.numel(), 1,
+          [&](int64_t begin, int64_t end) { return coded.decoded(begin, end); }};
+}
+
+/// What a norm makes of elements that lie as those of run do.
+ByParts normalized(const ByParts& elements, const at::Tensor& run,
+                   const codecs::Statistics& statistics) {
+  const codecs::Rows rows(run);
+  const bool is_by_rows = rows.are_outermost();
+  const int64_t step = is_by_rows ? rows.begin(1) : run.numel();
+  return {run.device(), run.numel(), step,
+          [=, strides = run.strides().vec()](int64_t begin, int64_t end) {
+            const int64_t first = begin / step, last = end / step;
+            std::vector<int64_t> sizes = run.sizes().vec();
+            if (is_by_rows) sizes[0] = last - first;
+            const codecs::Statistics some =
+                is_by_rows ? codecs::statistics_of_rows(statistics, run.dim(), first, last)
+                           : statistics;
+            const at::Tensor part = elements.part(begin, end).as_strided(sizes, strides);
+            const at::Tensor made = codecs::normalized(part, some);
+            return made.as_strided({made.numel()}, {1});
+          }};
+}
+
 /// What its gradient is linear in: of a norm what that makes of it.
 double error_in(const Subject& subject, const SavePolicy& save_policy, const at::Tensor& run,
-                const at::Tensor& decoded) {
+                const ByParts& decoded) {
   if (!subject.statistics) return error_of(run, decoded, save_policy.is_norm);
-  const at::Tensor back = decoded.as_strided(run.sizes(), run.strides());
-  const at::Tensor again = codecs::normalized(back, *subject.statistics);
-  return error_of(codecs::normalized(run, *subject.statistics),
-                  again.as_strided({again.numel()}, {1}), save_policy.is_norm);
+  return error_of(normalized(run, run, *subject.statistics),
+                  normalized(decoded, run, *subject.statistics), save_policy.is_norm);
 }
 
 /// The codec with the least error there in so many bits, and its errors.
@@ -24,19 +52,18 @@ Measured least_error(const Coder& coder, const Subject& subject, const SavePolic
                      const std::optional<CodedRun>& coded) {
   constexpr double kWorthAPass = 0.8;  // of the error without
   std::optional<Measured> least;
-  at::Tensor best;
+  std::shared_ptr<const codecs::Encoded> best;
   for (const CodecKind kind : coder.kinds(save_policy, subject)) {
     const codecs::CodecPointer codec = coder.codec(kind, bits, &subject);
     const bool is_known = coded && coded->codec == codecs::text_of(*codec);
-    const at::Tensor decoded =
-        is_known ? coded->run.decoded() : codec->encode(run, random)->decoded();
-    const double error = error_in(subject, save_policy, run, decoded);
+    const auto again = is_known ? coded->run : codec->encode(run, random);
+    const double error = error_in(subject, save_policy, run, parts_of(*again, run));
     const double needed = kind == CodecKind::normalized ? kWorthAPass : 1.0;
     if (least && !(error < needed * least->error)) continue;
     least = {kind, error, 0.0, bits};
-    best = decoded;
+    best = again;
   }
-  least->median_error = median_error_of(run, best, save_policy.is_norm);
+  least->median_error = median_error_of(run, parts_of(*best, run), save_policy.is_norm);
   return *least;
 }
 
@@ -48,7 +75,7 @@ std::optional<Measured> measure(const Coder& coder, const Subject& subject,
                                 const codecs::RandomStream& random) {
   Measured least{};
   if (is_cast(save_policy.storage)) {
-    const at::Tensor decoded = coded->run.decoded();
+    const ByParts decoded = parts_of(*coded->run, run);
     least = {CodecKind::rotated, error_in(subject, save_policy, run, decoded),
              median_error_of(run, decoded, save_policy.is_norm), 0};
   } else if (save_policy.takes_bits()) {

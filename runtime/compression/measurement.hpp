@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -20,7 +21,7 @@ struct Measured {
 /// What a codec of that text made of a run.
 struct CodedRun {
   std::string codec;
-  const codecs::Encoded& run;
+  std::shared_ptr<const codecs::Encoded> run;
 };
 
 /// Codes a run of elements by each codec that a site may have, in so many bits, but for what is

@@ -79,7 +79,7 @@ std::optional<Substitute> CompressionPolicy::activation(const Call& call,
       standard_or_reason(activation.function, Bits{bits->count}, activation.parameters, reason);
   if (!table) return std::nullopt;
   user_.expect_activation(*table, bits->is_given, x);
-  return few_bit_activation(call.operation, *table);
+  return few_bit_activation(call.operation, *table, user_.waits_for_codes_of(x));
 }
 
 std::optional<Substitute> CompressionPolicy::decide(const Call& call) {

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/full.h>
 
+#include "codecs/common.hpp"
 #include "codecs/offloaded.hpp"
 #include "compression/allocation/error.hpp"
 #include "compression/probabilities.hpp"
@@ -25,6 +26,20 @@ int64_t bytes_of(at::TensorList tensors) {
 
 /// Less is not worth a line in a report.
 constexpr int64_t kManyBytes = 4096;
+
+/// Of what is shown, in the order of the run's memory.
+ByParts parts_of(const Shown& shown, const at::Tensor& run) {
+  const auto laid_out = [run](const at::Tensor& part) {
+    const at::Tensor again = at::empty_strided(part.sizes(), run.strides(), run.options());
+    return again.copy_(part).as_strided({again.numel()}, {1});
+  };
+  const codecs::Rows rows(run);
+  if (!rows.are_outermost() || !shown.has_rows()) return laid_out(shown.tensor());
+  const int64_t step = rows.begin(1);
+  return {run.device(), run.numel(), step, [=](int64_t begin, int64_t end) {
+            return laid_out(shown.rows(begin / step, end / step));
+          }};
+}
 
 /// Lives as long as a tensor is saved as it is.
 class KeptExactly final : public Keeping {
@@ -128,7 +143,7 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   if (decision.is_due) {
     // What was found to be better is so from the first tensor on.
     const codecs::CodecPointer better =
-        measure(site, subject, decision, run, CodedRun{codecs::text_of(*codec), *encoded}, random);
+        measure(site, subject, decision, run, CodedRun{codecs::text_of(*codec), encoded}, random);
     if (compression_->coder().follows_gradients()) sensitivities_.add(site, run, event, decision);
     if (better && codecs::text_of(*better) != codecs::text_of(*codec)) {
       encoded = better->encode(run, random);
@@ -152,10 +167,7 @@ void CompressionUser::measure_recomputed(const Saved& saved, const at::Tensor& r
 }
 
 void CompressionUser::measure(const Unmeasured& one) {
-  const at::Tensor& run = one.run;
-  const at::Tensor again = at::empty_strided(run.sizes(), run.strides(), run.options());
-  again.copy_(one.recomputed.tensor());
-  const double error = error_of(run, again.as_strided({run.numel()}, {1}), one.is_norm);
+  const double error = error_of(one.run, parts_of(one.recomputed, one.run), one.is_norm);
   forward_.notes->recomputed_error(one.site, error, one.root);
 }
 

@@ -48,6 +48,9 @@ class CompressionUser final : public SavedTensorUser {
   SiteKey next_activation();
   /// It saves codes by that table. is_given: its bits are a rule's, an option's or a plan's.
   void expect_activation(const Table& table, bool is_given, const at::Tensor& x);
+  /// Whether the activation of x had better hand over its codes before its result takes memory: a
+  /// large input of a norm is held until then.
+  bool waits_for_codes_of(const at::Tensor& x) const;
   /// Whether somebody holds the tensor's memory as it is.
   bool is_kept_exactly(const at::Tensor& tensor) const { return uses_.is_exact(tensor); }
   /// It runs as libtorch's own, and what that saves is stored so.

@@ -174,11 +174,13 @@ std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
   }
 }
 
-Substitute few_bit_activation(const c10::OperatorHandle& operation, const Table& table) {
-  return [operation, table](Arguments given) -> torch::jit::Stack {
+Substitute few_bit_activation(const c10::OperatorHandle& operation, const Table& table,
+                              bool codes_first) {
+  return [operation, table, codes_first](Arguments given) -> torch::jit::Stack {
     const at::Tensor x = autocast(operation, given[0].toTensor());
     const bool in_place = is_in_place(operation.schema().name());
-    return {ops::activation(in_torchs_layout(x, table.function()), table, {}, in_place)};
+    return {ops::activation(in_torchs_layout(x, table.function()), table, {},
+                            {in_place, codes_first && !in_place})};
   };
 }
 

@@ -56,6 +56,7 @@ std::optional<Table> standard_or_reason(const std::string& function, Bits bits,
                                         const std::vector<double>& parameters, std::string& reason);
 
 /// Runs the function with the table in the place of the operation, whose first argument is x.
-Substitute few_bit_activation(const c10::OperatorHandle& operation, const Table& table);
+Substitute few_bit_activation(const c10::OperatorHandle& operation, const Table& table,
+                              bool codes_first = false);
 
 }  // namespace fewbit::session

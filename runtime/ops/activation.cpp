@@ -16,7 +16,8 @@
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   const std::string arguments =
       "(Tensor x, str function, float[] parameters, float[] thresholds, int[] codes, "
-      "float[] levels, bool even=False, Tensor? seed=None, bool in_place=False) -> ";
+      "float[] levels, bool even=False, Tensor? seed=None, bool in_place=False, "
+      "bool codes_first=False) -> ";
   m.def(("activation" + arguments + "Tensor").c_str());
   m.def("activation.builtin(Tensor x, str function, str table, Tensor? seed=None) -> Tensor");
   m.def(("activation_forward" + arguments + "(Tensor y, Tensor codes)").c_str());
@@ -123,15 +124,15 @@ ActivationArguments arguments_of(const Table& table, at::ScalarType type,
           table.parameters(),
           {steps.thresholds, steps.codes, steps.levels, steps.even},
           seed,
-          /*in_place=*/false};
+          /*run=*/{}};
 }
 
 at::Tensor activation(const at::Tensor& x, const Table& table,
-                      const std::optional<at::Generator>& generator, bool in_place) {
+                      const std::optional<at::Generator>& generator, ActivationRun run) {
   static const auto operation = find<ActivationSignature<at::Tensor>>("fewbit::activation");
   ActivationArguments arguments =
       arguments_of(table, x.scalar_type(), seed_for(x, table, generator));
-  arguments.in_place = in_place;
+  arguments.run = run;
   return packed(operation, x, arguments);
 }
 

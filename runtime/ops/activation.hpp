@@ -13,7 +13,8 @@
 /// The operations of library `fewbit`, called through torch's dispatcher.
 ///
 ///   activation(Tensor x, str function, float[] parameters, float[] thresholds, int[] codes,
-///              float[] levels, bool even=False, Tensor? seed=None, bool in_place=False)
+///              float[] levels, bool even=False, Tensor? seed=None, bool in_place=False,
+///              bool codes_first=False)
 ///       -> Tensor                     f(x); differentiable, saves the codes and no other tensor
 ///   activation.builtin(Tensor x, str function, str table, Tensor? seed=None) -> Tensor
 ///                                     the same with a table that comes with the library
@@ -33,9 +34,11 @@
 /// gradient is +0 whatever dy. A table without thresholds is of the unbiased form and takes its
 /// random numbers from `seed`, one int64 on x's device: the same seed gives the same codes.
 /// activation.builtin draws one where none is given. in_place: that the caller writes y over x,
-/// which says what may stand for the codes (exact_gradient.hpp) and nothing else. Inputs are never
-/// changed. x, y, dy, dx, codes and seed are on one device, so that no call has to wait for a
-/// device; on CUDA the passes run on the current stream and may be captured.
+/// which says what may stand for the codes (exact_gradient.hpp) and nothing else. codes_first: that
+/// hooks on saved tensors have the codes before y takes memory, at the price of a second pass over
+/// x; not where x is not dense or the table of the unbiased form. Inputs are never changed. x, y,
+/// dy, dx, codes and seed are on one device, so that no call has to wait for a device; on CUDA the
+/// passes run on the current stream and may be captured.
 ///
 /// Checked, with a c10::Error that names operation and argument: types, devices and shapes of all
 /// tensors; that the table's counts agree and its codes name levels; the function's name and number
@@ -47,7 +50,7 @@ namespace fewbit::ops {
 /// A table of the unbiased form draws a seed from `generator`, or the device's default one.
 at::Tensor activation(const at::Tensor& x, const Table& table,
                       const std::optional<at::Generator>& generator = std::nullopt,
-                      bool in_place = false);
+                      ActivationRun run = {});
 
 std::tuple<at::Tensor, at::Tensor> activation_forward(const at::Tensor& x,
                                                       const ActivationArguments& arguments);

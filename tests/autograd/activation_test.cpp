@@ -1,3 +1,5 @@
+#include "ops/activation.hpp"
+
 #include <functional>
 #include <thread>
 
@@ -98,6 +100,24 @@ TEST(Autograd, KeepsCodesOnly) {
     y = gelu(hidden, Bits{3});
   }
   EXPECT_EQ(meter.unique_bytes(), (1 << 16) * 3 / 8);
+}
+
+TEST(Autograd, GivesTheSameWhereCodesComeFirst) {
+  const Table table = Table::builtin("silu", "levels_normal_b3");
+  const at::Tensor data = at::randn({3, 200'003});
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kDouble}) {
+    for (const at::Tensor& x : {data.to(type), data.to(type).t(), data.to(type).slice(1, 0, 999)}) {
+      const auto results = [&](bool codes_first) {
+        const at::Tensor input = x.detach().requires_grad_();
+        const at::Tensor y = ops::activation(input, table, {}, {.codes_first = codes_first});
+        y.backward(at::ones_like(y));
+        return std::pair(y.detach(), input.grad());
+      };
+      const auto [y, dx] = results(false);
+      const auto [y_after, dx_after] = results(true);
+      EXPECT_TRUE(at::equal(y, y_after) && at::equal(dx, dx_after)) << type;
+    }
+  }
 }
 
 TEST(Autograd, RefusesDoubleBackwardByName) {

@@ -49,6 +49,24 @@ TEST(Parts, OfRotatedRuns) {
   }
 }
 
+TEST(Parts, OfGroups) {
+  at::manual_seed(4);
+  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
+    for (const int64_t count : {1, 1000, 1024, 70'001}) {
+      for (const int64_t group : {64, 256, 1024}) {
+        for (int bits = 1; bits <= 8; ++bits) {
+          const at::Tensor x = at::randn({count}).to(type);
+          const std::string what =
+              std::to_string(bits) + " bits, groups of " + std::to_string(group);
+          expect_parts(*grouped(bits, group)->encode(x, random_of(1, 9)), count, what);
+          expect_parts(*squares(bits, group)->encode(x.abs(), random_of(1, 9)), count,
+                       what + ", squares");
+        }
+      }
+    }
+  }
+}
+
 TEST(Parts, WithExtremesApart) {
   at::manual_seed(2);
   at::Tensor x = at::randn({20'000});

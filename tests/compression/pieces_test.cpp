@@ -1,4 +1,5 @@
 // What backward reads in pieces: the gradients of the whole, at a lower peak.
+#include <functional>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -105,6 +106,35 @@ TEST(PiecesOfModels, LowerThePeak) {
   }
   const int64_t peak = peak_bytes_of([&] { loss.backward(); });
   EXPECT_LT(peak, 5 * static_cast<int64_t>(x.nbytes()) / 2);
+}
+
+// Its input is coded before what follows its output takes memory: two tensors and codes.
+TEST(PiecesOfModels, ANormsInputIsGoneBeforeAThirdTensorTakesMemory) {
+  at::manual_seed(4);
+  const at::Tensor weight = at::randn({64, 64}).requires_grad_();
+  const at::Tensor x = at::randn({16, 16, 64, 64}).requires_grad_();
+  const auto norm = [](const at::Tensor& h) {
+    return at::batch_norm(h, {}, {}, {}, {}, true, 0.1, 1e-5, false);
+  };
+  const auto whole = static_cast<int64_t>(x.nbytes());
+  const std::pair<const char*, std::function<at::Tensor(const at::Tensor&)>> consumers[] = {
+      {"relu", [](const at::Tensor& h) { return at::relu(h); }},
+      {"gelu", [](const at::Tensor& h) { return at::gelu(h); }},
+      {"layer", [&](const at::Tensor& h) { return at::matmul(h, weight); }},
+      {"sum", [](const at::Tensor& h) { return h + 1; }}};
+  for (const auto& [name, consume] : consumers) {
+    Compressor compressor({.bits = 2});
+    const auto forward = [&, consume = consume] {
+      const CompressionScope scope(compressor);
+      at::Tensor h = x + 1;
+      h = norm(h);
+      return consume(h).mean();
+    };
+    // Which measures: what a norm makes of its input is coded too, and compared in parts.
+    EXPECT_LT(peak_bytes_of([&] { forward().backward(); }), 9 * whole / 2) << name;
+    for (int step = 0; step < 2; ++step) forward().backward();
+    EXPECT_LT(peak_bytes_of(forward), 5 * whole / 2) << name;
+  }
 }
 
 // Its own gradient is not overwritten where a hook has seen it.

@@ -30,6 +30,7 @@ for x in torch.randn(5, 70), images, images[:, :2], torch.randn(1, 6).expand(5, 
             check(ops.activation.default, input, "gelu", [], *table)
             check(ops.activation.builtin, input, "gelu", "levels_normal_b3")
             check(ops.activation.default, input, "gelu", [], *unbiased, False, torch.tensor([7]))
+            check(ops.activation.default, input, "gelu", [], *table, False, None, False, True)
 
 # Codes of saved tensors.
 seed = torch.tensor([7])

@@ -12,14 +12,30 @@ namespace fewbit::session {
 
 namespace {
 
-/// As doubles, so many elements at a time that those of a CPU stay in its cache.
+using Tensors = std::vector<at::Tensor>;
+
+/// Of all alike, as doubles; on a CPU so many elements at a time that they stay in its cache.
 template <class Visit>
-void for_each_part(const at::Tensor& run, const Visit& visit) {
-  constexpr int64_t kInCache = 1 << 14;
-  const int64_t most = run.is_cpu() ? kInCache : run.numel();
-  for (int64_t begin = 0; begin < run.numel(); begin += most) {
-    const int64_t count = std::min(most, run.numel() - begin);
-    visit(begin, run.narrow(0, begin, count).to(at::kDouble));
+void for_each_part(const std::vector<const ByParts*>& runs, const Visit& visit) {
+  const bool is_on_cpu = runs[0]->device.is_cpu();
+  const int64_t few = is_on_cpu ? 1 << 19 : 1 << 23, count = runs[0]->count;
+  int64_t step = 1;
+  for (const ByParts* run : runs) step = std::max(step, run->step);
+  const int64_t at_once = std::max(few / step, int64_t{1}) * step;
+  for (int64_t begin = 0; begin < count; begin += at_once) {
+    Tensors parts;
+    for (const ByParts* run : runs)
+      parts.push_back(run->part(begin, std::min(begin + at_once, count)));
+    constexpr int64_t kInCache = 1 << 14;
+    const int64_t most = is_on_cpu ? kInCache : at_once;
+    for (int64_t first = 0; first < parts[0].numel(); first += most) {
+      Tensors doubles;
+      for (const at::Tensor& part : parts) {
+        doubles.push_back(
+            part.narrow(0, first, std::min(most, part.numel() - first)).to(at::kDouble));
+      }
+      visit(doubles);
+    }
   }
 }
 
@@ -37,35 +53,38 @@ std::vector<double> energies_of_groups(const at::Tensor& doubles) {
   return {first, first + sums.numel()};
 }
 
-double mean_of(const at::Tensor& run) {
+double mean_of(const ByParts& run) {
   double sum = 0.0;
-  for_each_part(run,
-                [&](int64_t, const at::Tensor& part) { sum += at::sum(part).item().toDouble(); });
-  return sum / static_cast<double>(run.numel());
+  for_each_part({&run}, [&](const Tensors& part) { sum += at::sum(part[0]).item().toDouble(); });
+  return sum / static_cast<double>(run.count);
 }
 
 }  // namespace
 
-double error_of(const at::Tensor& run, const at::Tensor& decoded, bool is_norm) {
-  const at::Tensor exact = run.as_strided({run.numel()}, {1});
-  const double mean = is_norm ? mean_of(exact) : 0.0;
+ByParts::ByParts(const at::Tensor& run)
+    : device(run.device()),
+      count(run.numel()),
+      part([flat = run.as_strided({run.numel()}, {1})](int64_t begin, int64_t end) {
+        return flat.slice(0, begin, end);
+      }) {}
+
+double error_of(const ByParts& run, const ByParts& decoded, bool is_norm) {
+  const double mean = is_norm ? mean_of(run) : 0.0;
   double energy = 0.0;
   double rest = 0.0;
-  for_each_part(exact, [&](int64_t begin, const at::Tensor& part) {
-    rest += energy_of(at::sub(decoded.narrow(0, begin, part.numel()).to(at::kDouble), part));
-    energy += energy_of(is_norm ? at::sub(part, mean) : part);
+  for_each_part({&run, &decoded}, [&](const Tensors& part) {
+    rest += energy_of(at::sub(part[1], part[0]));
+    energy += energy_of(is_norm ? at::sub(part[0], mean) : part[0]);
   });
   return energy == 0.0 ? 0.0 : rest / energy;
 }
 
-double median_error_of(const at::Tensor& run, const at::Tensor& decoded, bool is_norm) {
-  const at::Tensor exact = run.as_strided({run.numel()}, {1});
-  const double mean = is_norm ? mean_of(exact) : 0.0;
+double median_error_of(const ByParts& run, const ByParts& decoded, bool is_norm) {
+  const double mean = is_norm ? mean_of(run) : 0.0;
   std::vector<double> errors;
-  for_each_part(exact, [&](int64_t begin, const at::Tensor& part) {
-    const at::Tensor rest = at::sub(decoded.narrow(0, begin, part.numel()).to(at::kDouble), part);
-    const std::vector<double> rests = energies_of_groups(rest);
-    const std::vector<double> energies = energies_of_groups(at::sub(part, mean));
+  for_each_part({&run, &decoded}, [&](const Tensors& part) {
+    const std::vector<double> rests = energies_of_groups(at::sub(part[1], part[0]));
+    const std::vector<double> energies = energies_of_groups(at::sub(part[0], mean));
     for (size_t i = 0; i < rests.size(); ++i) {
       if (energies[i] > 0.0) errors.push_back(rests[i] / energies[i]);
     }

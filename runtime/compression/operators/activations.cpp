@@ -70,7 +70,7 @@ const OperatorFamily kActivations = {
     {.name = "activation",
      .library = "fewbit",
      .arguments = {"x", "function", "parameters", "thresholds", "codes", "levels", "even", "seed",
-                   "in_place"},
+                   "in_place", "codes_first"},
      .saves = {{kAny, kCodes}},
      .recomputation = {value},
      .recipe_of_saved = sign,

@@ -207,6 +207,10 @@ bool is_activation(std::string_view operation) {
   return name == kForward || std::ranges::find(known, name) != known.end();
 }
 
+bool saves_no_classes(std::string_view operation) {
+  return find_operator(operation) != nullptr && !is_activation(operation);
+}
+
 std::string reason_left(const at::Tensor& tensor, const SaveEvent& event) {
   const std::string& operation = event.facts.operation;
   if (!tensor.is_floating_point()) return "no floating-point numbers";

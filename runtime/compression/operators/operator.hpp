@@ -170,6 +170,8 @@ SavePolicy save_policy_of_checkpoint();
 
 /// Whether it is an activation of libtorch's.
 bool is_activation(std::string_view operation);
+/// Whether it is known to be none, nor to run one.
+bool saves_no_classes(std::string_view operation);
 
 /// Why what an operation saves is left alone, for a report.
 std::string reason_left(const at::Tensor& tensor, const SaveEvent& event);
