@@ -20,17 +20,8 @@ namespace fewbit::kernels::HWY_NAMESPACE {
 /// Of codes of up to kBits bits.
 template <int kBits>
 HWY_INLINE FloatVec of_class(const float* table, IntVec code) {
-#if HWY_TARGET > HWY_AVX3 && HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
-  if constexpr (kBits <= 4) {  // a gather takes longer
-    const FloatTag d;
-    const auto index = hn::IndicesFromVec(d, hn::And(code, hn::Set(IntTag(), 7)));
-    const FloatVec low = hn::TableLookupLanes(hn::Load(d, table), index);
-    if constexpr (kBits <= 3) return low;
-    const auto is_high = hn::RebindMask(d, hn::Gt(code, hn::Set(IntTag(), 7)));
-    return hn::IfThenElse(is_high, hn::TableLookupLanes(hn::Load(d, table + 8), index), low);
-  }
-#endif
-  return look_up<kMostClasses>(table, hn::And(code, hn::Set(IntTag(), kMostClasses - 1)));
+  constexpr int kCount = std::min(1 << kBits, kMostClasses);
+  return look_up<kCount>(table, hn::And(code, hn::Set(IntTag(), kCount - 1)));
 }
 
 /// Maps groups of a run.
@@ -47,8 +38,9 @@ class GroupMap {
     const int64_t first = index * group_ / 8 * classes_.bits;
     const int64_t bytes = group_ / 8 * classes_.bits;
     const uint8_t* codes = classes_.codes + first;
-    uint8_t ended[kMostRotated + 16] = {};
+    uint8_t ended[kMostRotated + 16];
     if (first + bytes + 16 > stream_bytes_) {  // what is read beyond them has to be there
+      std::memset(ended, 0, sizeof(ended));
       std::memcpy(ended, codes, static_cast<size_t>(std::min(bytes, stream_bytes_ - first)));
       codes = ended;
     }

@@ -33,6 +33,17 @@ HWY_INLINE FloatVec look_up(const float* table, IntVec index) {
     return FloatVec{_mm512_mask_mov_ps(look_up<kCount / 2>(table, index).raw, is_upper,
                                        look_up<kCount / 2>(table + kCount / 2, index).raw)};
   }
+#elif HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+  if constexpr (kCount <= 16) {  // a gather takes longer
+    const auto place =
+        hn::IndicesFromVec(d, kCount <= 8 ? index : hn::And(index, hn::Set(IntTag(), 7)));
+    const FloatVec low = hn::TableLookupLanes(hn::Load(d, table), place);
+    if constexpr (kCount <= 8) return low;
+    const auto is_high = hn::RebindMask(d, hn::Gt(index, hn::Set(IntTag(), 7)));
+    return hn::IfThenElse(is_high, hn::TableLookupLanes(hn::Load(d, table + 8), place), low);
+  } else {
+    return hn::GatherIndex(d, table, index);
+  }
 #else
   if constexpr (kCount > 1) return hn::GatherIndex(d, table, index);
 #endif

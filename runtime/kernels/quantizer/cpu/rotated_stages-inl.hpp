@@ -14,42 +14,33 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-/// Lanes that the signs of elements first, first + 1, ... of a group turn round.
-HWY_INLINE hn::Mask<FloatTag> minus_mask(const uint32_t* signs, int first) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(signs) + first / 8;
-  if constexpr (kLanes >= 8) return hn::LoadMaskBits(FloatTag(), bytes);
-  const auto nibble = static_cast<uint8_t>(*bytes >> first % 8);
-  return hn::LoadMaskBits(FloatTag(), &nibble);
-}
-
-/// The transform of the vectors at(0), at(1), ... of a group.
-template <int kGroup, class At>
+/// The transform of the vectors at(0), at(1), ..., each of which is asked for once and before y is
+/// written there.
+template <int kVectors, class At>
 HWY_INLINE void hadamard(const At& at, float* y) {
-  constexpr int kVectors = kGroup / kLanes;
-  constexpr int kChunk = kVectors < kInRegisters ? kVectors : kInRegisters;
   const FloatTag d;
-  if constexpr (kVectors > kChunk) {
-    for (int i = 0; i < kVectors; ++i) hn::Store(at(i), d, y + i * kLanes);
-    for (int half = kVectors / 2; half >= kChunk; half /= 2) {
-      for (int i = 0; i < kVectors; ++i) {
-        if ((i & half) != 0) continue;
-        const FloatVec low = hn::Load(d, y + i * kLanes);
-        const FloatVec high = hn::Load(d, y + (i + half) * kLanes);
-        hn::Store(hn::Add(low, high), d, y + i * kLanes);
-        hn::Store(hn::Sub(low, high), d, y + (i + half) * kLanes);
-      }
-    }
-  }
-  for (int first = 0; first < kVectors; first += kChunk) {
-    FloatVec v[kChunk];
+  if constexpr (kVectors <= kInRegisters) {
+    FloatVec v[kVectors];
 #pragma GCC unroll 16
-    for (int i = 0; i < kChunk; ++i) {
-      v[i] = kVectors > kChunk ? hn::Load(d, y + (first + i) * kLanes) : at(first + i);
-    }
-    hadamard_of_vectors<kChunk>(v);
+    for (int i = 0; i < kVectors; ++i) v[i] = at(i);
+    hadamard_of_vectors<kVectors>(v);
 #pragma GCC unroll 16
-    for (int i = 0; i < kChunk; ++i) {
-      hn::Store(hadamard_in_lanes(v[i]), d, y + (first + i) * kLanes);
+    for (int i = 0; i < kVectors; ++i) hn::Store(hadamard_in_lanes(v[i]), d, y + i * kLanes);
+  } else {
+    // The greatest distances, as many as a pass has registers for, and then each part for itself.
+    constexpr int kParts = std::min(kVectors / kInRegisters, kInRegisters);
+    constexpr int kPart = kVectors / kParts;
+    for (int i = 0; i < kPart; ++i) {
+      FloatVec v[kParts];
+#pragma GCC unroll 16
+      for (int j = 0; j < kParts; ++j) v[j] = at(j * kPart + i);
+      hadamard_of_vectors<kParts>(v);
+#pragma GCC unroll 16
+      for (int j = 0; j < kParts; ++j) hn::Store(v[j], d, y + (j * kPart + i) * kLanes);
+    }
+    for (int j = 0; j < kParts; ++j) {
+      float* const part = y + j * kPart * kLanes;
+      hadamard<kPart>([&](int i) HWY_ATTR { return hn::Load(d, part + i * kLanes); }, part);
     }
   }
 }
@@ -63,12 +54,18 @@ float sum_group(const float* x) {
 
 /// v turned round where the signs of elements first, first + 1, ... say so.
 HWY_INLINE FloatVec turned(FloatVec v, const uint32_t* signs, int first) {
-  const FloatVec sign = hn::Set(FloatTag(), -0.0f);
-  const auto is_minus = minus_mask(signs, first);
+  const FloatTag d;
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  return FloatVec{_mm512_mask_xor_ps(v.raw, is_minus.raw, v.raw, sign.raw)};
+  const auto is_minus = hn::LoadMaskBits(d, reinterpret_cast<const uint8_t*>(signs) + first / 8);
+  return FloatVec{_mm512_mask_xor_ps(v.raw, is_minus.raw, v.raw, hn::Set(d, -0.0f).raw)};
 #else
-  return hn::Xor(v, hn::IfThenElseZero(is_minus, sign));
+  // Each lane's bit to the top.
+  alignas(64) static constexpr uint32_t kAbove[32] = {31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,
+                                                      20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
+                                                      9,  8,  7,  6,  5,  4,  3,  2,  1,  0};
+  const UnsignedTag du;
+  const auto bits = hn::Shl(hn::Set(du, signs[first / 32]), hn::Load(du, kAbove + first % 32));
+  return hn::Xor(v, hn::And(hn::BitCast(d, bits), hn::Set(d, -0.0f)));
 #endif
 }
 
@@ -84,11 +81,12 @@ Squares rotate_group(const float* x, float mean, const uint32_t* signs, float* y
   const FloatTag d;
   const FloatVec center = hn::Set(d, mean);
   const auto at = [&](int i) HWY_ATTR { return hn::Sub(hn::LoadU(d, x + i * kLanes), center); };
-  hadamard<kGroup>([&](int i) HWY_ATTR { return turned(at(i), signs, i * kLanes); }, y);
-  hadamard<kGroup>(
+  constexpr int kVectors = kGroup / kLanes;
+  hadamard<kVectors>([&](int i) HWY_ATTR { return turned(at(i), signs, i * kLanes); }, y);
+  hadamard<kVectors>(
       [&](int i) HWY_ATTR { return turned(hn::Load(d, y + i * kLanes), signs, i * kLanes); }, y);
   FloatVec greatest = hn::Zero(d);
-  const FloatVec sum = sum_of_vectors<kGroup / kLanes>([&](int i) HWY_ATTR {
+  const FloatVec sum = sum_of_vectors<kVectors>([&](int i) HWY_ATTR {
     const FloatVec v = at(i);
     const FloatVec square = hn::Mul(v, v);
     greatest = hn::Max(greatest, square);
@@ -102,18 +100,17 @@ template <int kGroup>
 void rotate_group_back(float* q, float mean, float factor, float limit, const uint32_t* signs,
                        float* x) {
   const FloatTag d;
-  hadamard<kGroup>([&](int i) HWY_ATTR { return hn::Load(d, q + i * kLanes); }, q);
-  hadamard<kGroup>(
+  constexpr int kVectors = kGroup / kLanes;
+  hadamard<kVectors>([&](int i) HWY_ATTR { return hn::Load(d, q + i * kLanes); }, q);
+  hadamard<kVectors>(
       [&](int i) HWY_ATTR { return turned(hn::Load(d, q + i * kLanes), signs, i * kLanes); }, q);
   const FloatVec center = hn::Set(d, mean);
   const float share = factor * (1.0f / kGroup);  // exact
-  const FloatVec plus = hn::Set(d, share);
-  const FloatVec minus = hn::Set(d, -share);
+  const FloatVec scale = hn::Set(d, share);
   const FloatVec most = hn::Set(d, limit);
   const FloatVec least = hn::Set(d, -limit);
-  for (int i = 0; i < kGroup / kLanes; ++i) {
-    const FloatVec w = hn::Load(d, q + i * kLanes);
-    const FloatVec scale = hn::IfThenElse(minus_mask(signs, i * kLanes), minus, plus);
+  for (int i = 0; i < kVectors; ++i) {
+    const FloatVec w = turned(hn::Load(d, q + i * kLanes), signs, i * kLanes);
     const FloatVec v = hn::Add(center, hn::Mul(scale, w));
     hn::StoreU(max_or_nan(least, min_or_nan(most, v)), d, x + i * kLanes);
   }
