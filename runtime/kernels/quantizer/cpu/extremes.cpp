@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "kernels/floating_point_mode.hpp"
 #include "kernels/quantizer/cpu/wide_element.hpp"
@@ -169,39 +170,56 @@ struct Neighbours {
   int count;
 
   double mean() const {
-    double sum = 0.0;
-    for (int i = 0; i < count; ++i) sum += x[i];
-    return sum / count;
+    return of_all(0.0, [](double sum, double v) { return sum + v; }, std::plus()) / count;
   }
 
   double energy(double mean) const {
-    double sum = 0.0;
-    for (int i = 0; i < count; ++i) sum += (x[i] - mean) * (x[i] - mean);
-    return sum;
+    const auto add = [mean](double sum, double v) { return sum + (v - mean) * (v - mean); };
+    return of_all(0.0, add, std::plus());
   }
 
-  /// Scaled by a power of two, so that squares stay in the range of doubles; the exponent, or
+  /// Scaled by a power of two where squares might leave the range of doubles; the exponent, or
   /// nothing where one is not finite or so many are 0 that those are what there is to lose.
   std::optional<int> scale() {
-    double most = 0.0;
-    int others = 0;
-    for (int i = 0; i < count; ++i) {
-      if (!std::isfinite(x[i])) return std::nullopt;
-      most = std::max(most, std::fabs(x[i]));
-      others += x[i] != 0.0 ? 1 : 0;
-    }
-    if (4 * others < count) return std::nullopt;
+    constexpr int kUsual = 400;
+    const double most = furthest_from(0.0);
+    if (!std::isfinite(most)) return std::nullopt;
+    const auto count_in = [](double others, double v) { return others + (v != 0.0 ? 1.0 : 0.0); };
+    if (4.0 * of_all(0.0, count_in, std::plus()) < count) return std::nullopt;
     const int exponent = std::ilogb(most);
+    if (exponent > -kUsual && exponent < kUsual) return 0;
     for (int i = 0; i < count; ++i) x[i] = std::ldexp(x[i], -exponent);
     return exponent;
   }
 
-  int furthest_from(double mean) const {
-    int furthest = 0;
-    for (int i = 1; i < count; ++i) {
-      if (std::fabs(x[i] - mean) > std::fabs(x[furthest] - mean)) furthest = i;
+  /// The greatest distance; NaN where an element is.
+  double furthest_from(double mean) const {
+    const auto join = [](double most, double v) { return v > most || v != v ? v : most; };
+    const auto take = [&](double most, double v) { return join(most, std::fabs(v - mean)); };
+    return of_all(0.0, take, join);
+  }
+
+  int at_distance(double distance, double mean) const {
+    int i = 0;
+    while (std::fabs(x[i] - mean) != distance) ++i;
+    return i;
+  }
+
+ private:
+  /// In lanes, so that none waits for the one before.
+  template <class Take, class Join>
+  double of_all(double first, const Take& take, const Join& join) const {
+    constexpr int kLanes = 8;
+    double lanes[kLanes];
+    std::fill_n(lanes, kLanes, first);
+    const int whole = count / kLanes * kLanes;
+    for (int i = 0; i < whole; i += kLanes) {
+      for (int j = 0; j < kLanes; ++j) lanes[j] = take(lanes[j], x[i + j]);
     }
-    return furthest;
+    for (int i = whole; i < count; ++i) lanes[0] = take(lanes[0], x[i]);
+    double all = lanes[0];
+    for (int j = 1; j < kLanes; ++j) all = join(all, lanes[j]);
+    return all;
   }
 };
 
@@ -222,9 +240,10 @@ void add_extremes(ElementType type, const void* x, int64_t first, int64_t count,
   int extremes[kMostExtremes];
   int taken = 0;
   while (true) {
-    const int i = rest.furthest_from(mean);
-    if (8.0 * (rest.x[i] - mean) * (rest.x[i] - mean) <= energy) break;
+    const double distance = rest.furthest_from(mean);
+    if (8.0 * distance * distance <= energy) break;
     if (taken == kMostExtremes) return;
+    const int i = rest.at_distance(distance, mean);
     extremes[taken++] = place[i];
     --rest.count;
     std::swap(rest.x[i], rest.x[rest.count]);
