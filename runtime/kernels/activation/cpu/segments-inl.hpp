@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/activation/cpu/float_plan.hpp"
-#include "kernels/stream/cpu/elements-inl.hpp"
+#include "kernels/stream/cpu/look_up-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
@@ -32,7 +32,7 @@ class Table32 {
   HWY_INLINE explicit Table32(const float* table) : table_(table) {}
 
   HWY_INLINE FloatVec operator()(hn::Vec<IntTag> index) const {
-    return hn::GatherIndex(FloatTag(), table_, hn::And(index, hn::Set(IntTag(), 31)));
+    return look_up<32>(table_, hn::And(index, hn::Set(IntTag(), 31)));
   }
 
  private:

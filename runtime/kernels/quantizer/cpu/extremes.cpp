@@ -170,7 +170,9 @@ struct Neighbours {
   int count;
 
   double mean() const {
-    return of_all(0.0, [](double sum, double v) { return sum + v; }, std::plus()) / count;
+    return of_all(
+               0.0, [](double sum, double v) { return sum + v; }, std::plus()) /
+           count;
   }
 
   double energy(double mean) const {

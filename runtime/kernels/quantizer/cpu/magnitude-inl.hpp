@@ -10,44 +10,10 @@
 #include <algorithm>
 
 #include "generated/normal_quantizer.hpp"
-#include "kernels/stream/cpu/elements-inl.hpp"
+#include "kernels/stream/cpu/look_up-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
-
-using IntVec = hn::Vec<IntTag>;
-
-/// table[index], kCount a power of two.
-template <int kCount>
-HWY_INLINE FloatVec look_up(const float* table, IntVec index) {
-  const FloatTag d;
-  if constexpr (kCount == 1) return hn::Set(d, table[0]);
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  if constexpr (kCount <= 16) {
-    return FloatVec{_mm512_permutexvar_ps(index.raw, _mm512_load_ps(table))};
-  } else if constexpr (kCount == 32) {
-    return FloatVec{
-        _mm512_permutex2var_ps(_mm512_load_ps(table), index.raw, _mm512_load_ps(table + 16))};
-  } else {
-    const __mmask16 is_upper = _mm512_test_epi32_mask(index.raw, _mm512_set1_epi32(kCount / 2));
-    return FloatVec{_mm512_mask_mov_ps(look_up<kCount / 2>(table, index).raw, is_upper,
-                                       look_up<kCount / 2>(table + kCount / 2, index).raw)};
-  }
-#elif HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
-  if constexpr (kCount <= 16) {  // a gather takes longer
-    const auto place =
-        hn::IndicesFromVec(d, kCount <= 8 ? index : hn::And(index, hn::Set(IntTag(), 7)));
-    const FloatVec low = hn::TableLookupLanes(hn::Load(d, table), place);
-    if constexpr (kCount <= 8) return low;
-    const auto is_high = hn::RebindMask(d, hn::Gt(index, hn::Set(IntTag(), 7)));
-    return hn::IfThenElse(is_high, hn::TableLookupLanes(hn::Load(d, table + 8), place), low);
-  } else {
-    return hn::GatherIndex(d, table, index);
-  }
-#else
-  if constexpr (kCount > 1) return hn::GatherIndex(d, table, index);
-#endif
-}
 
 /// The best table for N(0, 1) of so many bits, as Magnitudes looks things up.
 struct MagnitudeTable {
