@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "kernels/floating_point_mode.hpp"
 #include "kernels/quantizer/cpu/wide_element.hpp"
@@ -169,6 +171,19 @@ struct Neighbours {
   double x[2 * kNeighbours];
   int count;
 
+  /// Of a run's elements from `first` on.
+  Neighbours(ElementType type, const void* run, int64_t first, int64_t elements)
+      : count(static_cast<int>(elements)) {
+    if (type == ElementType::f32) {
+      float floats[2 * kNeighbours];
+      const auto size = static_cast<size_t>(count) * sizeof(float);
+      std::memcpy(floats, static_cast<const uint8_t*>(run) + first * sizeof(float), size);
+      std::copy_n(floats, count, x);
+    } else {
+      for (int i = 0; i < count; ++i) x[i] = wide_element(type, run, first + i);
+    }
+  }
+
   double mean() const {
     return of_all(
                0.0, [](double sum, double v) { return sum + v; }, std::plus()) /
@@ -184,8 +199,9 @@ struct Neighbours {
   /// nothing where one is not finite or so many are 0 that those are what there is to lose.
   std::optional<int> scale() {
     constexpr int kUsual = 400;
+    const auto spoil = [](double zero, double v) { return zero + 0.0 * v; };
+    if (of_all(0.0, spoil, std::plus()) != 0.0) return std::nullopt;
     const double most = furthest_from(0.0);
-    if (!std::isfinite(most)) return std::nullopt;
     const auto count_in = [](double others, double v) { return others + (v != 0.0 ? 1.0 : 0.0); };
     if (4.0 * of_all(0.0, count_in, std::plus()) < count) return std::nullopt;
     const int exponent = std::ilogb(most);
@@ -194,9 +210,8 @@ struct Neighbours {
     return exponent;
   }
 
-  /// The greatest distance; NaN where an element is.
   double furthest_from(double mean) const {
-    const auto join = [](double most, double v) { return v > most || v != v ? v : most; };
+    const auto join = [](double most, double v) { return v > most ? v : most; };
     const auto take = [&](double most, double v) { return join(most, std::fabs(v - mean)); };
     return of_all(0.0, take, join);
   }
@@ -228,12 +243,9 @@ struct Neighbours {
 /// Adds those of elements [first, first + count).
 void add_extremes(ElementType type, const void* x, int64_t first, int64_t count,
                   std::vector<Extreme>& found) {
-  Neighbours rest{{}, static_cast<int>(count)};
-  int place[2 * kNeighbours] = {};
-  for (int i = 0; i < rest.count; ++i) {
-    rest.x[i] = wide_element(type, x, first + i);
-    place[i] = i;
-  }
+  Neighbours rest(type, x, first, count);
+  int place[2 * kNeighbours];
+  std::iota(place, place + rest.count, 0);
   const std::optional<int> exponent = rest.scale();
   if (!exponent) return;
   double mean = rest.mean();
