@@ -17,11 +17,28 @@
 HWY_BEFORE_NAMESPACE();
 namespace fewbit::kernels::HWY_NAMESPACE {
 
-/// Of codes of up to kBits bits.
+/// What elements are multiplied by, and what is added.
+struct ScaleShift {
+  FloatVec scale, shift;
+};
+
+/// Of the elements from `first` on, whose codes take up to kBits bits.
 template <int kBits>
-HWY_INLINE FloatVec of_class(const float* table, IntVec code) {
-  constexpr int kCount = std::min(1 << kBits, kMostClasses);
-  return look_up<kCount>(table, hn::And(code, hn::Set(IntTag(), kCount - 1)));
+HWY_INLINE ScaleShift of_classes(const ElementClasses& classes, const UnpackPlan& plan,
+                                 const uint8_t* codes, int64_t first) {
+  const ClassMap& map = classes.map;
+  if constexpr (kBits == 1) {
+    const auto of = [&](const float* two) HWY_ATTR {
+      return chosen(codes, first, hn::Set(FloatTag(), two[1]), hn::Set(FloatTag(), two[0]));
+    };
+    return {of(map.scale), of(map.shift)};
+  } else {
+    constexpr int kCount = std::min(1 << kBits, kMostClasses);
+    const IntVec code = hn::And(
+        unpack(plan, codes + first / 16 * 2 * classes.bits, static_cast<size_t>(first % 16)),
+        hn::Set(IntTag(), kCount - 1));
+    return {look_up<kCount>(map.scale, code), look_up<kCount>(map.shift, code)};
+  }
 }
 
 /// Maps groups of a run.
@@ -33,8 +50,9 @@ class GroupMap {
         group_(format.group),
         stream_bytes_(code_bytes(format.count, classes.bits)) {}
 
-  /// The first `count` elements of group `index`, floats, in place; zeros behind them.
-  void map(int64_t index, int64_t count, float* x) const {
+  /// The first `count` elements of group `index`, floats, in place, no further from 0 than `limit`
+  /// (a NaN stays one); zeros behind them.
+  void map(int64_t index, int64_t count, float limit, float* x) const {
     const int64_t first = index * group_ / 8 * classes_.bits;
     const int64_t bytes = group_ / 8 * classes_.bits;
     const uint8_t* codes = classes_.codes + first;
@@ -44,26 +62,27 @@ class GroupMap {
       std::memcpy(ended, codes, static_cast<size_t>(std::min(bytes, stream_bytes_ - first)));
       codes = ended;
     }
-    if (classes_.bits <= 3) {
-      run<3>(codes, x);
+    if (classes_.bits == 1) {
+      run<1>(codes, limit, x);
+    } else if (classes_.bits <= 3) {
+      run<3>(codes, limit, x);
     } else if (classes_.bits == 4) {
-      run<4>(codes, x);
+      run<4>(codes, limit, x);
     } else {
-      run<8>(codes, x);
+      run<8>(codes, limit, x);
     }
     std::fill(x + count, x + group_, 0.0f);
   }
 
  private:
   template <int kBits>
-  HWY_INLINE void run(const uint8_t* codes, float* x) const {
+  HWY_INLINE void run(const uint8_t* codes, float limit, float* x) const {
     const FloatTag d;
+    const FloatVec most = hn::Set(d, limit), least = hn::Neg(most);
     for (int64_t i = 0; i < group_; i += lane_count()) {
-      const IntVec code =
-          unpack(unpack_, codes + i / 16 * 2 * classes_.bits, static_cast<size_t>(i % 16));
-      hn::Store(hn::Add(hn::Mul(hn::Load(d, x + i), of_class<kBits>(classes_.map.scale, code)),
-                        of_class<kBits>(classes_.map.shift, code)),
-                d, x + i);
+      const ScaleShift of = of_classes<kBits>(classes_, unpack_, codes, i);
+      const FloatVec v = hn::Add(hn::Mul(hn::Load(d, x + i), of.scale), of.shift);
+      hn::Store(max_or_nan(least, min_or_nan(most, v)), d, x + i);
     }
   }
 
@@ -72,15 +91,6 @@ class GroupMap {
   int64_t group_;
   int64_t stream_bytes_;
 };
-
-/// No further from 0 than `limit`; a NaN stays one.
-HWY_INLINE void limit_floats(float limit, int64_t count, float* x) {
-  const FloatTag d;
-  const FloatVec most = hn::Set(d, limit), least = hn::Neg(most);
-  for (int64_t i = 0; i < count; i += lane_count()) {
-    hn::Store(max_or_nan(least, min_or_nan(most, hn::Load(d, x + i))), d, x + i);
-  }
-}
 
 }  // namespace fewbit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

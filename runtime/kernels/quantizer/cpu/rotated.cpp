@@ -31,6 +31,8 @@ inline constexpr int64_t kBatchElements = 8192;
 inline constexpr float kLeastEnergy = 0x1p-100f;
 inline constexpr float kMostEnergy = 0x1p100f;
 
+inline constexpr float kNoLimit = std::numeric_limits<float>::infinity();
+
 /// What the groups of a pass share.
 class Pass {
  public:
@@ -118,7 +120,7 @@ class Encoder {
       } else {
         pass_.element.load(bytes_of(j), format.group, place(floats_, j));
       }
-      if (pass_.map) pass_.map->map(first_ + j, count, place(floats_, j));
+      if (pass_.map) pass_.map->map(first_ + j, count, kNoLimit, place(floats_, j));
     }
   }
 
@@ -265,10 +267,7 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
     const RotatedConstants kept = constants_of(
         format.type, static_cast<const uint8_t*>(constants) + i * format.constant_bytes_of_group());
     pass.group.rotate_back(q, kept.mean, kept.factor, limit, pass.signs_of(i), elements);
-    if (pass.map) {
-      pass.map->map(i, format.group, elements);
-      limit_floats(limit, format.group, elements);
-    }
+    if (pass.map) pass.map->map(i, format.group, limit, elements);
     store_group(pass, i, elements, kept.exponent, past_cache, to);
   }
   if (past_cache) hwy::FlushStream();

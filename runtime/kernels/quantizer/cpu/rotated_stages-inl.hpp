@@ -55,17 +55,12 @@ float sum_group(const float* x) {
 /// v turned round where the signs of elements first, first + 1, ... say so.
 HWY_INLINE FloatVec turned(FloatVec v, const uint32_t* signs, int first) {
   const FloatTag d;
+  const auto* stream = reinterpret_cast<const uint8_t*>(signs);
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  const auto is_minus = hn::LoadMaskBits(d, reinterpret_cast<const uint8_t*>(signs) + first / 8);
+  const auto is_minus = hn::LoadMaskBits(d, stream + first / 8);
   return FloatVec{_mm512_mask_xor_ps(v.raw, is_minus.raw, v.raw, hn::Set(d, -0.0f).raw)};
 #else
-  // Each lane's bit to the top.
-  alignas(64) static constexpr uint32_t kAbove[32] = {31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,
-                                                      20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
-                                                      9,  8,  7,  6,  5,  4,  3,  2,  1,  0};
-  const UnsignedTag du;
-  const auto bits = hn::Shl(hn::Set(du, signs[first / 32]), hn::Load(du, kAbove + first % 32));
-  return hn::Xor(v, hn::And(hn::BitCast(d, bits), hn::Set(d, -0.0f)));
+  return hn::Xor(v, hn::And(bits_on_top(stream, first), hn::Set(d, -0.0f)));
 #endif
 }
 

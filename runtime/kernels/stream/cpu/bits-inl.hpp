@@ -77,6 +77,28 @@ HWY_INLINE void pack(const uint8_t* codes, int64_t count, int bits, uint8_t* str
   }
 }
 
+#if !(HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86)
+/// Lanes with the bits first, first + 1, ... of a stream on top.
+HWY_INLINE FloatVec bits_on_top(const uint8_t* stream, int64_t first) {
+  alignas(64) static constexpr uint32_t kAbove[32] = {31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,
+                                                      20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10,
+                                                      9,  8,  7,  6,  5,  4,  3,  2,  1,  0};
+  uint32_t word = 0;
+  std::memcpy(&word, stream + first / 32 * 4, 4);
+  const UnsignedTag du;
+  return hn::BitCast(FloatTag(), hn::Shl(hn::Set(du, word), hn::Load(du, kAbove + first % 32)));
+}
+#endif
+
+/// yes where those bits are set, else no.
+HWY_INLINE FloatVec chosen(const uint8_t* stream, int64_t first, FloatVec yes, FloatVec no) {
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  return hn::IfThenElse(hn::LoadMaskBits(FloatTag(), stream + first / 8), yes, no);
+#else
+  return hn::IfNegativeThenElse(bits_on_top(stream, first), yes, no);
+#endif
+}
+
 /// Where the codes of 16 elements lie within 16 bytes from their first: for each the two bytes that
 /// hold it (and two zero bytes), and the shift that brings it down.
 struct UnpackPlan {
