@@ -116,7 +116,7 @@ struct Variant {
   Setup setup;
   std::unique_ptr<Compressor> compressor = {};
   int64_t bytes = 0;                 ///< kept when forward is over
-  int64_t peak = 0;                  ///< bytes at a time in a step, beside parameters
+  int64_t peak = 0;                  ///< bytes at a time in any step, beside parameters
   std::vector<double> seconds = {};  ///< of every round
 
   static void forget_gradients(const Network& network) {
@@ -149,10 +149,13 @@ struct Variant {
 
 /// Until bits no longer move; its bytes.
 void settle(const Network& network, Variant& variant) {
-  for (int i = 0; i < 2; ++i) variant.step(network);  // bits are split by what they see
+  const auto step = [&] {
+    Variant::forget_gradients(network);
+    variant.peak = std::max(variant.peak, test::peak_bytes_of([&] { variant.step(network); }));
+  };
+  for (int i = 0; i < 2; ++i) step();  // bits are split by what they see, which is measured
   variant.bytes = variant.bytes_kept(network);
-  Variant::forget_gradients(network);
-  variant.peak = test::peak_bytes_of([&] { variant.step(network); });
+  step();
 }
 
 std::vector<Variant> variants_for(const Network& network) {
@@ -325,10 +328,19 @@ void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Option
   }
 }
 
+std::string command_of(const Options& options) {
+  std::string text = "scripts/bench steps --models";
+  for (const std::string& name : options.models) {
+    text += name.find(' ') == std::string::npos ? " " + name : " \"" + name + "\"";
+  }
+  text += " --threads";
+  for (const int threads : options.threads) text += " " + std::to_string(threads);
+  return text + " --rounds " + std::to_string(options.rounds) + " --out bench/results";
+}
+
 void run(const Options& options) {
   examples::Page page("Step times of networks whose saved tensors are coded");
-  page.add("`scripts/bench steps --rounds " + std::to_string(options.rounds) +
-           " --out bench/results`, " + processor_name() +
+  page.add("`" + command_of(options) + "`, " + processor_name() +
            ", libtorch, fp32. Forward, loss and backward, without an optimizer; activations in 3 "
            "bits. Catalogue networks on a batch of " +
            std::to_string(options.batch) + ", " + std::to_string(batch_of("gpt", options.batch)) +
@@ -344,7 +356,8 @@ void run(const Options& options) {
        "more the clock's. Bits alone: the scheme rotated; layers recomputed: outputs of linear "
        "layers and activations recomputed where that errs less; held: without a limit; the others "
        "as in memory.md. Times less: fewer bytes saved. Peak: the most bytes of tensors at a time "
-       "in a step, with gradients, without parameters. Gradient error: of all parameters, in one "
+       "in any step, the first ones that measure errors among them, with gradients, without "
+       "parameters. Gradient error: of all parameters, in one "
        "step without dropout, over the exact gradient.");
   examples::Sheet plans{
       "Plans",
