@@ -170,9 +170,12 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
 
 void run(const Options& options) {
   examples::Page page("The largest batch that fits");
+  std::string models;
+  for (const std::string& name : options.models) models += " " + name;
   page.add(
-      "`scripts/bench fits --limit " + std::to_string(options.limit) +
-      "`. Steps of forward, loss, backward and Adam in fp32, three of them from the first on, "
+      "`scripts/bench fits --models" + models + " --limit " + std::to_string(options.limit) +
+      " --out bench/results`. Steps of forward, loss, backward and Adam in fp32, three of them "
+      "from the first on, "
       "in a process whose allocator throws above " +
       std::to_string(options.limit) +
       " MiB: parameters, gradients, moments, the batch and all that a step holds at once are in "

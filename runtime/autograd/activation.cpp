@@ -71,7 +71,9 @@ at::Tensor value_only(const at::Tensor& x, const ops::ActivationArguments& argum
 }
 
 bool has_codes_in_parts(const at::Tensor& x, const ops::ActivationArguments& arguments) {
-  return x.is_non_overlapping_and_dense() && !arguments.table.is_unbiased();  // a part draws anew
+  const bool has_numbers = !x.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+  // A part would draw anew.
+  return has_numbers && x.is_non_overlapping_and_dense() && !arguments.table.is_unbiased();
 }
 
 /// What is computed beside them takes the memory of a part.

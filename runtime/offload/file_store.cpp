@@ -1,5 +1,6 @@
 #include "offload/file_store.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -64,9 +65,10 @@ std::unique_ptr<Slot> FileStore::put(c10::DataPtr memory, size_t bytes) {
   record->bytes = bytes;
   record->memory = std::make_shared<const c10::DataPtr>(std::move(memory));
   Lock lock(mutex_);
-  changed_.wait(lock, [&] {
-    return failure_ != 0 || unwritten_ == 0 || unwritten_ + bytes <= most_unwritten_;
-  });
+  largest_ = std::max(largest_, bytes);
+  const size_t most = std::min(most_unwritten_, 2 * largest_);
+  changed_.wait(lock,
+                [&] { return failure_ != 0 || unwritten_ == 0 || unwritten_ + bytes <= most; });
   report_failure();
   writes_.push_back(record);
   record->offset = space_.take(static_cast<int64_t>(bytes));

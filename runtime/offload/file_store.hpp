@@ -20,7 +20,8 @@ namespace fewbit::offload {
 /// takes, put or take; from then on the store takes nothing more.
 class FileStore final : public Store, public std::enable_shared_from_this<FileStore> {
  public:
-  /// Of which no more waits in memory to be written, or one slot's.
+  /// Of which no more waits in memory to be written, and no more than two of the largest slot's, or
+  /// one slot's.
   static constexpr size_t kMostUnwritten = size_t{64} << 20;
 
   /// Throws c10::Error naming the folder.
@@ -74,6 +75,7 @@ class FileStore final : public Store, public std::enable_shared_from_this<FileSt
   FileSpace space_;
   std::deque<RecordPointer> writes_, reads_;
   size_t unwritten_ = 0;  ///< bytes
+  size_t largest_ = 0;    ///< bytes of one slot
   int failure_ = 0;       ///< errno of a write, until it is reported
   bool has_failed_ = false;
   bool is_over_ = false;

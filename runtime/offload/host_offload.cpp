@@ -50,6 +50,7 @@ std::unique_ptr<HostOffload::Away> HostOffload::put(c10::DataPtr memory, size_t 
   std::unique_ptr<Slot> slot = store->put(std::move(memory), bytes);
   const std::lock_guard lock(mutex_);
   const int64_t number = puts_++;
+  largest_ = std::max(largest_, bytes);
   entries_.emplace(number, Entry{std::move(slot), bytes, 0});
   return std::make_unique<Away>(shared_from_this(), number);
 }
@@ -79,11 +80,11 @@ void HostOffload::fetch_before(int64_t number) {
     const int64_t next = entry->first;
     const Entry& value = entry->second;
     if (value.pass == pass_) continue;
-    if (window > 0 && window + value.bytes > most_ahead_) return;
+    if (window > 0 && window + value.bytes > most_ahead()) return;
     window += value.bytes;
     if (ahead_.contains(next)) continue;
     const auto has_room = [&] {
-      return ahead_.empty() || bytes_ahead_ + value.bytes <= most_ahead_;
+      return ahead_.empty() || bytes_ahead_ + value.bytes <= most_ahead();
     };
     while (!has_room() && *ahead_.begin() < next) forget(*ahead_.begin());
     if (!has_room()) return;

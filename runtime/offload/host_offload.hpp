@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,7 +32,8 @@ class Stores {
 /// were put before it. Taken in another order each comes as well, if later. Thread-safe.
 class HostOffload : public std::enable_shared_from_this<HostOffload> {
  public:
-  /// Bytes on their way, but for one that is larger.
+  /// Bytes on their way, and no more than two of the largest memory: of a small model all would be
+  /// back at once. But for one that is larger.
   static constexpr size_t kMostAhead = size_t{64} << 20;
 
   /// By device.
@@ -73,6 +75,7 @@ class HostOffload : public std::enable_shared_from_this<HostOffload> {
 
   Slot& start_taking(int64_t number);
   void fetch_before(int64_t number);
+  size_t most_ahead() const { return std::min(most_ahead_, 2 * largest_); }
   void fetch(Entries::value_type& entry);
   void forget(int64_t number);
   void drop(int64_t number);
@@ -81,6 +84,7 @@ class HostOffload : public std::enable_shared_from_this<HostOffload> {
   const size_t most_ahead_;
   std::mutex mutex_;
   Entries entries_;
+  size_t largest_ = 0;  ///< bytes of one that was put
   int64_t puts_ = 0;
   int64_t pass_ = 1;         ///< a backward pass, as far as one can be told from the next
   std::set<int64_t> ahead_;  ///< numbers that are on their way,

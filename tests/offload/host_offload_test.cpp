@@ -49,7 +49,9 @@ constexpr size_t kBytes = 1000;
 
 /// Ten memories of so many bytes that are away, two of which may be ahead.
 struct Ten {
-  explicit Ten(std::vector<size_t> sizes = std::vector<size_t>(10, kBytes)) {
+  explicit Ten(std::vector<size_t> sizes = std::vector<size_t>(10, kBytes),
+               size_t most_ahead = 2 * kBytes)
+      : offload(std::make_shared<HostOffload>([this](c10::Device) { return store; }, most_ahead)) {
     for (size_t i = 0; i < sizes.size(); ++i) {
       away.push_back(offload->put(memory_with(bytes_of(sizes[i], static_cast<int>(i))), sizes[i]));
     }
@@ -62,8 +64,7 @@ struct Ten {
   }
 
   std::shared_ptr<LoggingStore> store = std::make_shared<LoggingStore>();
-  std::shared_ptr<HostOffload> offload =
-      std::make_shared<HostOffload>([this](c10::Device) { return store; }, 2 * kBytes);
+  std::shared_ptr<HostOffload> offload;
   std::vector<std::unique_ptr<HostOffload::Away>> away;
 };
 
@@ -74,6 +75,11 @@ TEST(HostOffload, BringsBackWhatComesNextInReverseOrder) {
   EXPECT_EQ(ten.take(7), Log({"take 7", "fetch 5"}));
   ten.away.erase(ten.away.begin() + 6);
   EXPECT_EQ(ten.take(5), Log({"take 5", "fetch 4", "fetch 3"}));
+}
+
+TEST(HostOffload, BringsBackTwoOfTheLargestAtMost) {
+  Ten ten(std::vector<size_t>(10, kBytes), HostOffload::kMostAhead);
+  EXPECT_EQ(ten.take(9), Log({"take 9", "fetch 8", "fetch 7"}));
 }
 
 TEST(HostOffload, BringsNothingBackTwiceInForwardOrder) {
