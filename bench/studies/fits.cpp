@@ -1,12 +1,9 @@
 // The largest batch that fits: steps with Adam are run in processes whose allocator throws above a
-// limit, for larger and larger batches, the first steps too, in which errors are measured. What
-// libraries allocate for themselves, as oneDNN its scratch memory, does not count. Prints Markdown;
-// --out writes fits.html, .md and .json.
+// limit, for larger and larger batches, the first steps too, in which errors are measured. Prints
+// Markdown; --out writes fits.html, .md and .json.
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -15,12 +12,12 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <c10/core/CPUAllocator.h>
 #include <sys/wait.h>
 #include <torch/optim/adam.h>
 #include <unistd.h>
 
 #include "bench/codecs/show.hpp"
+#include "bench/studies/counted_memory.hpp"
 #include "bench/studies/studies.hpp"
 #include "examples/models/catalogue.hpp"
 #include "fewbit/checkpoint.hpp"
@@ -34,56 +31,6 @@ struct Options {
   std::vector<std::string> models{"resnet18_cifar", "bert_small_128"};
   int64_t limit = 1024;  ///< MiB
   std::string folder;
-};
-
-/// In the place of libtorch's own for a CPU. A block's bytes are noted before it, since libtorch
-/// also frees blocks by their address alone.
-class LimitedAllocator final : public c10::Allocator {
- public:
-  static LimitedAllocator& instance() {
-    static LimitedAllocator allocator;
-    return allocator;
-  }
-  void start(int64_t limit) {
-    inner_ = c10::GetCPUAllocator();
-    limit_ = limit;
-    c10::SetCPUAllocator(this, /*priority=*/255);
-  }
-
-  c10::DataPtr allocate(size_t count) override {
-    const auto bytes = static_cast<int64_t>(count);
-    if (live_ + bytes > limit_) {
-      was_exceeded_ = true;
-      TORCH_CHECK_WITH(OutOfMemoryError, false, bytes, " bytes more would exceed the limit");
-    }
-    live_ += bytes;
-    auto* const block = static_cast<uint8_t*>(inner_->raw_allocate(count + kNote));
-    std::memcpy(block, &bytes, sizeof bytes);
-    return {block + kNote, block + kNote, &free, c10::Device(c10::kCPU)};
-  }
-  c10::DeleterFnPtr raw_deleter() const override { return &free; }
-  void copy_data(void* to, const void* from, size_t count) const override {
-    std::memcpy(to, from, count);
-  }
-
-  bool was_exceeded() const { return was_exceeded_; }
-
- private:
-  static constexpr size_t kNote = 64;  ///< bytes, which keep blocks aligned
-
-  static void free(void* data) {
-    LimitedAllocator& allocator = instance();
-    auto* const block = static_cast<uint8_t*>(data) - kNote;
-    int64_t bytes = 0;
-    std::memcpy(&bytes, block, sizeof bytes);
-    allocator.live_ -= bytes;
-    allocator.inner_->raw_deallocate(block);
-  }
-
-  c10::Allocator* inner_ = nullptr;
-  int64_t limit_ = 0;
-  std::atomic<int64_t> live_ = 0;
-  std::atomic<bool> was_exceeded_ = false;
 };
 
 struct Way {
@@ -126,14 +73,14 @@ bool fits(const std::string& name, int64_t batch, const Way& way, int64_t limit)
   const pid_t child = fork();
   TORCH_CHECK(child >= 0, "fits: no process could be started");
   if (child == 0) {
-    LimitedAllocator& allocator = LimitedAllocator::instance();
-    allocator.start(limit);
+    CountedMemory& memory = CountedMemory::instance();
+    memory.start(limit);
     int status = kFits;
     try {
       run_steps(name, batch, way);
     } catch (const std::exception& error) {
-      if (!allocator.was_exceeded()) std::fprintf(stderr, "fits: %s\n", error.what());
-      status = allocator.was_exceeded() ? kTooLarge : kFailed;
+      if (!memory.was_exceeded()) std::fprintf(stderr, "fits: %s\n", error.what());
+      status = memory.was_exceeded() ? kTooLarge : kFailed;
     }
     _exit(status);
   }

@@ -18,13 +18,13 @@
 #include "bench/codecs/show.hpp"
 #include "bench/measure.hpp"
 #include "bench/studies/compressor_setup.hpp"
+#include "bench/studies/counted_memory.hpp"
 #include "bench/studies/studies.hpp"
 #include "examples/models/catalogue.hpp"
 #include "examples/support/subject.hpp"
 #include "fewbit/checkpoint.hpp"
 #include "fewbit/memory_plan.hpp"
 #include "fewbit/saved_bytes.hpp"
-#include "tests/support/peak_bytes.hpp"
 
 namespace fewbit::bench::steps_study {
 
@@ -151,7 +151,8 @@ struct Variant {
 void settle(const Network& network, Variant& variant) {
   const auto step = [&] {
     Variant::forget_gradients(network);
-    variant.peak = std::max(variant.peak, test::peak_bytes_of([&] { variant.step(network); }));
+    variant.peak =
+        std::max(variant.peak, CountedMemory::instance().peak_of([&] { variant.step(network); }));
   };
   for (int i = 0; i < 2; ++i) step();  // bits are split by what they see, which is measured
   variant.bytes = variant.bytes_kept(network);
@@ -329,10 +330,15 @@ void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Option
 }
 
 std::string command_of(const Options& options) {
-  std::string text = "scripts/bench steps --models";
-  for (const std::string& name : options.models) {
-    text += name.find(' ') == std::string::npos ? " " + name : " \"" + name + "\"";
-  }
+  std::string text = "scripts/bench steps";
+  const auto add = [&text](const char* option, const std::vector<std::string>& names) {
+    text += option;
+    for (const std::string& name : names) {
+      text += name.find(' ') == std::string::npos ? " " + name : " \"" + name + "\"";
+    }
+  };
+  add(" --models", options.models);
+  add(" --planned", options.planned);
   text += " --threads";
   for (const int threads : options.threads) text += " " + std::to_string(threads);
   return text + " --rounds " + std::to_string(options.rounds) + " --out bench/results";
@@ -393,6 +399,7 @@ Study command(CLI::App& app) {
   app.add_option("--out", options->folder, "folder for the page");
   return [options] {
     keep_memory();
+    CountedMemory::instance().start();
     sort_once(options->threads);
     run(*options);
     return 0;
