@@ -28,10 +28,7 @@ void refuse_gradient(const at::Tensor& result, const at::Tensor& input, std::str
 void refuse_double_backward(const at::Tensor& result, const at::Tensor& gradient,
                             std::string error);
 
-/// y = forward(context) below autograd, with a node of Function's backward. What
-/// torch::autograd::Function::apply does for one input and one output, but also inside the
-/// transforms of functorch, which apply refuses for every function in C++: `forward` calls nothing
-/// but operations.
+/// The node of a call with one input and one output, in the making.
 template <class Function>
 class Recording {
  public:
@@ -59,6 +56,10 @@ class Recording {
   std::shared_ptr<Node> node_;
 };
 
+/// y = forward(context) below autograd, with a node of Function's backward. What
+/// torch::autograd::Function::apply does for one input and one output, but also inside the
+/// transforms of functorch, which apply refuses for every function in C++: `forward` calls nothing
+/// but operations.
 template <class Function, class Forward>
 at::Tensor recorded(const at::Tensor& x, const Forward& forward) {
   const Recording<Function> recording(x);

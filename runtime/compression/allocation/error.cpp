@@ -24,8 +24,8 @@ void for_each_part(const std::vector<const ByParts*>& runs, const Visit& visit) 
   const int64_t at_once = std::max(few / step, int64_t{1}) * step;
   for (int64_t begin = 0; begin < count; begin += at_once) {
     Tensors parts;
-    for (const ByParts* run : runs)
-      parts.push_back(run->part(begin, std::min(begin + at_once, count)));
+    const int64_t end = std::min(begin + at_once, count);
+    for (const ByParts* run : runs) parts.push_back(run->part(begin, end));
     constexpr int64_t kInCache = 1 << 14;
     const int64_t most = is_on_cpu ? kInCache : at_once;
     for (int64_t first = 0; first < parts[0].numel(); first += most) {
