@@ -91,7 +91,8 @@ struct Classes {
   int count = 0;  ///< so many there are, at most ops::kMostClasses
   std::function<ops::ElementClasses()> of_elements;  ///< in the order of memory
   std::optional<int> zero;                           ///< the class of which all elements are 0
-  bool are_stored = true;                            ///< else made anew whenever they are asked for
+  /// The same of a part, where that takes its share of time and memory.
+  std::function<ops::ElementClasses(const ops::Part&)> of_part = nullptr;
 };
 
 /// Rotated after an affine map of each class, to mean 0 and, nearly, equal deviations: what the

@@ -50,14 +50,24 @@ class MaskRun final : public Encoded {
     if (dtype_ != at::kBool) parts_.push_back(greatest(x));
   }
 
-  at::Tensor decoded() const override {
-    const at::Tensor ones = ops::sign_decode(parts_[0], count_, dtype_);
-    return dtype_ == at::kBool ? ones : ones.mul_(parts_[1]);
+  at::Tensor decoded() const override { return of(parts_[0], count_); }
+
+  bool has_parts() const override { return true; }
+
+  at::Tensor decoded(int64_t begin, int64_t end) const override {
+    const ops::Part part(begin, end, count_);
+    return of(part.of_codes(parts_[0], 1, count_), part.count())
+        .slice(0, begin - part.begin, end - part.begin);
   }
 
   at::TensorList tensors() const override { return parts_; }
 
  private:
+  at::Tensor of(const at::Tensor& codes, int64_t count) const {
+    const at::Tensor ones = ops::sign_decode(codes, count, dtype_);
+    return dtype_ == at::kBool ? ones : ones.mul_(parts_[1]);
+  }
+
   int64_t count_;
   at::ScalarType dtype_;
   std::vector<at::Tensor> parts_;  // codes, the other value

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <ATen/ops/arange.h>
-#include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
 #include "codecs/codec.hpp"
@@ -55,60 +55,72 @@ class Below final : public Codec {
   int bits_;
 };
 
-/// Visits the plane's dimensions, the last one first: its number, and where windows start in it, to
-/// broadcast with indices [..., rows, columns].
-template <class Visit>
-void for_each_dimension(const Windows& windows, const at::Tensor& indices, const Visit& visit) {
+/// Where in the plane each window of indices [..., rows, columns] starts, to broadcast with them;
+/// before the plane where that is padded.
+at::Tensor starts_of(const Windows& windows, const at::Tensor& indices) {
   const auto dimensions = static_cast<int64_t>(windows.plane.size());
+  at::Tensor starts = at::zeros({}, indices.options());
+  int64_t factor = 1;
   for (int64_t k = dimensions - 1; k >= 0; --k) {
     const auto i = static_cast<size_t>(k);
     const int64_t count = indices.size(indices.dim() - dimensions + k);
     std::vector<int64_t> beside(windows.plane.size(), 1);
     beside[i] = count;
-    const at::Tensor starts = at::arange(count, indices.options())
-                                  .mul_(windows.stride[i])
-                                  .sub_(windows.padding[i])
-                                  .view(beside);
-    visit(i, starts);
+    const at::Tensor along = at::arange(count, indices.options());
+    starts = starts.add(along.mul(windows.stride[i]).sub(windows.padding[i]).view(beside), factor);
+    factor *= windows.plane[i];
   }
+  return starts;
 }
 
-/// Computed in half the bytes where planes allow it.
-at::ScalarType computed_type(const Windows& windows) {
-  constexpr int64_t kMost = int64_t{1} << 30;  // with what windows reach beyond a plane
-  int64_t count = 1;
-  for (const int64_t size : windows.plane) count *= std::min(size, kMost);
-  return count < kMost ? at::kInt : at::kLong;
+/// How far each place of a window is from its start.
+std::vector<int64_t> offsets_of(const Windows& windows) {
+  std::vector<int64_t> offsets = {0};
+  int64_t factor = 1;
+  for (size_t i = windows.plane.size(); i-- > 0;) {
+    const size_t inner = offsets.size();
+    for (int64_t place = 1; place < windows.kernel[i]; ++place) {
+      for (size_t j = 0; j < inner; ++j) {
+        offsets.push_back(offsets[j] + place * windows.dilation[i] * factor);
+      }
+    }
+    factor *= windows.plane[i];
+  }
+  return offsets;
+}
+
+/// The place of each offset: one of several, where windows are wider than the plane.
+at::Tensor places_of(const std::vector<int64_t>& offsets) {
+  std::vector<int32_t> places(static_cast<size_t>(offsets.back()) + 1);
+  for (size_t place = 0; place < offsets.size(); ++place) {
+    places[static_cast<size_t>(offsets[place])] = static_cast<int32_t>(place);
+  }
+  return at::tensor(places).to(offsets.size() <= 256 ? at::kByte : at::kInt);
+}
+
+/// Of a flat run.
+at::Tensor of_each(const at::Tensor& table, const at::Tensor& indices) {
+  if (indices.is_meta()) return indices.to(table.scalar_type());
+  return table.to(indices.device()).index_select(0, indices);
 }
 
 class PlacesRun final : public Encoded {
  public:
   PlacesRun(const Windows& windows, const at::Tensor& x)
       : windows_(windows), shape_(x.sizes().vec()), strides_(x.strides().vec()) {
-    at::Tensor rest = x.to(computed_type(windows_)), places = at::zeros_like(rest);
-    int64_t factor = 1;
-    for_each_dimension(windows_, rest, [&](size_t i, const at::Tensor& starts) {
-      const at::Tensor next = rest.div(windows_.plane[i], "floor");
-      const at::Tensor coordinate = rest.sub(next, windows_.plane[i]);
-      places.add_(coordinate.sub_(starts).div(windows_.dilation[i], "floor"), factor);
-      factor *= windows_.kernel[i];
-      rest = next;
-    });
-    run_ = std::make_shared<BelowRun>(places, ops::integer_bits(0, factor - 1));
+    const std::vector<int64_t> offsets = offsets_of(windows_);
+    const at::Tensor from_start = x.sub(starts_of(windows_, x));
+    const at::Tensor places =
+        of_each(places_of(offsets), flat(from_start.as_strided(shape_, strides_)));
+    const auto greatest = static_cast<int64_t>(offsets.size()) - 1;
+    run_ = std::make_shared<BelowRun>(places, ops::integer_bits(0, greatest));
   }
 
   at::Tensor decoded() const override {
-    at::Tensor rest = run_->decoded().as_strided(shape_, strides_);
-    at::Tensor indices = at::zeros_like(rest);
-    int64_t factor = 1;
-    for_each_dimension(windows_, rest, [&](size_t i, const at::Tensor& starts) {
-      const at::Tensor next = rest.div(windows_.kernel[i], "floor");
-      const at::Tensor place = rest.sub(next, windows_.kernel[i]);
-      indices.add_(place.mul_(windows_.dilation[i]).add_(starts), factor);
-      factor *= windows_.plane[i];
-      rest = next;
-    });
-    return flat(indices).to(at::kLong);
+    const at::Tensor places = run_->decoded().to(at::kInt);
+    const at::Tensor indices =
+        of_each(at::tensor(offsets_of(windows_)), places).as_strided(shape_, strides_);
+    return flat(indices.add_(starts_of(windows_, indices)));
   }
 
   at::TensorList tensors() const override { return run_->tensors(); }

@@ -45,16 +45,15 @@ class ByClassRun final : public Encoded {
                                dtype_, {seed, offset_});
   }
 
-  bool has_parts() const override { return classes_.are_stored; }
+  bool has_parts() const override { return classes_.of_part != nullptr; }
 
   at::Tensor decoded(int64_t begin, int64_t end) const override {
     const ops::Part part(begin, end, count_);
     const auto& [codes, constants, seed, maps] = parts_;
-    const ops::ElementClasses all = classes_.of_elements();
-    const ops::ElementClasses classes{part.of_codes(all.codes, all.bits, count_), all.bits};
     return ops::rotated_decode(part.of_codes(codes, form_.bits, count_),
-                               part.of_constants(constants, form_.group), part.count(), classes,
-                               maps, form_, dtype_, {seed, offset_}, part.begin)
+                               part.of_constants(constants, form_.group), part.count(),
+                               classes_.of_part(part), maps, form_, dtype_, {seed, offset_},
+                               part.begin)
         .slice(0, begin - part.begin, end - part.begin);
   }
 

@@ -49,7 +49,10 @@ TEST(Places, AreIndicesIntoTheWindow) {
   for (const Pooling& pooling : {Pooling{{2, 2}, {2, 2}, {0, 0}, {1, 1}, 2},
                                  {{3, 3}, {2, 2}, {1, 1}, {1, 1}, 4},
                                  {{1, 5}, {3, 1}, {0, 2}, {1, 2}, 3},
-                                 {{3, 2}, {1, 2}, {1, 1}, {2, 3}, 3}}) {
+                                 {{3, 2}, {1, 2}, {1, 1}, {2, 3}, 3},
+                                 {{13, 17}, {13, 17}, {0, 0}, {1, 1}, 8},
+                                 // Wider than the plane: places share an offset.
+                                 {{3, 25}, {1, 1}, {1, 12}, {1, 1}, 7}}) {
     for (const bool is_ceiled : {false, true}) {
       for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
         const at::Tensor x = at::randn({2, 3, 13, 17}).contiguous(format);

@@ -24,7 +24,12 @@ void expect_parts(const Encoded& run, int64_t count, const std::string& what) {
 
 Classes halves(const at::Tensor& x) {
   const ops::ElementClasses classes{ops::integer_encode(run_of(x).gt(0.0).to(at::kByte), 0, 2), 2};
-  return {2, [classes] { return classes; }, {}};
+  return {2,
+          [classes] { return classes; },
+          {},
+          [classes, count = x.numel()](const ops::Part& part) {
+            return ops::ElementClasses{part.of_codes(classes.codes, 2, count), 2};
+          }};
 }
 
 TEST(Parts, OfRotatedRuns) {
@@ -101,10 +106,18 @@ TEST(Parts, OfCasts) {
   expect_parts(*cast(at::kBFloat16)->encode(x, random_of(1)), 5000, "cast");
 }
 
-TEST(Parts, ClassesThatAreMadeAnewComeWhole) {
+TEST(Parts, OfMasks) {
+  for (const int64_t count : {1, 1000, 1024, 5000, 70'001}) {
+    const at::Tensor x = at::randn({count});
+    expect_parts(*mask()->encode(x.gt(0.0), random_of(1)), count, "bool");
+    expect_parts(*mask()->encode(x.gt(0.0).to(at::kFloat).mul_(1.25), random_of(1)), count, "f32");
+  }
+}
+
+TEST(Parts, ClassesWithoutPartsComeWhole) {
   const at::Tensor x = at::randn({5000});
   Classes classes = halves(x);
-  classes.are_stored = false;
+  classes.of_part = nullptr;
   EXPECT_FALSE(rotated_by_class({2, 256}, classes)->encode(x, random_of(1))->has_parts());
   EXPECT_FALSE(identity()->encode(x, random_of(1))->has_parts());
 }

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/accumulate.h>
 
 #include "compression/operators/operator.hpp"
 #include "ops/activation.hpp"
 #include "ops/activation_arguments.hpp"
+#include "ops/integers.hpp"
 
 namespace fewbit::session {
 
@@ -28,20 +28,31 @@ struct Layout {
       : sizes(tensor.sizes().vec()), strides(tensor.strides().vec()) {}
 };
 
-/// What `make` makes of the classes as they lie in `from`, as they lie in `to`.
+/// Of classes, one a byte, as they are to lie in memory.
+ops::ElementClasses stream_of(const at::Tensor& each, at::IntArrayRef strides) {
+  constexpr int kBits = 8;
+  const at::Tensor stream = at::zeros({ops::code_bytes(each.numel(), kBits)}, each.options());
+  stream.as_strided(each.sizes(), strides).copy_(each);
+  return {stream, kBits};
+}
+
+/// What `make` makes of the classes as they lie in `from`, to lie so.
 template <class Make>
 std::function<ops::ElementClasses()> remade(std::function<ops::ElementClasses()> of_elements,
-                                            const Layout& from, const Layout& to,
+                                            const Layout& from, const at::Tensor& to,
                                             const Make& make) {
-  return [before = std::move(of_elements), from, to, make] {
-    constexpr int kBits = 8;
+  return [before = std::move(of_elements), from, strides = to.strides().vec(), make] {
     const at::Tensor each =
         before().bytes(c10::multiply_integers(from.sizes)).as_strided(from.sizes, from.strides);
-    const at::Tensor stream =
-        at::zeros({ops::code_bytes(c10::multiply_integers(to.sizes), kBits)}, each.options());
-    stream.as_strided(to.sizes, to.strides).copy_(make(each));
-    return ops::ElementClasses{stream, kBits};
+    return stream_of(make(each), strides);
   };
+}
+
+/// Classes, one a byte, of which those are `zero` where the mask is.
+at::Tensor dropped(const at::Tensor& each, const at::Tensor& mask, int zero) {
+  const at::Tensor kept = ops::integer_decode(ops::sign_encode(mask), mask.numel(), 0, 1, at::kByte)
+                              .as_strided(mask.sizes(), mask.strides());
+  return each.sub(zero).mul_(kept).add_(zero);
 }
 
 /// What is dropped is 0, whatever it was.
@@ -50,11 +61,16 @@ codecs::Classes dropped(codecs::Classes classes, const at::Tensor& result, const
   classes.count = std::max(classes.count, zero + 1);
   classes.zero = zero;
   const Layout layout(result);
-  classes.are_stored = false;
-  classes.of_elements = remade(std::move(classes.of_elements), layout, layout,
-                               [mask = mask.tensor, zero](const at::Tensor& each) {
-                                 return at::where(mask().ne(0), each, zero);
-                               });
+  classes.of_elements = remade(
+      std::move(classes.of_elements), layout, result,
+      [mask = mask.tensor, zero](const at::Tensor& each) { return dropped(each, mask(), zero); });
+  if (!mask.elements || mask.strides != layout.strides) classes.of_part = nullptr;
+  if (!classes.of_part) return classes;
+  classes.of_part = [before = std::move(classes.of_part), mask = mask.elements,
+                     zero](const ops::Part& part) {
+    const at::Tensor each = before(part).bytes(part.count());
+    return stream_of(dropped(each, mask(part.begin, part.end), zero), {1});
+  };
   return classes;
 }
 
@@ -62,9 +78,9 @@ codecs::Classes dropped(codecs::Classes classes, const at::Tensor& result, const
 codecs::Classes pooled(codecs::Classes classes, const RecordedCall& call, const Again& places) {
   const at::Tensor from = call.arguments[0].toTensor(), result = call.results[0].toTensor();
   const int64_t plane = call.operation.find("3d") == std::string_view::npos ? -2 : -3;
-  classes.are_stored = false;
+  classes.of_part = nullptr;
   classes.of_elements =
-      remade(std::move(classes.of_elements), Layout(from), Layout(result),
+      remade(std::move(classes.of_elements), Layout(from), result,
              [places = places.tensor, plane](const at::Tensor& each) {
                const at::Tensor index = places();
                return each.flatten(plane).gather(-1, index.flatten(plane)).view(index.sizes());
@@ -88,6 +104,10 @@ std::optional<codecs::Classes> KnownClasses::of_activation(
   codecs::Classes classes;
   classes.count = static_cast<int>(levels.size());
   classes.of_elements = [codes = codes.tensor, bits] { return ops::ElementClasses{codes(), bits}; };
+  const int64_t elements = arguments[0].toTensor().numel();
+  classes.of_part = [codes = codes.tensor, bits, elements](const ops::Part& part) {
+    return ops::ElementClasses{part.of_codes(codes(), bits, elements), bits};
+  };
   if (arguments[ops::kFunctionArgument].toStringRef() == "relu") {
     const auto zero = std::ranges::find(levels, 0.0);
     if (zero != levels.end()) classes.zero = static_cast<int>(zero - levels.begin());

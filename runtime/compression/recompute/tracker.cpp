@@ -168,6 +168,19 @@ at::Tensor Shown::rows(int64_t first, int64_t last) const {
   return part.as_strided(shape, strides);
 }
 
+Again again(const Shown& shown) {
+  Again result{[shown] { return shown.tensor(); }, [shown] { return shown.run->tensors().vec(); },
+               [shown] { return shown.has_rows(); },
+               [shown](int64_t first, int64_t last) { return shown.rows(first, last); }};
+  if (shown.offset == 0 && shown.run->has_parts()) {
+    result.elements = [run = shown.run](int64_t begin, int64_t end) {
+      return run->decoded(begin, end);
+    };
+    result.strides = shown.strides;
+  }
+  return result;
+}
+
 void RecomputeTracker::insert(const at::Tensor& run, Piece piece) {
   Contents contents(run);
   std::vector<PlacedPiece>& pieces = pieces_[contents.memory()];

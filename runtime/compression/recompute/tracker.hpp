@@ -45,11 +45,7 @@ struct RecomputeRules {
 };
 
 /// As others take it.
-inline Again again(const Shown& shown) {
-  return {[shown] { return shown.tensor(); }, [shown] { return shown.run->tensors().vec(); },
-          [shown] { return shown.has_rows(); },
-          [shown](int64_t first, int64_t last) { return shown.rows(first, last); }};
-}
+Again again(const Shown& shown);
 
 /// What can be had again of what is coded, without codes of its own: followed from operation to
 /// operation through one forward.

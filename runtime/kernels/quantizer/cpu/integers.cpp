@@ -103,6 +103,18 @@ template <IntegerType kType>
 void decode_block(const uint8_t* stream, uint64_t minimum, int bits, int64_t count, void* x) {
   using I = Integer<kType>;
   auto* to = static_cast<uint8_t*>(x);
+  if (bits > 0 && bits <= 8) {
+    alignas(64) uint8_t codes[kBlock];
+    for (int64_t i = 0; i < kBlock; i += 8) {
+      const uint64_t eight = spread_bits(load_at<uint64_t>(stream + i / 8 * bits, 0), bits);
+      std::memcpy(codes + i, &eight, 8);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const auto value = I::stored(minimum + codes[i]);
+      std::memcpy(to + i * int64_t{sizeof value}, &value, sizeof value);
+    }
+    return;
+  }
   const uint64_t mask = (uint64_t{1} << bits) - 1;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t place = i * bits;

@@ -38,6 +38,18 @@ inline uint64_t gather_bits(uint64_t word, int bits) {
 #endif
 }
 
+/// Back: eight codes of 1 to 8 bits from the lowest on, one a byte. Without _pdep_u64, which takes
+/// hundreds of cycles on some processors.
+inline uint64_t spread_bits(uint64_t word, int bits) {
+  const uint64_t byte = (uint64_t{1} << bits) - 1;
+  const uint64_t pair = (uint64_t{1} << 2 * bits) - 1;
+  const uint64_t quad = (uint64_t{1} << 4 * bits) - 1;
+  word = (word & quad) | (word >> 4 * bits & quad) << 32;
+  word = (word & 0x0000000100000001u * pair) | (word >> 2 * bits & 0x0000000100000001u * pair)
+                                                   << 16;
+  return (word & 0x0001000100010001u * byte) | (word >> bits & 0x0001000100010001u * byte) << 8;
+}
+
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
 /// Thirty-two codes of a width that divides eight.
 HWY_INLINE void pack_32(const uint8_t* codes, int bits, uint8_t* stream) {
