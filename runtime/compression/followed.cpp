@@ -159,7 +159,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::code_later(
   followed.recomputed = to_recompute;
   followed.is_recomputed = to_recompute.has_value();
   if (!is_known) {
-    if (!to_recompute && decided.is_due) {
+    if (!to_recompute && decided.compares_recomputed()) {
       followed.recomputed = tracker_.find(view, event);
     }
     stored = std::make_shared<StoredRun>(view);

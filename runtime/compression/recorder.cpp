@@ -228,7 +228,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::code(const Saved& saved, Ru
     forward_.notes->raise(known.site, decision);
   } else {
     const auto recomputed =
-        decision.is_due && decision.takes_bits() ? tracker_.find(view, event) : std::nullopt;
+        decision.compares_recomputed() ? tracker_.find(view, event) : std::nullopt;
     bool keeps_signs = false;
     if (waits(run, saved)) {
       stored = wait(saved, recomputed);

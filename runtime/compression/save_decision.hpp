@@ -21,6 +21,8 @@ struct SaveDecision : SavePolicy {
   bool is_observed = false;             ///< so nothing waits
   bool may_normalize = true;            ///< by statistics, where there are such
 
+  /// Whether errors are to tell whether it would better be recomputed.
+  bool compares_recomputed() const { return is_due && takes_bits() && !planned; }
   /// Whether it is recomputed from others' codes, where it can be.
   bool recomputes(bool is_asked_for) const {
     return planned ? *planned == Storage::recomputed : is_asked_for || is_better_recomputed;
