@@ -18,7 +18,7 @@
 #include "bench/studies/studies.hpp"
 #include "calibration/site_statistics.hpp"
 #include "fewbit/fewbit.hpp"
-#include "tests/support/peak_bytes.hpp"
+#include "fewbit/peak_bytes.hpp"
 
 namespace fewbit::bench::calibration_study {
 
@@ -108,7 +108,7 @@ double best_forward_seconds(nn::GELU& module, const at::Tensor& x, int repeats) 
 int64_t peak_bytes_of_watching(const at::Tensor& x) {
   session::SiteStatistics statistics;
   statistics.observe(x);  // what stays is there now
-  return test::peak_bytes_of([&] { statistics.observe(x); });
+  return peak_bytes([&] { statistics.observe(x); });
 }
 
 void print_watching(int repeats) {

@@ -43,7 +43,8 @@ struct Options {
   std::vector<int> threads{1, static_cast<int>(std::thread::hardware_concurrency())};
   int rounds = 5;
   std::vector<std::string> planned{"resnet18_cifar", "bert_small_128"};
-  std::vector<double> budgets{100, 50, 25, 10, 5, 2};  ///< of plans, in per cent of exact bytes
+  std::vector<double> budgets{50, 25, 10, 5};  ///< of kept bytes, in per cent of exact ones
+  std::vector<double> peaks{75, 60, 50};       ///< of plans' peaks, in per cent of the exact one
   std::string folder;
 };
 
@@ -267,7 +268,7 @@ void add_rows(examples::Page& page, examples::Sheet& sheet, const std::string& n
 }
 
 struct Planned {
-  double share;  ///< of exact bytes, in per cent
+  std::string budget;
   MemoryPlan plan;
   double seconds;  ///< of planning
 
@@ -278,16 +279,33 @@ struct Planned {
   }
 };
 
-Planned planned(const Network& network, double share, int64_t exact_bytes) {
+Planned planned(const Network& network, std::string name, const MemoryBudget& budget) {
   torch::OrderedDict<std::string, at::Tensor> parameters;
   for (size_t i = 0; i < network.parameters.size(); ++i) {
     parameters.insert(network.names[i], network.parameters[i]);
   }
-  Planned result{.share = share, .plan = {}, .seconds = 0.0};
-  const auto bytes = static_cast<int64_t>(share * 1e-2 * static_cast<double>(exact_bytes));
+  Planned result{.budget = std::move(name), .plan = {}, .seconds = 0.0};
   result.seconds =
-      seconds_of([&] { result.plan = plan_memory(network.loss, bytes, {.bits = 2}, parameters); });
+      seconds_of([&] { result.plan = plan_memory(network.loss, budget, {.bits = 2}, parameters); });
   return result;
+}
+
+int64_t share_of(double percent, int64_t bytes) {
+  return static_cast<int64_t>(percent * 1e-2 * static_cast<double>(bytes));
+}
+
+std::vector<Planned> plans_of(const Network& network, const Variant& exact,
+                              const Options& options) {
+  std::vector<Planned> plans;
+  for (const double share : options.budgets) {
+    plans.push_back(planned(network, "kept, " + examples::number(share) + " %",
+                            {.kept_bytes = share_of(share, exact.bytes)}));
+  }
+  for (const double share : options.peaks) {
+    plans.push_back(planned(network, "peak, " + examples::number(share) + " %",
+                            {.peak_bytes = share_of(share, exact.peak)}));
+  }
+  return plans;
 }
 
 /// The median over the rounds of what a step takes more than the exact one, in ms.
@@ -304,23 +322,23 @@ void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Option
   at::set_num_threads(options.threads.back());
   std::vector<Variant> variants(1);  // exact
   settle(network, variants[0]);
-  std::vector<Planned> plans;
-  for (const double share : options.budgets) {
-    plans.push_back(planned(network, share, variants[0].bytes));
+  Variant::forget_gradients(network);
+  const std::vector<Planned> plans = plans_of(network, variants[0], options);
+  for (const Planned& one : plans) {
     variants.push_back({{}, std::make_unique<Compressor>(CompressorOptions{.bits = 2})});
-    variants.back().compressor->follow(plans.back().plan);
+    variants.back().compressor->follow(one.plan);
     settle(network, variants.back());
-    std::cerr << name << ", planned for " << share << " %\n";
   }
   measure(network, variants, options.rounds, false);
   for (size_t i = 0; i < plans.size(); ++i) {
-    const auto& [share, plan, seconds] = plans[i];
+    const auto& [budget, plan, seconds] = plans[i];
     const Variant& variant = variants[i + 1];
+    const auto mebibytes = [](int64_t bytes) {
+      return examples::number(static_cast<double>(bytes) / 0x1p20);
+    };
     sheet.rows.push_back(
-        {name, examples::number(share),
-         examples::number(static_cast<double>(plan.bytes()) * 1e-6, 4),
-         examples::number(static_cast<double>(variant.bytes) * 1e-6, 4),
-         examples::number(static_cast<double>(variant.peak) / 0x1p20),
+        {name, budget + (plan.fits() ? "" : ": none fits"), mebibytes(plan.bytes()),
+         mebibytes(variant.bytes), mebibytes(plan.step_peak), mebibytes(variant.peak),
          plans[i].places_kept(Storage::exact), plans[i].places_kept(Storage::coded),
          plans[i].places_kept(Storage::recomputed), plans[i].places_kept(Storage::offloaded),
          examples::number(plan.seconds() * 1e3),
@@ -365,15 +383,16 @@ void run(const Options& options) {
        "in any step, the first ones that measure errors among them, with gradients, without "
        "parameters. Gradient error: of all parameters, in one "
        "step without dropout, over the exact gradient.");
-  examples::Sheet plans{
-      "Plans",
-      {"network", "budget, % of exact", "planned MB", "kept MB", "peak MiB", "exact", "coded",
-       "recomputed", "offloaded", "planned ms more", "ms more", "exact ms", "planning s"},
-      {}};
+  examples::Sheet plans{"Plans",
+                        {"network", "budget, % of exact", "planned MiB", "kept MiB", "planned peak",
+                         "peak MiB", "exact", "coded", "recomputed", "offloaded", "planned ms more",
+                         "ms more", "exact ms", "planning s"},
+                        {}};
   for (const std::string& name : options.planned) add_plan_rows(plans, name, options);
   show(page, plans,
-       "fewbit::plan_memory for so many bytes, activations' codes, the batch and all else that is "
-       "kept among them; sites by how they are kept, and what a step that follows takes more than "
+       "fewbit::plan_memory for so many bytes that are kept, activations' codes, the batch and all "
+       "else among them, or for so high a peak; sites by how they are kept, and what a step that "
+       "follows takes more than "
        "an exact one, as planned and as measured: the median over the rounds, which take turns as "
        "above, by the clock with the most threads.");
   if (!options.folder.empty()) page.write(options.folder, "steps");
@@ -393,7 +412,9 @@ Study command(CLI::App& app) {
   app.add_option("--threads", options->threads, "numbers of threads")->check(CLI::PositiveNumber);
   app.add_option("--planned", options->planned, "which to plan for fewer bytes")
       ->check(CLI::IsMember(models));
-  app.add_option("--budgets", options->budgets, "of plans, in per cent of exact bytes")
+  app.add_option("--budgets", options->budgets, "of kept bytes, in per cent of exact ones")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--peaks", options->peaks, "of plans, in per cent of the exact one")
       ->check(CLI::PositiveNumber);
   app.add_option("--rounds", options->rounds, "of each case")->check(CLI::PositiveNumber);
   app.add_option("--out", options->folder, "folder for the page");

@@ -49,8 +49,9 @@ def main() -> None:
     preview = fewbit.preview_budgets(
         lambda: model(**batch).loss, model
     )  # print() shows every site too
-    for bits, count in preview.rows:
-        print(f"{f'{bits:g} bits' if bits else 'exact':8} {count / 1e6:6.2f} MB would be saved")
+    for row in preview.rows:
+        name = f"{row.bits:g} bits" if row.bits else "exact"
+        print(f"{name:8} {row.bytes / 1e6:6.2f} MB saved, {row.peak / 1e6:6.2f} MB at the peak")
 
     for bits in (None, 2):
         model = vit()

@@ -18,7 +18,7 @@ _check_torch()
 
 from fewbit import _fewbit, _functional, nn  # noqa: E402
 from fewbit._activation import activation  # noqa: E402
-from fewbit._checkpoint import checkpoint  # noqa: E402
+from fewbit._checkpoint import checkpoint, checkpoint_modules  # noqa: E402
 from fewbit._codec import Codec, Coded, hooks  # noqa: E402
 from fewbit._compressor import BudgetPreview, Compressor, compress, preview_budgets  # noqa: E402
 from fewbit._cuda import load as _load_cuda  # noqa: E402
@@ -35,7 +35,7 @@ from fewbit._fewbit import (  # noqa: E402
 )
 from fewbit._functional import *  # noqa: E402, F403
 from fewbit._memory_plan import plan_memory  # noqa: E402
-from fewbit._saved_bytes import SavedBytes  # noqa: E402
+from fewbit._saved_bytes import SavedBytes, peak_bytes  # noqa: E402
 from fewbit._scopes import (  # noqa: E402
     ActivationScope,
     Calibrator,
@@ -64,10 +64,12 @@ __all__ = [
     "Table",
     "activation",
     "checkpoint",
+    "checkpoint_modules",
     "compress",
     "explain_oom",
     "hooks",
     "nn",
+    "peak_bytes",
     "plan_memory",
     "preview_budgets",
     "randomized_linear",

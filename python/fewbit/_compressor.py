@@ -271,11 +271,11 @@ def compress(model: torch.nn.Module, bits: float = 2.0, **options: Any) -> Compr
 
 
 class BudgetPreview:
-    """Saved bytes of one forward, exact and with several budgets. print() shows a table."""
+    """Saved bytes and peak of a step, exact and with several budgets. print() shows a table."""
 
     def __init__(self, preview: _fewbit.BudgetPreview) -> None:
-        self.rows: list[tuple[float, int]] = [(row.bits, row.bytes) for row in preview.rows]
-        """Average bits (0: exact) and saved bytes, parameters not included."""
+        self.rows: list[_fewbit.BudgetRow] = list(preview.rows)
+        """Average bits (0: exact), saved bytes without parameters, and the peak of a step."""
         self.sites: str = preview.sites
         """The report with the bits that were asked for."""
         self._text = str(preview)
@@ -284,18 +284,20 @@ class BudgetPreview:
         return self._text
 
     def _repr_html_(self) -> str:
-        exact = self.rows[0][1]
+        exact = self.rows[0]
         return _html.table(
-            ["average bits", "saved bytes", "times less"],
+            ["average bits", "saved bytes", "times less", "peak of a step", "times less"],
             (
                 (
-                    "exact" if bits == 0 else f"{bits:g}",
-                    f"{count:,}",
-                    f"{exact / max(count, 1):.3g}",
+                    "exact" if row.bits == 0 else f"{row.bits:g}",
+                    f"{row.bytes:,}",
+                    f"{exact.bytes / max(row.bytes, 1):.3g}",
+                    f"{row.peak:,}",
+                    f"{exact.peak / max(row.peak, 1):.3g}",
                 )
-                for bits, count in self.rows
+                for row in self.rows
             ),
-            "saved bytes of one forward",
+            "bytes of one step",
         )
 
 
@@ -305,12 +307,12 @@ def preview_budgets(
     bits: float = 2.0,
     **options: Any,
 ) -> BudgetPreview:
-    """Measures what one forward would save with 1, 1.5, 2, 3, 4 and `bits` bits on average.
+    """Measures what one step would take with 1, 1.5, 2, 3, 4 and `bits` bits on average.
 
         print(fewbit.preview_budgets(lambda: model(**batch).loss, model))
 
-    Runs forward() twice for each budget, without a backward pass. `parameters`, a model or pairs of
-    names and tensors, names modules in the table of sites.
+    Runs forward() and a backward twice for each budget; gradients of parameters are not touched.
+    `parameters`, a model or pairs of names and tensors, names modules in the table of sites.
     """
     return BudgetPreview(
         _fewbit.preview_budgets(forward, options_of(bits, options), named_tensors(parameters))

@@ -293,11 +293,23 @@ class MemoryPlan:
     """The storage of every saved tensor, chosen by bytes and time. print() shows tables."""
 
     @property
-    def budget(self) -> int:
-        """Bytes, as requested."""
+    def kept_budget(self) -> int | None:
+        """Kept bytes, as requested."""
+    @property
+    def peak_budget(self) -> int | None:
+        """Peak of a step in bytes, as requested."""
     @property
     def exact_bytes(self) -> int:
         """Of all saved tensors without fewbit."""
+    @property
+    def exact_peak(self) -> int:
+        """Bytes of a step without fewbit."""
+    @property
+    def forward_peak(self) -> int:
+        """Bytes, measured: the most of a forward that follows the plan."""
+    @property
+    def step_peak(self) -> int:
+        """The same of forward and backward."""
     @property
     def other_bytes(self) -> int:
         """Of those outside every site."""
@@ -318,11 +330,12 @@ class MemoryPlan:
         """Added to the step."""
     @property
     def fits(self) -> bool:
-        """Whether bytes are within the budget."""
+        """Whether bytes and peak are within the budget."""
 
 def plan_memory(
     forward: Callable[[], torch.Tensor],
-    bytes: int,
+    kept_bytes: int | None,
+    peak_bytes: int | None,
     options: CompressorOptions,
     parameters: Iterable[tuple[str, torch.Tensor]],
     /,
@@ -357,6 +370,9 @@ class BudgetRow:
     @property
     def bytes(self) -> int:
         """Held until backward."""
+    @property
+    def peak(self) -> int:
+        """Of forward and backward."""
 
 class BudgetPreview:
     """Bytes of several budgets. print() shows a table."""
@@ -465,6 +481,8 @@ class SavedBytes:
     def unique_bytes_in_scope(self, bits: int, /) -> int: ...
     def explain(self, bits: int, /) -> str: ...
     def reset(self) -> None: ...
+
+def peak_bytes(step: Callable[[], object], device: torch.device, /) -> int: ...
 
 class SavedBytesWatch:
     def __init__(self, meter: SavedBytes, /) -> None: ...

@@ -1,6 +1,6 @@
 """What autograd saves, and for whom."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 
@@ -61,3 +61,24 @@ class SavedBytes(Scoped[_fewbit.SavedBytesWatch]):
     def reset(self) -> None:
         """Forgets everything recorded so far."""
         self._meter.reset()
+
+
+def peak_bytes(step: Callable[[], object], device: torch.device | str | None = None) -> int:
+    """Measures the most bytes that tensors hold at once while step() runs, beyond those before it.
+
+        print(fewbit.peak_bytes(lambda: model(**batch).loss.backward()))
+
+    This decides whether a batch fits. Gradients that the step makes count; on a CPU, memory of
+    before that it gives back, as by zero_grad(), is not deducted: do that before. What libraries
+    allocate for themselves, such as oneDNN's scratch memory, does not count.
+
+    Args:
+        step: what it gives is dropped.
+        device: whose tensors; None: the accelerator's where there is one, else the CPU's.
+
+    Raises:
+        RuntimeError: a torch profiler is recording.
+    """
+    if device is None:
+        device = torch.accelerator.current_accelerator(check_available=True) or "cpu"
+    return _fewbit.peak_bytes(step, torch.device(device))

@@ -116,7 +116,8 @@ void bind_compressor(py::module_& m) {
       .def("close", &Open<CompressionScope>::close, Unlocked());
   py::class_<BudgetPreview::Row>(m, "BudgetRow")
       .def_readonly("bits", &BudgetPreview::Row::bits)
-      .def_readonly("bytes", &BudgetPreview::Row::bytes);
+      .def_readonly("bytes", &BudgetPreview::Row::bytes)
+      .def_readonly("peak", &BudgetPreview::Row::peak);
   py::class_<BudgetPreview>(m, "BudgetPreview")
       .def_readonly("rows", &BudgetPreview::rows)
       .def_readonly("sites", &BudgetPreview::sites)

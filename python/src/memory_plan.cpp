@@ -26,8 +26,14 @@ void bind_memory_plan(py::module_& m) {
       .def_readonly("seconds", &Checkpoint::seconds)
       .def_readonly("is_proposed", &Checkpoint::is_proposed);
   py::class_<MemoryPlan>(m, "MemoryPlan")
-      .def_readonly("budget", &MemoryPlan::budget)
+      .def_property_readonly("kept_budget",
+                             [](const MemoryPlan& plan) { return plan.budget.kept_bytes; })
+      .def_property_readonly("peak_budget",
+                             [](const MemoryPlan& plan) { return plan.budget.peak_bytes; })
       .def_readonly("exact_bytes", &MemoryPlan::exact_bytes)
+      .def_readonly("exact_peak", &MemoryPlan::exact_peak)
+      .def_readonly("forward_peak", &MemoryPlan::forward_peak)
+      .def_readonly("step_peak", &MemoryPlan::step_peak)
       .def_readonly("other_bytes", &MemoryPlan::other_bytes)
       .def_readonly("step_seconds", &MemoryPlan::step_seconds)
       .def_readonly("sites", &MemoryPlan::sites)
@@ -36,11 +42,12 @@ void bind_memory_plan(py::module_& m) {
       .def_property_readonly("seconds", &MemoryPlan::seconds)
       .def_property_readonly("fits", &MemoryPlan::fits)
       .def("__str__", &MemoryPlan::text);
-  m.def("plan_memory", [](const std::function<at::Tensor()>& forward, int64_t bytes,
+  m.def("plan_memory", [](const std::function<at::Tensor()>& forward,
+                          std::optional<int64_t> kept_bytes, std::optional<int64_t> peak_bytes,
                           const CompressorOptions& options, const py::iterable& parameters) {
     const auto named = named_tensors(parameters);
     const py::gil_scoped_release unlocked;
-    return plan_memory(forward, bytes, options, named);
+    return plan_memory(forward, {kept_bytes, peak_bytes}, options, named);
   });
 }
 

@@ -1,8 +1,10 @@
 #include "fewbit/saved_bytes.hpp"
 
+#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
+#include "fewbit/peak_bytes.hpp"
 
 namespace fewbit::python {
 
@@ -50,6 +52,7 @@ void bind_saved_bytes(py::module_& m) {
   py::class_<Open<Watched>>(m, "SavedBytesWatch")
       .def(py::init<SavedBytes&>(), Unlocked())
       .def("close", &Open<Watched>::close, Unlocked());
+  m.def("peak_bytes", &peak_bytes, Unlocked());
 }
 
 }  // namespace fewbit::python

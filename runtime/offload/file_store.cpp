@@ -19,6 +19,12 @@ c10::DataPtr shared(const std::shared_ptr<const c10::DataPtr>& memory) {
           memory->device()};
 }
 
+void let_go(std::shared_ptr<const c10::DataPtr> memory,
+            const std::shared_ptr<c10::ThreadLocalDebugInfo>& reports) {
+  const c10::DebugInfoGuard guard(reports);
+  memory.reset();
+}
+
 }  // namespace
 
 class FileStore::FileSlot final : public Slot {
@@ -173,7 +179,7 @@ void FileStore::write_next(Lock& lock) {
   if (record->is_written) record->memory.reset();
   end_work(*record);
   lock.unlock();
-  memory.reset();
+  let_go(std::move(memory), record->reports);
   lock.lock();
 }
 
@@ -184,6 +190,7 @@ void FileStore::read_next(Lock& lock) {
   lock.unlock();
   Memory memory;
   try {
+    const c10::DebugInfoGuard reports(record->reports);
     memory = read(*record);
   } catch (const std::exception&) {  // whoever takes it will have the same, and be told
   }
@@ -192,7 +199,7 @@ void FileStore::read_next(Lock& lock) {
   record->is_wanted = false;
   end_work(*record);
   lock.unlock();
-  memory.reset();
+  let_go(std::move(memory), record->reports);
   lock.lock();
 }
 

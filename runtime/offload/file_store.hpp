@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include <c10/util/ThreadLocalDebugInfo.h>
+
 #include "offload/file_space.hpp"
 #include "offload/store.hpp"
 #include "offload/temporary_file.hpp"
@@ -43,9 +45,12 @@ class FileStore final : public Store, public std::enable_shared_from_this<FileSt
  private:
   class FileSlot;
   using Memory = std::shared_ptr<const c10::DataPtr>;
+  using DebugInfo = std::shared_ptr<c10::ThreadLocalDebugInfo>;
   struct Record {
     int64_t offset = 0;
     size_t bytes = 0;
+    /// To whom the thread that put it reports memory; so does ours, which gives it back.
+    DebugInfo reports = c10::ThreadLocalDebugInfo::current();
     Memory memory;  ///< of what is not written, or was read ahead
     bool is_written = false;
     bool is_busy = false;     ///< the thread is at it

@@ -73,6 +73,12 @@ std::string checkpoints_text(const MemoryPlan& plan) {
   return '\n' + table.text();
 }
 
+std::string budget_text(const std::optional<int64_t>& budget, int64_t bytes) {
+  if (!budget) return "";
+  return ", budget " + session::grouped(*budget) +
+         (bytes > *budget ? ", which nothing was found to fit" : "");
+}
+
 }  // namespace
 
 int64_t MemoryPlan::bytes() const {
@@ -87,19 +93,31 @@ double MemoryPlan::seconds() const {
   return seconds;
 }
 
-std::string MemoryPlan::text() const {
-  const std::string verdict = fits() ? "" : ", the least there is: more than the budget";
-  return session::grouped(bytes()) + " bytes of " + session::grouped(exact_bytes) +
-         " are kept, for a budget of " + session::grouped(budget) + verdict + "; " +
-         milliseconds(seconds()) + " ms more than the step's " + milliseconds(step_seconds) +
-         "\n\n" + sites_text(*this) + checkpoints_text(*this);
+bool MemoryPlan::fits() const {
+  return bytes() <= budget.kept_bytes.value_or(bytes()) &&
+         step_peak <= budget.peak_bytes.value_or(step_peak);
 }
 
-MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, int64_t bytes,
+std::string MemoryPlan::text() const {
+  return "kept for backward: " + session::grouped(bytes()) + " bytes, exact " +
+         session::grouped(exact_bytes) + budget_text(budget.kept_bytes, bytes()) +
+         "\npeak of a step: " + session::grouped(step_peak) + " bytes, exact " +
+         session::grouped(exact_peak) + budget_text(budget.peak_bytes, step_peak) +
+         "; of its forward " + session::grouped(forward_peak) +
+         "\ntime of a step: " + milliseconds(seconds()) + " ms more than " +
+         milliseconds(step_seconds) + "\n\n" + sites_text(*this) + checkpoints_text(*this);
+}
+
+MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, const MemoryBudget& budget,
                        const CompressorOptions& options,
                        const torch::OrderedDict<std::string, at::Tensor>& parameters) {
-  TORCH_CHECK(bytes >= 0, "fewbit::plan_memory: bytes is ", bytes, ", accepted: 0 or more");
-  return session::MemoryPlanner(forward, options).plan(bytes, parameters);
+  const auto check = [](const char* name, const std::optional<int64_t>& bytes) {
+    TORCH_CHECK(bytes.value_or(0) >= 0, "fewbit::plan_memory: ", name, " is ", *bytes,
+                ", accepted: 0 or more");
+  };
+  check("kept_bytes", budget.kept_bytes);
+  check("peak_bytes", budget.peak_bytes);
+  return session::MemoryPlanner(forward, options).plan(budget, parameters);
 }
 
 Compressor& Compressor::follow(const MemoryPlan& plan) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -9,7 +10,6 @@
 
 #include "compression/coder.hpp"
 #include "compression/operators/recipe.hpp"
-#include "fewbit/saved_bytes.hpp"
 #include "planner/memory_blocks.hpp"
 #include "planner/memory_choice.hpp"
 
@@ -17,7 +17,7 @@ namespace fewbit::session {
 
 namespace {
 
-/// Forwards until bits are split, and then those that are timed.
+/// Steps until bits are split, and then those that are timed.
 constexpr int kSettling = 2;
 constexpr int kTimed = 3;
 
@@ -57,11 +57,8 @@ MemoryPlanner::MemoryPlanner(Forward forward, const CompressorOptions& options)
   options_.bytes = 0;  // bits are those of the options
 }
 
-int64_t MemoryPlanner::kept_bytes(const Forward& forward) {
-  SavedBytes meter;
-  const auto watch = meter.watch();
-  const at::Tensor result = forward();
-  return meter.unique_bytes();
+MeasuredStep MemoryPlanner::measured(const Forward& forward) const {
+  return measured_step("fewbit::plan_memory", device_, forward);
 }
 
 void MemoryPlanner::run(Trial& trial) const {
@@ -69,8 +66,7 @@ void MemoryPlanner::run(Trial& trial) const {
     const CompressionScope scope(trial.compressor);
     return forward_();
   };
-  for (int i = 1; i < kSettling; ++i) in_scope();
-  trial.bytes = kept_bytes(in_scope);
+  for (int i = 0; i < kSettling; ++i) trial.step = higher(trial.step, measured(in_scope));
   Compression& compression = *trial.compressor.compression_;
   trial.times = StepProfiler::of(trial.compressor, compression, forward_);
   for (int i = 1; i < kTimed; ++i) {
@@ -87,7 +83,7 @@ void MemoryPlanner::survey_coded(const Parameters& parameters) {
     trial.compressor.recompute(std::string(name), Recompute::never);
   }
   run(trial);
-  plan_.other_bytes = trial.bytes;
+  plan_.other_bytes = trial.step.kept;
   coded_step_ = trial.times.step;
   for (const Compression::SiteFacts& facts : trial.sites) {
     const Compressor::Site& site = facts.site;
@@ -103,7 +99,7 @@ void MemoryPlanner::survey_coded(const Parameters& parameters) {
 
 /// What each recomputed site takes for what it is recomputed with, such as a norm's means.
 int64_t MemoryPlanner::beside_sites(const Trial& trial) const {
-  int64_t bytes = trial.bytes - plan_.other_bytes, recomputed = 0;
+  int64_t bytes = trial.step.kept - plan_.other_bytes, recomputed = 0;
   for (const Compression::SiteFacts& facts : trial.sites) {
     bytes -= facts.site.bytes_after;
     recomputed += facts.root ? 1 : 0;
@@ -253,28 +249,81 @@ bool MemoryPlanner::correct_recomputed(const StepProfiler::Times& times) {
 
 /// Places may share what they need, and memory: so a step that follows is looked at, and what is
 /// found there chosen by. Where none fits, of all that were looked at the one of fewest bytes.
-double MemoryPlanner::choose_followed() {
+double MemoryPlanner::choose_kept(int64_t bytes) {
   constexpr int kMost = 8;
   double price = 0.0;
   std::optional<MemoryPlan> least;
   for (int i = 0; i < kMost; ++i) {
-    price = choose(plan_.sites, roots_, plan_.budget - plan_.other_bytes);
-    const bool seemed_to_fit = plan_.fits();
+    price = choose(plan_.sites, roots_, bytes - plan_.other_bytes);
+    const bool seemed_to_fit = plan_.bytes() <= bytes;
     Trial trial{Compressor(options_)};
     trial.compressor.follow(plan_);
     run(trial);
-    plan_.other_bytes += trial.bytes - plan_.bytes();
+    plan_.other_bytes += trial.step.kept - plan_.bytes();
+    plan_.forward_peak = trial.step.forward_peak;
+    plan_.step_peak = trial.step.peak;
     if (!least || plan_.bytes() < least->bytes()) least = plan_;
     const bool is_right = correct_recomputed(trial.times);
-    if (is_right && (plan_.fits() || !seemed_to_fit)) break;
+    if (is_right && (plan_.bytes() <= bytes || !seemed_to_fit)) break;
   }
-  if (!plan_.fits() && least->bytes() < plan_.bytes()) plan_ = std::move(*least);
+  if (plan_.bytes() > bytes && least->bytes() < plan_.bytes()) plan_ = std::move(*least);
   return price;
 }
 
-MemoryPlan MemoryPlanner::plan(int64_t bytes, const Parameters& parameters) {
-  plan_.budget = bytes;
-  plan_.exact_bytes = kept_bytes(forward_);
+/// More kept bytes take less time and a higher peak: those are searched whose peak stays just below
+/// the budget's. Lower still may be that of all sites coded, since what is offloaded or recomputed
+/// passes through memory as a whole.
+double MemoryPlanner::choose_within_budget() {
+  const int64_t most = plan_.budget.kept_bytes.value_or(std::numeric_limits<int64_t>::max() / 2);
+  double price = choose_kept(most);
+  const int64_t peak = plan_.budget.peak_bytes.value_or(plan_.step_peak);
+  if (plan_.step_peak <= peak) return price;
+  const MemoryPlan above = plan_;
+  price = choose_kept(0);
+  if (plan_.step_peak <= peak) return search_peak(price, above);
+  MemoryPlan lowest = plan_;
+  for (MemoryPlan::Site& site : plan_.sites) {
+    std::erase_if(site.choices, [](const MemoryPlan::Choice& choice) {
+      return choice.storage == Storage::offloaded || choice.storage == Storage::recomputed;
+    });
+  }
+  std::ranges::fill(roots_, std::nullopt);
+  price = choose_kept(0);
+  if (plan_.step_peak <= peak) return search_peak(price, above);
+  if (lowest.step_peak < plan_.step_peak) plan_ = std::move(lowest);
+  return price;
+}
+
+/// Between the plan, whose peak is within the budget, and one whose peak is above it.
+double MemoryPlanner::search_peak(double price, MemoryPlan above) {
+  constexpr int kMost = 8;
+  constexpr double kNear = 0.02, kEdge = 0.1;
+  const int64_t peak = *plan_.budget.peak_bytes;
+  MemoryPlan below = plan_;
+  for (int i = 0; i < kMost; ++i) {
+    const auto width = static_cast<double>(above.bytes() - below.bytes());
+    const double share = static_cast<double>(peak - below.step_peak) /
+                         static_cast<double>(above.step_peak - below.step_peak);
+    const double step = width * std::clamp(share, kEdge, 1.0 - kEdge);
+    if (step < kNear * static_cast<double>(plan_.exact_bytes) ||
+        static_cast<double>(peak - below.step_peak) < kNear * static_cast<double>(peak)) {
+      break;
+    }
+    const double next = choose_kept(below.bytes() + std::llround(step));
+    const bool is_below = plan_.step_peak <= peak;
+    (is_below ? below : above) = plan_;
+    if (is_below) price = next;
+  }
+  plan_ = std::move(below);
+  return price;
+}
+
+MemoryPlan MemoryPlanner::plan(const MemoryBudget& budget, const Parameters& parameters) {
+  plan_.budget = budget;
+  device_ = home_of(forward_());
+  const MeasuredStep exact_step = measured(forward_);
+  plan_.exact_bytes = exact_step.kept;
+  plan_.exact_peak = exact_step.peak;
   plan_.step_seconds = step_seconds(forward_);
   survey_coded(parameters);
   measure(Storage::exact);
@@ -283,7 +332,7 @@ MemoryPlan MemoryPlanner::plan(int64_t bytes, const Parameters& parameters) {
   double exact = exact_.step;
   for (const auto& [site, seconds] : exact_.seconds) exact += seconds;
   plan_.other_seconds = std::max(exact - plan_.step_seconds, 0.0);
-  propose_checkpoints(choose_followed());
+  propose_checkpoints(choose_within_budget());
   return std::move(plan_);
 }
 

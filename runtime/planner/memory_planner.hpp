@@ -8,6 +8,7 @@
 
 #include "compression/compression.hpp"
 #include "fewbit/memory_plan.hpp"
+#include "planner/measured_step.hpp"
 #include "planner/step_profiler.hpp"
 
 namespace fewbit::session {
@@ -20,7 +21,7 @@ class MemoryPlanner {
 
   MemoryPlanner(Forward forward, const CompressorOptions& options);
 
-  MemoryPlan plan(int64_t bytes, const Parameters& parameters);
+  MemoryPlan plan(const MemoryBudget& budget, const Parameters& parameters);
 
  private:
   /// A model's sites stored in one way, as far as they can be.
@@ -28,10 +29,10 @@ class MemoryPlanner {
     Compressor compressor;
     std::vector<Compression::SiteFacts> sites = {};
     StepProfiler::Times times = {};
-    int64_t bytes = 0;  ///< of all that autograd saves
+    MeasuredStep step = {};
   };
 
-  static int64_t kept_bytes(const Forward& forward);
+  MeasuredStep measured(const Forward& forward) const;
   void run(Trial& trial) const;
   void survey_coded(const Parameters& parameters);
   void measure(Storage keep);
@@ -41,11 +42,14 @@ class MemoryPlanner {
   void count_from_exact(Storage keep, double step);
   int64_t beside_sites(const Trial& trial) const;
   bool correct_recomputed(const StepProfiler::Times& times);
-  double choose_followed();
+  double choose_kept(int64_t bytes);
+  double choose_within_budget();
+  double search_peak(double price, MemoryPlan above);
   void propose_checkpoints(double price);
 
   Forward forward_;
   CompressorOptions options_;
+  at::Device device_ = at::kCPU;
   MemoryPlan plan_;
   std::map<SiteKey, size_t> numbers_;         ///< of sites
   std::vector<std::optional<size_t>> roots_;  ///< of sites

@@ -1,22 +1,16 @@
 #include "planner/step_profiler.hpp"
 
 #include <chrono>
-#include <functional>
-#include <set>
 #include <utility>
 
-#include <ATen/ops/ones_like.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/functions/accumulate_grad.h>
 
 #include "compression/compression.hpp"
+#include "planner/measured_step.hpp"
 
 namespace fewbit::session {
 
 namespace {
-
-using torch::autograd::Node;
 
 double seconds_at(c10::Device device) {
   if (device.type() != c10::kCPU) {
@@ -64,33 +58,6 @@ class Timed final : public PackedTensor {
   c10::Device device_;
   std::unique_ptr<const PackedTensor> kept_;
 };
-
-/// All that the result's gradient ends at.
-std::vector<at::Tensor> leaves_of(const at::Tensor& result) {
-  std::vector<at::Tensor> leaves;
-  std::set<Node*> seen;
-  std::vector<Node*> open = {result.grad_fn().get()};
-  while (!open.empty()) {
-    Node* node = open.back();
-    open.pop_back();
-    if (node == nullptr || !seen.insert(node).second) continue;
-    const auto* end = dynamic_cast<torch::autograd::AccumulateGrad*>(node);
-    if (end != nullptr) leaves.push_back(end->variable);
-    for (const auto& edge : node->next_edges()) open.push_back(edge.function.get());
-  }
-  return leaves;
-}
-
-/// Runs backward, whose gradients nobody gets.
-void run_backward(const at::Tensor& result) {
-  if (!result.defined() || !result.grad_fn()) return;
-  const std::vector<at::Tensor> leaves = leaves_of(result);
-  if (!leaves.empty()) torch::autograd::grad({result}, leaves, {at::ones_like(result)});
-}
-
-c10::Device home_of(const at::Tensor& result) {
-  return result.defined() ? result.device() : c10::Device(c10::kCPU);
-}
 
 }  // namespace
 

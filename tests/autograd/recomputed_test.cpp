@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "meter/live_bytes.hpp"
 #include "ops/layout.hpp"
-#include "tests/support/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace fewbit::recomputed_test {
@@ -198,9 +198,9 @@ TEST(Attention, KeepsABitOfTrueAndFalseAndWhatIsExpandedOnce) {
     ops::AttentionOptions options;
     options.mask = mask;
     at::Tensor y;
-    const test::LiveBytes live;
+    const session::LiveBytes live("test", at::kCPU);
     y = ops::attention(x, x, x, options);
-    return live.bytes() - static_cast<int64_t>(y.nbytes());
+    return live.now() - static_cast<int64_t>(y.nbytes());
   };
   EXPECT_EQ(kept({}), 0);
   EXPECT_EQ(kept(at::rand({64, 64}) > 0.3), 64 * 64 / 8);

@@ -12,7 +12,7 @@
 
 #include "calibration/site_statistics.hpp"
 #include "fewbit/fewbit.hpp"
-#include "tests/support/peak_bytes.hpp"
+#include "fewbit/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace fewbit::calibrator_watch_test {
@@ -20,7 +20,7 @@ namespace fewbit::calibrator_watch_test {
 int64_t bytes_to_observe(const at::Tensor& x) {
   session::SiteStatistics statistics;
   statistics.observe(x);  // what stays is there now
-  return test::peak_bytes_of([&] { statistics.observe(x); });
+  return peak_bytes([&] { statistics.observe(x); });
 }
 
 /// The mean squared error of a table's derivative on the inputs themselves.

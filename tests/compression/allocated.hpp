@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "fewbit/compressor.hpp"
-#include "tests/support/peak_bytes.hpp"
+#include "meter/live_bytes.hpp"
 
 namespace fewbit::test {
 
@@ -16,15 +16,15 @@ inline int64_t allocated(const std::function<at::Tensor()>& forward, Compressor*
   int64_t bytes = 0;
   at::Tensor y;
   {
-    const LiveBytes live;
+    const session::LiveBytes live("test", at::kCPU);
     {
       std::optional<CompressionScope> scope;
       if (compressor != nullptr) scope.emplace(*compressor);
       y = forward();
     }
-    bytes = live.bytes();
+    bytes = live.now();
     y = at::Tensor();
-    EXPECT_LE(live.bytes(), 0) << "is held by nobody's graph";
+    EXPECT_LE(live.now(), 0) << "is held by nobody's graph";
   }
   return bytes;
 }

@@ -11,8 +11,8 @@
 
 #include "fewbit/checkpoint.hpp"
 #include "fewbit/saved_bytes.hpp"
+#include "meter/live_bytes.hpp"
 #include "tests/compression/consumer_case.hpp"
-#include "tests/support/peak_bytes.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/stored_as.hpp"
 
@@ -434,14 +434,14 @@ TEST(Consumers, WhatNobodyTookIsExactAsLongAsItsResultLives) {
   }
   Compressor compressor({.bits = 2});
   at::Tensor y;
-  const LiveBytes live;
+  const session::LiveBytes live("test", at::kCPU);
   {
     const CompressionScope scope(compressor);
     const at::Tensor h = x * 1.0;
     y = h.narrow(0, 0, 128) * h.narrow(0, 128, 128);
     y = at::mm(y, y.t());
   }
-  EXPECT_LT(live.bytes(), y.nbytes() + x.nbytes() / 4) << compressor.report();
+  EXPECT_LT(live.now(), y.nbytes() + x.nbytes() / 4) << compressor.report();
 }
 
 }  // namespace fewbit::consumers_test

@@ -7,9 +7,9 @@
 #include <torch/nn/modules/conv.h>
 
 #include "fewbit/fewbit.hpp"
+#include "fewbit/peak_bytes.hpp"
 #include "pieces/piecewise.hpp"
 #include "tests/support/compression_model.hpp"
-#include "tests/support/peak_bytes.hpp"
 
 namespace fewbit::pieces_of_models_test {
 
@@ -104,7 +104,7 @@ TEST(PiecesOfModels, LowerThePeak) {
     const CompressionScope scope(compressor);
     loss = model->forward(x).mean();
   }
-  const int64_t peak = peak_bytes_of([&] { loss.backward(); });
+  const int64_t peak = peak_bytes([&] { loss.backward(); });
   EXPECT_LT(peak, 5 * static_cast<int64_t>(x.nbytes()) / 2);
 }
 
@@ -131,9 +131,9 @@ TEST(PiecesOfModels, ANormsInputIsGoneBeforeAThirdTensorTakesMemory) {
       return consume(h).mean();
     };
     // Which measures: what a norm makes of its input is coded too, and compared in parts.
-    EXPECT_LT(peak_bytes_of([&] { forward().backward(); }), 9 * whole / 2) << name;
+    EXPECT_LT(peak_bytes([&] { forward().backward(); }), 9 * whole / 2) << name;
     for (int step = 0; step < 2; ++step) forward().backward();
-    EXPECT_LT(peak_bytes_of(forward), 5 * whole / 2) << name;
+    EXPECT_LT(peak_bytes(forward), 5 * whole / 2) << name;
   }
 }
 

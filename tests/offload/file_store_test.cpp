@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fewbit/peak_bytes.hpp"
 #include "tests/offload/support.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -52,6 +53,19 @@ TEST(FileStore, GivesBackWhatWasPutAsOftenAsIsAsked) {
       }
     }
   }
+}
+
+TEST(FileStore, HoldsTwoOfTheLargestSlotsAtMost) {
+  constexpr int64_t kBytes = 4 << 20;
+  const auto store = new_store();
+  std::vector<std::unique_ptr<Slot>> slots;
+  const std::vector<char> bytes = bytes_of(kBytes, 1);
+  const int64_t peak = peak_bytes([&] {
+    for (int i = 0; i < 12; ++i) slots.push_back(put(*store, bytes));
+  });
+  // One more is filled before it is put.
+  EXPECT_LE(peak, 3 * kBytes);
+  EXPECT_GE(peak, kBytes);
 }
 
 TEST(FileStore, LetsGoOfMemoryThatIsWritten) {

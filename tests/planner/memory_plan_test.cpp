@@ -8,6 +8,7 @@
 #include <torch/nn/modules/transformerlayer.h>
 
 #include "fewbit/checkpoint.hpp"
+#include "fewbit/peak_bytes.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "tests/support/compression_model.hpp"
 #include "tests/support/refusal.hpp"
@@ -26,12 +27,12 @@ struct Blocks {
   torch::OrderedDict<std::string, at::Tensor> parameters;
   at::Tensor x;
 
-  explicit Blocks(int count) {
+  explicit Blocks(int count, double dropout = 0.0) {
     at::manual_seed(7);
     for (int i = 0; i < count; ++i) {
       layers.emplace_back(torch::nn::TransformerEncoderLayerOptions(kWidth, 4)
                               .dim_feedforward(4 * kWidth)
-                              .dropout(0.0));
+                              .dropout(dropout));
       for (const auto& parameter : layers.back()->named_parameters()) {
         parameters.insert("layers." + std::to_string(i) + '.' + parameter.key(), parameter.value());
       }
@@ -90,7 +91,8 @@ TEST(MemoryPlan, IsKeptToWhateverTheBudget) {
   int64_t before = 0;
   for (const double share : {0.02, 0.2, 0.5, 0.9, 2.0}) {
     const auto budget = static_cast<int64_t>(share * static_cast<double>(all));
-    const MemoryPlan plan = plan_memory(forward, budget, {.bits = 4}, model.parameters);
+    const MemoryPlan plan =
+        plan_memory(forward, {.kept_bytes = budget}, {.bits = 4}, model.parameters);
     EXPECT_EQ(plan.exact_bytes, all);
     EXPECT_EQ(plan.fits(), plan.bytes() <= budget);
     EXPECT_EQ(plan.fits(), share > 0.1) << plan.text();
@@ -108,11 +110,74 @@ TEST(MemoryPlan, IsKeptToWhateverTheBudget) {
   }
 }
 
+/// Bytes of a step whose gradients are dropped.
+template <class Forward>
+int64_t step_peak_of(Blocks& model, const Forward& forward, Compressor* compressor = nullptr) {
+  return peak_bytes([&] {
+    at::Tensor loss;
+    {
+      std::optional<CompressionScope> scope;
+      if (compressor != nullptr) scope.emplace(*compressor);
+      loss = forward();
+    }
+    std::vector<at::Tensor> all;
+    for (const auto& parameter : model.parameters) all.push_back(parameter.value());
+    torch::autograd::grad({loss}, all);
+  });
+}
+
+TEST(MemoryPlan, KeepsToAPeak) {
+  Blocks model(4);
+  model.x = at::randn({64, 8, kWidth});
+  const auto forward = [&] { return model.loss(); };
+  const int64_t exact = step_peak_of(model, forward);
+  for (const double share : {0.1, 0.4, 0.7, 2.0}) {
+    const auto budget = static_cast<int64_t>(share * static_cast<double>(exact));
+    const MemoryPlan plan =
+        plan_memory(forward, {.peak_bytes = budget}, {.bits = 3}, model.parameters);
+    EXPECT_NEAR(static_cast<double>(plan.exact_peak), static_cast<double>(exact),
+                0.01 * static_cast<double>(exact));
+    EXPECT_EQ(plan.fits(), share > 0.3) << plan.text();
+    EXPECT_EQ(plan.fits(), plan.step_peak <= budget);
+    EXPECT_LE(plan.forward_peak, plan.step_peak);
+    // Little of the budget is left unused.
+    if (share == 0.7) {
+      EXPECT_GT(static_cast<double>(plan.step_peak), 0.9 * static_cast<double>(budget));
+    }
+    EXPECT_TRUE(share < 2.0 || plan.bytes() == plan.exact_bytes) << plan.text();
+    Compressor compressor({.bits = 3});
+    compressor.follow(plan);
+    int64_t highest = 0;
+    for (int step = 0; step < 3; ++step) {
+      highest = std::max(highest, step_peak_of(model, forward, &compressor));
+    }
+    EXPECT_NEAR(static_cast<double>(highest), static_cast<double>(plan.step_peak),
+                0.05 * static_cast<double>(plan.step_peak))
+        << plan.text() << compressor.report();
+  }
+}
+
+// Offloading everything keeps fewer bytes, and takes more at a time.
+TEST(MemoryPlan, AsLowAPeakAsThatOfACompressorIsFound) {
+  Blocks model(2, 0.1);
+  model.x = at::randn({64, 8, kWidth});
+  const auto forward = [&] { return model.loss(); };
+  Compressor compressor({.bits = 2});
+  int64_t peak = 0;
+  for (int step = 0; step < 3; ++step) {
+    peak = std::max(peak, step_peak_of(model, forward, &compressor));
+  }
+  const MemoryPlan plan =
+      plan_memory(forward, {.peak_bytes = peak + peak / 10}, {.bits = 2}, model.parameters);
+  EXPECT_TRUE(plan.fits()) << peak << plan.text();
+}
+
 TEST(MemoryPlan, EveryStorageIsHonouredAtEverySite) {
   Blocks model(2);
   const auto forward = [&] { return model.loss(); };
   const at::Tensor exact = model.gradient(forward());
-  const MemoryPlan plan = plan_memory(forward, kPlenty, {.bits = 8}, model.parameters);
+  const MemoryPlan plan =
+      plan_memory(forward, {.kept_bytes = kPlenty}, {.bits = 8}, model.parameters);
   const std::pair<Storage, double> ways[] = {{Storage::exact, 1e-6},
                                              {Storage::coded, 0.03},
                                              {Storage::recomputed, 0.03},
@@ -145,7 +210,7 @@ TEST(MemoryPlan, EveryStorageIsHonouredAtEverySite) {
 TEST(MemoryPlan, WhatIsNeverToBeRecomputedIsNot) {
   Blocks model(2);
   const auto forward = [&] { return model.loss(); };
-  MemoryPlan plan = plan_memory(forward, kPlenty, {.bits = 2}, model.parameters);
+  MemoryPlan plan = plan_memory(forward, {.kept_bytes = kPlenty}, {.bits = 2}, model.parameters);
   choose_where_possible(plan, Storage::coded);
   choose_where_possible(plan, Storage::recomputed);
   ASSERT_GT(count_of(plan, Storage::recomputed), 0) << plan.text();
@@ -163,7 +228,7 @@ TEST(MemoryPlan, NoBytesAreTheFewestThatThereAre) {
   const auto forward = [&] { return model.loss(); };
   for (const bool offload : {false, true}) {
     const MemoryPlan plan =
-        plan_memory(forward, 1, {.bits = 2, .offload = offload}, model.parameters);
+        plan_memory(forward, {.kept_bytes = 1}, {.bits = 2, .offload = offload}, model.parameters);
     EXPECT_FALSE(plan.fits());
     for (size_t i = 0; i < plan.sites.size(); ++i) {
       MemoryPlan other = plan;
@@ -184,7 +249,7 @@ TEST(MemoryPlan, NoBytesAreTheFewestThatThereAre) {
 
 TEST(MemoryPlan, PlentyOfBytesKeepsAllExact) {
   Blocks model(1);
-  const MemoryPlan plan = plan_memory([&] { return model.loss(); }, kPlenty);
+  const MemoryPlan plan = plan_memory([&] { return model.loss(); }, {.kept_bytes = kPlenty});
   EXPECT_TRUE(plan.fits());
   EXPECT_EQ(count_of(plan, Storage::exact), static_cast<int64_t>(plan.sites.size())) << plan.text();
   EXPECT_GT(plan.step_seconds, 0.0);
@@ -196,7 +261,7 @@ TEST(MemoryPlan, PlentyOfBytesKeepsAllExact) {
 TEST(MemoryPlan, ARunThatFollowsOneGoesOnFromAFile) {
   Blocks model(1);
   const auto forward = [&] { return model.loss(); };
-  MemoryPlan plan = plan_memory(forward, kPlenty);
+  MemoryPlan plan = plan_memory(forward, {.kept_bytes = kPlenty});
   for (size_t i = 0; i < plan.sites.size(); ++i) {
     plan.sites[i].chosen = i % plan.sites[i].choices.size();
   }
@@ -222,7 +287,7 @@ TEST(MemoryPlan, WhatSeveralOperationsKeepIsOnePlace) {
     return (a->forward(x) + b->forward(x)).sum();
   };
   for (const int64_t budget : {int64_t{0}, kPlenty}) {
-    const MemoryPlan plan = plan_memory(forward, budget);
+    const MemoryPlan plan = plan_memory(forward, {.kept_bytes = budget});
     ASSERT_EQ(plan.sites.size(), 1U) << plan.text();
     Compressor compressor;
     compressor.follow(plan);
@@ -233,8 +298,8 @@ TEST(MemoryPlan, WhatSeveralOperationsKeepIsOnePlace) {
 
 TEST(MemoryPlan, CheckpointsSaveWhatIsSaid) {
   Blocks model(3);
-  const MemoryPlan plan =
-      plan_memory([&] { return model.loss(); }, kPlenty, {.bits = 2}, model.parameters);
+  const MemoryPlan plan = plan_memory([&] { return model.loss(); }, {.kept_bytes = kPlenty},
+                                      {.bits = 2}, model.parameters);
   ASSERT_EQ(plan.checkpoints.size(), 3U) << plan.text();
   int64_t less = 0;
   for (size_t i = 0; i < 3; ++i) {
@@ -257,7 +322,7 @@ TEST(MemoryPlan, AnExactViewHoldsAllOfItsMemory) {
     return first->forward(y.select(1, 0)).sum();
   };
   const int64_t half = 4 * x.numel();
-  MemoryPlan plan = plan_memory(forward, half + half / 2);
+  MemoryPlan plan = plan_memory(forward, {.kept_bytes = half + half / 2});
   ASSERT_EQ(plan.sites.size(), 2U) << plan.text();
   EXPECT_TRUE(plan.fits());
   choose_where_possible(plan, Storage::exact);
@@ -271,18 +336,19 @@ TEST(MemoryPlan, AnExactViewHoldsAllOfItsMemory) {
 TEST(MemoryPlan, SaysWhatItIs) {
   Blocks model(1);
   const auto forward = [&] { return model.loss(); };
-  const std::string none = plan_memory(forward, 0, {}, model.parameters).text();
-  EXPECT_THAT(none, HasSubstr("for a budget of 0, the least there is: more than the budget"));
+  const std::string none = plan_memory(forward, {.kept_bytes = 0}, {}, model.parameters).text();
+  EXPECT_THAT(none, HasSubstr(", budget 0, which nothing was found to fit\npeak of a step: "));
   EXPECT_THAT(none, HasSubstr("of layers.0.linear1, argument 0"));
   EXPECT_THAT(none, HasSubstr("recomputed ms"));
-  const std::string plenty = plan_memory(forward, kPlenty, {}, model.parameters).text();
-  EXPECT_THAT(plenty, HasSubstr("for a budget of 1,099,511,627,776; "));
+  const std::string plenty =
+      plan_memory(forward, {.kept_bytes = kPlenty}, {}, model.parameters).text();
+  EXPECT_THAT(plenty, HasSubstr(", budget 1,099,511,627,776\npeak of a step: "));
   EXPECT_THAT(plenty, HasSubstr("fewbit::checkpoint of"));
 }
 
 TEST(MemoryPlan, RefusesABudgetBelowNothing) {
-  EXPECT_THAT(refusal([] { plan_memory([] { return at::ones({1}); }, -1); }),
-              HasSubstr("fewbit::plan_memory: bytes is -1, accepted: 0 or more"));
+  EXPECT_THAT(refusal([] { plan_memory([] { return at::ones({1}); }, {.kept_bytes = -1}); }),
+              HasSubstr("fewbit::plan_memory: kept_bytes is -1, accepted: 0 or more"));
 }
 
 TEST(MemoryPlan, WhatTheForwardThrowsPassesThrough) {
@@ -291,9 +357,9 @@ TEST(MemoryPlan, WhatTheForwardThrowsPassesThrough) {
     if (++calls == 7) throw std::runtime_error("seventh");
     return at::ones({1});
   };
-  EXPECT_THROW(plan_memory(forward, 0), std::runtime_error);
+  EXPECT_THROW(plan_memory(forward, {.kept_bytes = 0}), std::runtime_error);
   EXPECT_EQ(calls, 7);
-  const MemoryPlan plan = plan_memory([] { return at::ones({1}); }, 0);
+  const MemoryPlan plan = plan_memory([] { return at::ones({1}); }, {.kept_bytes = 0});
   EXPECT_TRUE(plan.sites.empty());
   EXPECT_TRUE(plan.fits());
 }

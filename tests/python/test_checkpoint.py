@@ -1,11 +1,15 @@
 """Blocks that run again in backward: fewbit.checkpoint, and torch's under a Compressor."""
 
+import copy
+
 import pytest
 import torch
 from torch.utils.checkpoint import checkpoint as torch_checkpoint
 
 import fewbit
 from small import gradient_of, mlp, relative
+
+OPERATIONS = {True: "CheckpointFunction", False: "_NoopSaveInputs"}  # by use_reentrant
 
 
 @pytest.mark.parametrize("use_reentrant", [False, True])
@@ -30,6 +34,75 @@ def test_checkpoint_codes_its_input():
     assert any("checkpoint" in site.operation for site in compressor.sites())
 
 
+class Block(torch.nn.Module):
+    """Takes a keyword and gives a tuple, as blocks of transformers do."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Sequential(
+            torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.Linear(256, 64)
+        )
+
+    def forward(self, x, scale=1.0):
+        return x + scale * self.inner(x), None
+
+
+class Blocks(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList(Block() for _ in range(4))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x, _ = block(x, scale=0.5)
+        return x
+
+
+def test_modules_become_checkpoints_and_modules_again():
+    torch.manual_seed(1)
+    model, x = Blocks(), torch.randn(2048, 64)
+    exact = gradient_of(model, model(x).square().mean())
+    before = fewbit.peak_bytes(lambda: model(x).square().mean().backward())
+    names = [f"blocks.{i}" for i in range(4)]
+    handle = fewbit.checkpoint_modules(model, names)
+    assert torch.equal(gradient_of(model, model(x).square().mean()), exact)
+    assert fewbit.peak_bytes(lambda: model(x).square().mean().backward()) < 0.6 * before
+    copied = copy.deepcopy(model)  # runs its own blocks
+    with torch.no_grad():
+        copied.blocks[0].inner[0].weight.zero_()
+        assert not torch.equal(copied(x), model(x))
+    compressor = fewbit.Compressor(model, bits=8)
+    with compressor:
+        loss = model(x).square().mean()
+    assert relative(gradient_of(model, loss), exact) < 0.02
+    assert any(site.operation == OPERATIONS[False] for site in compressor.sites())
+    with pytest.raises(ValueError, match=r"'blocks\.0' has a forward of its own already"):
+        fewbit.checkpoint_modules(model, names)
+    handle.remove()
+    assert all("forward" not in vars(block) for block in model.blocks)
+    with pytest.raises(ValueError, match=r"no module 'blocks\.9', accepted: a name"):
+        fewbit.checkpoint_modules(model, ["blocks.0", "blocks.9"])
+    assert "forward" not in vars(model.blocks[0])
+
+
+def test_a_plan_proposes_checkpoints_that_can_be_applied():
+    torch.manual_seed(1)
+    model, x = Blocks(), torch.randn(2048, 64)
+
+    def loss():
+        return model(x).square().mean()
+
+    exact = fewbit.peak_bytes(lambda: loss().backward())
+    model.zero_grad()
+    plan = fewbit.plan_memory(loss, model, peak_bytes=exact // 20, bits=4)
+    assert not plan.fits
+    names = [one.module for one in plan.checkpoints if one.is_proposed]
+    assert names == [f"blocks.{i}" for i in range(1, 4)], str(plan)  # the first one's input stays
+    fewbit.checkpoint_modules(model, names)
+    again = fewbit.plan_memory(loss, model, peak_bytes=exact // 20, bits=4)
+    assert again.bytes < plan.bytes, str(again)
+
+
 def test_a_checkpoint_raises_what_its_function_raises():
     class Unusual(Exception):
         pass
@@ -48,9 +121,6 @@ def test_a_checkpoint_raises_what_its_function_raises():
         y.sum().backward()
     with pytest.raises(Unusual):
         fewbit.checkpoint(lambda _: (_ for _ in ()).throw(Unusual()), x)
-
-
-OPERATIONS = {True: "CheckpointFunction", False: "_NoopSaveInputs"}  # by use_reentrant
 
 
 @pytest.mark.parametrize("use_reentrant", [False, True])

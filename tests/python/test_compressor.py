@@ -346,19 +346,44 @@ def test_preview_and_plan():
     model, x = mlp(), torch.randn(256, 64)
     preview = fewbit.preview_budgets(lambda: model(x).square().mean(), model, bits=2)
     assert "aten::addmm of 2, argument" in preview.sites
-    assert preview.rows[0][0] == 0.0
-    assert [count for _, count in preview.rows[1:]] == sorted(
-        count for _, count in preview.rows[1:]
-    )
+    assert preview.rows[0].bits == 0.0
+    assert [row.bytes for row in preview.rows[1:]] == sorted(row.bytes for row in preview.rows[1:])
     assert "exact" in str(preview) and "<table>" in preview._repr_html_()
-    exact = preview.rows[0][1]
-    plan = fewbit.plan_memory(lambda: model(x).square().mean(), exact // 4, parameters=model)
-    assert plan.fits and plan.bytes <= exact // 4
+    exact = preview.rows[0]
+    assert exact.peak > exact.bytes > preview.rows[1].bytes
+    plan = fewbit.plan_memory(lambda: model(x).square().mean(), model, kept_bytes=exact.bytes // 4)
+    assert plan.fits and plan.bytes <= exact.bytes // 4 == plan.kept_budget
     compressor = fewbit.Compressor(model).follow(plan)
     saved = fewbit.SavedBytes(model)
     with saved, compressor:
         model(x).square().mean()
-    assert saved.unique_bytes <= exact // 4 * 1.01
+    assert saved.unique_bytes <= exact.bytes // 4 * 1.01
+
+
+def test_plan_of_a_peak():
+    model = torch.nn.Sequential(
+        *[torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.GELU())] * 6
+    )
+    x = torch.randn(4096, 64)
+    exact = fewbit.peak_bytes(lambda: model(x).square().mean().backward())
+    model.zero_grad()
+    plan = fewbit.plan_memory(
+        lambda: model(x).square().mean(), model, peak_bytes=exact // 2, bits=2
+    )
+    assert plan.fits and plan.peak_budget == exact // 2, str(plan)
+    assert abs(plan.exact_peak - exact) < 0.05 * exact
+    compressor = fewbit.Compressor(model, bits=2).follow(plan)
+
+    def step():
+        with compressor:
+            loss = model(x).square().mean()
+        loss.backward()
+        model.zero_grad()
+
+    for _ in range(3):
+        assert abs(fewbit.peak_bytes(step) - plan.step_peak) < 0.05 * plan.step_peak
+    with torch.profiler.profile(), pytest.raises(RuntimeError, match="a torch profiler records"):
+        fewbit.peak_bytes(step)
 
 
 def test_activation_and_randomized_scopes():

@@ -363,11 +363,12 @@ class CompressionScope {
   std::unique_ptr<session::CompressionPolicy> policy_;
 };
 
-/// Saved bytes of one forward, exact and with several budgets.
+/// Saved bytes of one forward and the peak of a step, exact and with several budgets.
 struct BudgetPreview {
   struct Row {
     double bits;    ///< 0: exact
     int64_t bytes;  ///< of all saved tensors, parameters not included
+    int64_t peak;   ///< bytes, of forward and backward, as peak_bytes counts (peak_bytes.hpp)
   };
   std::vector<Row> rows;
   std::string sites;  ///< report() with the bits of the options
@@ -376,16 +377,17 @@ struct BudgetPreview {
   std::string text() const;
 };
 
-/// Measures what one forward would save with 1, 1.5, 2, 3, 4 and the options' bits on average:
+/// Measures what one step would take with 1, 1.5, 2, 3, 4 and the options' bits on average:
 ///
 /// ```cpp
 /// std::cout << fewbit::preview_budgets([&] { return model->forward(x); }, {.bits = 2}).text();
 /// ```
 ///
-/// Runs `forward` twice for each budget: the first run measures errors, by which bits of the second
-/// are allocated. Budgets that the scheme does not take are left out. Computes no gradient; torch's
-/// default generator and buffers such as running means advance as in any forward. parameters: names
-/// modules in the report, as Compressor::name does.
+/// Runs `forward` and a backward twice for each budget: the first run measures errors, by which
+/// bits of the second are allocated; the peak is the higher one. Budgets that the scheme does not
+/// take are left out. Gradients are dropped; torch's default generator and buffers such as running
+/// means advance as in any forward. parameters: names modules in the report, as Compressor::name
+/// does. Throws c10::Error while a torch profiler records this thread.
 BudgetPreview preview_budgets(const std::function<at::Tensor()>& forward,
                               const CompressorOptions& options = {},
                               const torch::OrderedDict<std::string, at::Tensor>& parameters =

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,21 @@
 
 namespace fewbit {
 
-/// How each site of a model stores its tensor, so that all saved tensors together stay within a
-/// budget of bytes and the step takes the least time:
+/// The most bytes that a plan may take. What is not given is not limited.
+struct MemoryBudget {
+  std::optional<int64_t> kept_bytes = {};  ///< of all tensors that a forward saves for backward
+  /// Held at once in forward and backward, beyond what is held when the step starts, as peak_bytes
+  /// counts them (peak_bytes.hpp): new gradients too, parameters and optimizer state not.
+  std::optional<int64_t> peak_bytes = {};
+};
+
+/// How each site of a model stores its tensor, so that a step stays within a budget of bytes and
+/// takes the least time:
 ///
 /// ```cpp
-/// const auto plan = fewbit::plan_memory([&] { return model->forward(x); }, 500'000'000,
-///                                       {.bits = 2}, model->named_parameters());
+/// const auto plan = fewbit::plan_memory([&] { return model->forward(x); },
+///                                       {.peak_bytes = 500'000'000}, {.bits = 2},
+///                                       model->named_parameters());
 /// std::cout << plan.text();
 /// fewbit::Compressor compressor({.bits = 2});
 /// compressor.follow(plan);
@@ -49,8 +59,11 @@ struct MemoryPlan {
         false;  ///< it saves memory at a lower time per byte than the last choice did
   };
 
-  int64_t budget = 0;          ///< bytes, as requested
+  MemoryBudget budget;         ///< as requested
   int64_t exact_bytes = 0;     ///< of all saved tensors without fewbit
+  int64_t exact_peak = 0;      ///< bytes of a step without fewbit
+  int64_t forward_peak = 0;    ///< bytes, measured: the most of a forward that follows the plan
+  int64_t step_peak = 0;       ///< the same of forward and backward
   int64_t other_bytes = 0;     ///< of saved tensors outside every site
   double other_seconds = 0.0;  ///< that a scope takes, whatever the choices
   double step_seconds = 0.0;   ///< of forward and backward without fewbit
@@ -59,7 +72,7 @@ struct MemoryPlan {
 
   int64_t bytes() const;   ///< of all saved tensors
   double seconds() const;  ///< added to the step
-  bool fits() const { return bytes() <= budget; }
+  bool fits() const;
   /// Tables for a person.
   std::string text() const;
 };
@@ -67,24 +80,28 @@ struct MemoryPlan {
 /// Chooses the storage of every site for a budget of bytes.
 ///
 /// ```cpp
-/// const auto plan = fewbit::plan_memory([&] { return model->forward(x); }, 500'000'000);
+/// const auto plan = fewbit::plan_memory([&] { return model->forward(x); },
+///                                       {.kept_bytes = 500'000'000});
 /// if (!plan.fits()) std::cout << plan.text();
 /// ```
 ///
-/// Runs `forward` about thirty times, mostly with a backward pass whose gradients are dropped; the
-/// result may have any shape. Times are the least of three; on CUDA the host waits for the device
-/// at every tensor, so work that would overlap counts in full. Codes have the options' bits on
-/// average, allocated by measured errors. A tensor may be recomputed where its error is at most a
-/// twentieth above that of its own codes, whatever Compressor::recompute would say.
+/// Runs `forward` about thirty times, up to eighty for a peak, with a backward pass whose gradients
+/// are dropped; the result may have any shape. Times are the least of three; on CUDA the host waits
+/// for the device at every tensor, so work that would overlap counts in full. Codes have the
+/// options' bits on average, allocated by measured errors. A tensor may be recomputed where its
+/// error is at most a twentieth above that of its own codes, whatever Compressor::recompute would
+/// say.
 ///
-/// The chosen plan is run once more and its bytes are counted; where they differ from the forecast
-/// it chooses anew. Where no choice fits, the plan has the fewest bytes possible.
+/// The chosen plan is run once more, and its bytes and its peak are counted; where bytes differ
+/// from the forecast it chooses anew. A peak includes that of the first step, which measures
+/// errors. For a peak, plans of fewer and more kept bytes are run until one stays just below. Where
+/// no choice fits, the plan has the fewest bytes or the lowest peak that was found.
 ///
 /// parameters: names modules for checkpoints, which end at the first number in a name.
 ///
-/// Throws c10::Error for a negative budget, and what a Compressor and its scopes throw. What the
-/// function throws passes through.
-MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, int64_t bytes,
+/// Throws c10::Error for a negative budget, while a torch profiler records this thread, and what a
+/// Compressor and its scopes throw. What the function throws passes through.
+MemoryPlan plan_memory(const std::function<at::Tensor()>& forward, const MemoryBudget& budget,
                        const CompressorOptions& options = {},
                        const torch::OrderedDict<std::string, at::Tensor>& parameters =
                            torch::OrderedDict<std::string, at::Tensor>());
