@@ -287,6 +287,7 @@ Planned planned(const Network& network, std::string name, const MemoryBudget& bu
   Planned result{.budget = std::move(name), .plan = {}, .seconds = 0.0};
   result.seconds =
       seconds_of([&] { result.plan = plan_memory(network.loss, budget, {.bits = 2}, parameters); });
+  std::cerr << "planned for " << result.budget << '\n';
   return result;
 }
 

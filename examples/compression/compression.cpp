@@ -7,7 +7,6 @@
 #include <iostream>
 
 #include "examples/compression/course.hpp"
-#include "examples/compression/plans.hpp"
 #include "examples/support/page.hpp"
 
 namespace fewbit::examples {
@@ -150,9 +149,8 @@ int compression(const Arguments& arguments) {
       "100 steps, in nats (nan: it diverged), in the pictures at least 1e-4; accuracy: of held-out "
       "pictures, or of bytes after pieces of the text drawn apart; bytes: all that "
       "autograd keeps of a forward, "
-      "parameters left out. Times are in bench/results/steps.md.");
+      "parameters left out. Times and peaks of steps are in bench/results/steps.md.");
   for (const Sheet& sheet : sheets) page.add(sheet);
-  add_plans(page, outcome);
   if (!arguments.folder.empty()) page.write(arguments.folder, "compression");
   return outcome.exit_code();
 }
