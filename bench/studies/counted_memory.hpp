@@ -21,15 +21,17 @@ class CountedMemory final : public c10::Allocator {
   c10::DeleterFnPtr raw_deleter() const override { return &free; }
   void copy_data(void* to, const void* from, size_t count) const override;
 
+  /// The most since peak_of began, beyond what there was then.
+  int64_t peak() const { return peak_ - before_; }
   bool was_exceeded() const { return was_exceeded_; }
 
   /// The most bytes at a time while `body` runs, beyond those before it.
   template <class Body>
   int64_t peak_of(const Body& body) {
-    const int64_t before = live_;
-    peak_ = before;
+    before_ = live_;
+    peak_ = before_;
     body();
-    return peak_ - before;
+    return peak();
   }
 
  private:
@@ -37,6 +39,7 @@ class CountedMemory final : public c10::Allocator {
 
   c10::Allocator* inner_ = nullptr;
   int64_t limit_ = 0;
+  int64_t before_ = 0;
   std::atomic<int64_t> live_ = 0, peak_ = 0;
   std::atomic<bool> was_exceeded_ = false;
 };

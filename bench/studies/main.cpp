@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
       {"fits", bench::fits_study::command},
       {"gradient_errors", bench::gradient_errors_study::command},
       {"memory", bench::memory_study::command},
+      {"peaks", bench::peaks_study::command},
       {"scopes", bench::scopes_study::command},
       {"steps", bench::steps_study::command},
       {"training", bench::training_study::command},

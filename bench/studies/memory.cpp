@@ -1,19 +1,18 @@
 // What well-known networks keep for backward, exact and coded, a picture or sequence: counted, not
 // estimated, of one forward on the CPU. Prints Markdown; --out writes memory.html, .md and .json.
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/cat.h>
 #include <CLI/CLI.hpp>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/utils.h>
 
 #include "bench/codecs/show.hpp"
 #include "bench/studies/compressor_setup.hpp"
-#include "bench/studies/counted_memory.hpp"
 #include "bench/studies/studies.hpp"
 #include "examples/models/catalogue.hpp"
 #include "fewbit/saved_bytes.hpp"
@@ -60,39 +59,32 @@ std::vector<CompressorSetup> setups() {
 
 struct Step {
   int64_t bytes = 0;
-  int64_t own = 0;   ///< of these what lives for backward alone: no batch, no buffers
-  int64_t peak = 0;  ///< of forward and backward, gradients among it
-  std::vector<at::Tensor> gradients = {};  ///< of all parameters
+  int64_t own = 0;      ///< of these what lives for backward alone: no batch, no buffers
+  at::Tensor gradient;  ///< of all parameters, flat; undefined where it was not asked for
 };
 
 /// With random numbers of its own, so that dropout draws the same in every step.
-Step step(const examples::ModelSubject& model, Compressor* compressor) {
+Step step(const examples::ModelSubject& model, Compressor* compressor, bool has_gradient) {
   torch::manual_seed(5);
   Step result;
-  result.peak = CountedMemory::instance().peak_of([&] {
-    at::Tensor loss;
-    {
-      SavedBytes meter, own;
-      own.set_apart(model.beside);
-      const auto watch = meter.watch(), watch_own = own.watch();
-      std::optional<CompressionScope> scope;
-      if (compressor != nullptr) scope.emplace(*compressor);
-      loss = model.loss();
-      result.bytes = meter.unique_bytes();
-      result.own = own.unique_bytes();
-    }
-    result.gradients = torch::autograd::grad({loss}, model.parameters);
-  });
-  return result;
-}
-
-double distance(const std::vector<at::Tensor>& gradients, const std::vector<at::Tensor>& exact) {
-  double apart = 0.0, all = 0.0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    apart += (gradients[i] - exact[i]).square().sum().item<double>();
-    all += exact[i].square().sum().item<double>();
+  at::Tensor loss;
+  {
+    SavedBytes meter, own;
+    own.set_apart(model.beside);
+    const auto watch = meter.watch(), watch_own = own.watch();
+    std::optional<CompressionScope> scope;
+    if (compressor != nullptr) scope.emplace(*compressor);
+    loss = model.loss();
+    result.bytes = meter.unique_bytes();
+    result.own = own.unique_bytes();
   }
-  return std::sqrt(apart / all);
+  if (!has_gradient) return result;
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& part : torch::autograd::grad({loss}, model.parameters)) {
+    parts.push_back(part.flatten());
+  }
+  result.gradient = at::cat(parts);
+  return result;
 }
 
 std::string megabytes(int64_t bytes, int64_t batch) {
@@ -105,35 +97,29 @@ struct Row {
   double error = 0.0;  ///< of the gradient
 };
 
-/// Steps whose errors or bytes count come after one by whose errors bits are split; the peak is the
-/// higher one of both.
-Step settled_step(const examples::ModelSubject& model, const CompressorSetup& setup) {
+/// Steps whose errors or bytes count come after one by whose errors bits are split.
+Step settled_step(const examples::ModelSubject& model, const CompressorSetup& setup,
+                  bool has_gradient) {
   Compressor compressor(setup.options);
   setup.set_up(compressor);
-  const int64_t peak = step(model, &compressor).peak;
-  Step result = step(model, &compressor);
-  result.peak = std::max(result.peak, peak);
-  return result;
+  step(model, &compressor, false);
+  return step(model, &compressor, has_gradient);
 }
 
-/// The first one is exact. Gradients are not kept.
+/// The first one is exact.
 std::vector<Row> rows_of(const examples::ModelSubject& model, const std::string& name,
                          const Options& options) {
-  const auto add = [](std::vector<Row>& rows, const std::string& setup, Step step) {
-    step.gradients.clear();
-    rows.push_back({setup, std::move(step)});
-  };
-  std::vector<Row> rows;
-  add(rows, "exact", step(model, nullptr));
+  std::vector<Row> rows{{"exact", step(model, nullptr, false)}};
   for (const CompressorSetup& setup : setups()) {
-    add(rows, setup.name, settled_step(model, setup));
+    rows.push_back({setup.name, settled_step(model, setup, false)});
     std::cerr << name << ", " << setup.name << ": bytes\n";
   }
   if (!options.measures_errors) return rows;
   model.end_dropout();  // codes draw numbers, too, and masks would be others
-  const std::vector<at::Tensor> exact = step(model, nullptr).gradients;
+  const at::Tensor exact = step(model, nullptr, true).gradient;
   for (size_t i = 0; i < setups().size(); ++i) {
-    rows[i + 1].error = distance(settled_step(model, setups()[i]).gradients, exact);
+    const at::Tensor rest = settled_step(model, setups()[i], true).gradient - exact;
+    rows[i + 1].error = (rest.norm() / exact.norm()).item<double>();
     std::cerr << name << ", " << rows[i + 1].name << ": error\n";
   }
   return rows;
@@ -149,21 +135,19 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
   for (const Row& row : rows) {
     sheet.rows.push_back({name, row.name, megabytes(row.step.bytes, options.batch),
                           less(&Step::bytes, row), less(&Step::own, row),
-                          options.measures_errors ? examples::number(row.error, 2) : "-",
-                          megabytes(row.step.peak, 1), less(&Step::peak, row)});
+                          options.measures_errors ? examples::number(row.error, 2) : "-"});
   }
 }
 
 void run(const Options& options) {
-  CountedMemory::instance().start();
   examples::Page page("Memory: what well-known networks keep for backward");
-  page.add("`scripts/bench memory --errors --batch " + std::to_string(options.batch) +
-           " --out bench/results`. One step in training, fp32, " + std::to_string(options.batch) +
+  page.add("`scripts/bench memory --out bench/results`. One forward with loss in training, fp32, " +
+           std::to_string(options.batch) +
            " pictures or sequences, torch's first parameters, activations in 3 bits; counted by "
            "fewbit::SavedBytes: each memory once, parameters left out, the batch among it.");
   examples::Sheet sheet{"Bytes kept for backward",
                         {"network", "kept", "MB of one", "times less", "batch and buffers aside",
-                         "error of the gradient", "MB at the peak", "peak, times less"},
+                         "error of the gradient"},
                         {}};
   for (const std::string& name : options.models) add_rows(sheet, name, options);
   show(
@@ -177,9 +161,8 @@ void run(const Options& options) {
       "alone, "
       "without pictures and running means, which a program holds anyway. Error of the gradient: |g "
       "- exact| over |exact| of one step with all "
-      "parameters as they are at first, without dropout. At the peak: the most bytes of tensors at "
-      "a time in forward and backward of the batch, gradients of all parameters among them, "
-      "parameters not. How large a batch fits: fits.md.");
+      "parameters as they are at first, without dropout. Bytes kept are no peak: peaks.md, "
+      "fits.md.");
   if (!options.folder.empty()) page.write(options.folder, "memory");
 }
 

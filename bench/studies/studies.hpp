@@ -30,6 +30,9 @@ Study command(CLI::App& app);
 namespace memory_study {
 Study command(CLI::App& app);
 }
+namespace peaks_study {
+Study command(CLI::App& app);
+}
 namespace scopes_study {
 Study command(CLI::App& app);
 }
