@@ -7,6 +7,7 @@
 
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
+#include <torch/csrc/profiler/orchestration/observer.h>
 
 namespace fewbit::offload {
 
@@ -70,6 +71,10 @@ std::unique_ptr<Slot> FileStore::put(c10::DataPtr memory, size_t bytes) {
   auto record = std::make_shared<Record>();
   record->bytes = bytes;
   record->memory = std::make_shared<const c10::DataPtr>(std::move(memory));
+  // A profiler may read what it collected while our thread is at work.
+  if (!torch::profiler::impl::profilerEnabled()) {
+    record->reports = c10::ThreadLocalDebugInfo::current();
+  }
   Lock lock(mutex_);
   largest_ = std::max(largest_, bytes);
   const size_t most = std::min(most_unwritten_, 2 * largest_);
@@ -173,7 +178,6 @@ void FileStore::write_next(Lock& lock) {
   lock.unlock();
   const int error = file_.write(record->offset, memory->get(), record->bytes);
   lock.lock();
-  unwritten_ -= record->bytes;
   record->is_written = error == 0;
   if (error != 0 && !record->is_dropped && !std::exchange(has_failed_, true)) failure_ = error;
   if (record->is_written) record->memory.reset();
@@ -181,6 +185,8 @@ void FileStore::write_next(Lock& lock) {
   lock.unlock();
   let_go(std::move(memory), record->reports);
   lock.lock();
+  unwritten_ -= record->bytes;  // it counts until it is given back
+  changed_.notify_all();
 }
 
 void FileStore::read_next(Lock& lock) {

@@ -49,9 +49,8 @@ class FileStore final : public Store, public std::enable_shared_from_this<FileSt
   struct Record {
     int64_t offset = 0;
     size_t bytes = 0;
-    /// To whom the thread that put it reports memory; so does ours, which gives it back.
-    DebugInfo reports = c10::ThreadLocalDebugInfo::current();
-    Memory memory;  ///< of what is not written, or was read ahead
+    DebugInfo reports;  ///< to whom our thread reports this memory, as the one that put it does
+    Memory memory;      ///< of what is not written, or was read ahead
     bool is_written = false;
     bool is_busy = false;     ///< the thread is at it
     bool is_wanted = false;   ///< ahead

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/dropout.h>
 
 #include "fewbit/fewbit.hpp"
 #include "fewbit/peak_bytes.hpp"
@@ -26,12 +27,13 @@ torch::nn::Sequential convolutions() {
   return model;
 }
 
-torch::nn::Sequential layers() {
+torch::nn::Sequential layers(double dropout = 0.0) {
   torch::nn::Sequential model;
   for (int i = 0; i < 3; ++i) {
     model->push_back(torch::nn::LayerNorm(torch::nn::LayerNormOptions({128})));
     model->push_back(torch::nn::Linear(128, 128));
     model->push_back(torch::nn::GELU());
+    if (dropout > 0.0) model->push_back(torch::nn::Dropout(dropout));
   }
   return model;
 }
@@ -55,7 +57,8 @@ Walks walks(torch::nn::Sequential& model, const at::Tensor& x, Compressor& compr
 TEST(PiecesOfModels, GiveTheGradientsOfTheWhole) {
   at::manual_seed(1);
   for (auto& [model, x] : {std::pair(convolutions(), at::randn({16, 16, 32, 32})),
-                           std::pair(layers(), at::randn({32, 128, 128}))}) {
+                           std::pair(layers(), at::randn({32, 128, 128})),
+                           std::pair(layers(0.2), at::randn({32, 128, 128}))}) {
     torch::nn::Sequential trained = model;
     for (const double bits : {1.5, 4.0}) {
       Compressor compressor({.bits = bits});

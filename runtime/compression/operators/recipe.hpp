@@ -19,9 +19,9 @@ struct Again {
   /// not.
   std::function<bool()> has_rows = nullptr;
   std::function<at::Tensor(int64_t first, int64_t last)> rows = nullptr;
-  /// Elements [begin, end) of its memory, which has these strides; null: not at that cost.
+  /// Elements [begin, end) of its memory, which lies so; null: not at that cost.
   std::function<at::Tensor(int64_t begin, int64_t end)> elements = nullptr;
-  std::vector<int64_t> strides = {};
+  std::vector<int64_t> sizes = {}, strides = {};
 };
 
 /// What a call takes with the argument that its result is recomputed from, as far as it is known.

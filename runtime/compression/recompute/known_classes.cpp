@@ -64,7 +64,8 @@ codecs::Classes dropped(codecs::Classes classes, const at::Tensor& result, const
   classes.of_elements = remade(
       std::move(classes.of_elements), layout, result,
       [mask = mask.tensor, zero](const at::Tensor& each) { return dropped(each, mask(), zero); });
-  if (!mask.elements || mask.strides != layout.strides) classes.of_part = nullptr;
+  const bool is_alike = mask.sizes == layout.sizes && mask.strides == layout.strides;
+  if (!mask.elements || !is_alike) classes.of_part = nullptr;
   if (!classes.of_part) return classes;
   classes.of_part = [before = std::move(classes.of_part), mask = mask.elements,
                      zero](const ops::Part& part) {

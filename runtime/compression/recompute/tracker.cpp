@@ -176,6 +176,7 @@ Again again(const Shown& shown) {
     result.elements = [run = shown.run](int64_t begin, int64_t end) {
       return run->decoded(begin, end);
     };
+    result.sizes = shown.sizes;
     result.strides = shown.strides;
   }
   return result;
