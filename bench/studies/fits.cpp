@@ -19,9 +19,7 @@
 #include "bench/codecs/show.hpp"
 #include "bench/studies/counted_memory.hpp"
 #include "bench/studies/studies.hpp"
-#include "examples/models/catalogue.hpp"
-#include "fewbit/checkpoint.hpp"
-#include "fewbit/compressor.hpp"
+#include "bench/studies/ways.hpp"
 
 namespace fewbit::bench::fits_study {
 
@@ -33,24 +31,14 @@ struct Options {
   std::string folder;
 };
 
-struct Way {
-  std::string name;
-  std::optional<double> bits = {};  ///< none: exact
-  bool has_checkpoints = false;     ///< at every block
-};
-
 const std::vector<Way> kWays = {{"exact"},       {"checkpoint of every block", {}, true},
                                 {"3 bits", 3.0}, {"2 bits", 2.0},
                                 {"1 bit", 1.0},  {"checkpoint, inputs in 2 bits", 2.0, true}};
 
 void run_steps(const std::string& name, int64_t batch, const Way& way) {
   const examples::ModelSubject subject = examples::make_model(name, batch);
-  if (way.has_checkpoints) {
-    subject.run_blocks_by(
-        [](const examples::Block& block, const at::Tensor& x) { return checkpoint(block, x); });
-  }
-  std::optional<Compressor> compressor;
-  if (way.bits) compressor.emplace(CompressorOptions{.bits = *way.bits});
+  way.run_blocks(subject);
+  const std::unique_ptr<Compressor> compressor = way.compressor();
   torch::optim::Adam optimizer(subject.parameters);
   constexpr int kSteps = 3;
   for (int step = 0; step < kSteps; ++step) {

@@ -1,6 +1,5 @@
 // What well-known networks keep for backward, exact and coded, a picture or sequence: counted, not
 // estimated, of one forward on the CPU. Prints Markdown; --out writes memory.html, .md and .json.
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>

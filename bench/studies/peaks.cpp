@@ -14,9 +14,7 @@
 #include "bench/codecs/show.hpp"
 #include "bench/studies/counted_memory.hpp"
 #include "bench/studies/studies.hpp"
-#include "examples/models/catalogue.hpp"
-#include "fewbit/checkpoint.hpp"
-#include "fewbit/compressor.hpp"
+#include "bench/studies/ways.hpp"
 #include "fewbit/saved_bytes.hpp"
 
 namespace fewbit::bench::peaks_study {
@@ -28,12 +26,6 @@ struct Options {
                                   "gpt"};
   int64_t batch = 8;
   std::string folder;
-};
-
-struct Way {
-  std::string name;
-  std::optional<double> bits = {};  ///< none: exact
-  bool has_checkpoints = false;     ///< at every block
 };
 
 const std::vector<Way> kWays = {{"exact"},
@@ -59,14 +51,8 @@ at::Tensor forward(const examples::ModelSubject& subject, Compressor* compressor
 /// The highest of several steps; what the last one keeps.
 Peaks peaks_of(const examples::ModelSubject& subject, const Way& way) {
   constexpr int kSteps = 3;
-  if (subject.run_blocks_by) {
-    const auto check = [](const examples::Block& block, const at::Tensor& x) {
-      return checkpoint(block, x);
-    };
-    subject.run_blocks_by(way.has_checkpoints ? examples::RunBlock(check) : nullptr);
-  }
-  std::unique_ptr<Compressor> compressor;
-  if (way.bits) compressor = std::make_unique<Compressor>(CompressorOptions{.bits = *way.bits});
+  way.run_blocks(subject);
+  const std::unique_ptr<Compressor> compressor = way.compressor();
   CountedMemory& memory = CountedMemory::instance();
   Peaks peaks;
   for (int step = 0; step < kSteps; ++step) {
@@ -93,7 +79,7 @@ void add_rows(examples::Sheet& sheet, const std::string& name, int64_t batch) {
   }
   std::optional<Peaks> exact;
   for (const Way& way : kWays) {
-    if (way.has_checkpoints && !subject.run_blocks_by) continue;
+    if (!way.is_possible(subject)) continue;
     const Peaks peaks = peaks_of(subject, way);
     if (!exact) exact = peaks;
     const auto less = [&](int64_t Peaks::*bytes) {

@@ -20,9 +20,9 @@
 #include "bench/studies/compressor_setup.hpp"
 #include "bench/studies/counted_memory.hpp"
 #include "bench/studies/studies.hpp"
+#include "bench/studies/ways.hpp"
 #include "examples/models/catalogue.hpp"
 #include "examples/support/subject.hpp"
-#include "fewbit/checkpoint.hpp"
 #include "fewbit/memory_plan.hpp"
 #include "fewbit/saved_bytes.hpp"
 
@@ -125,7 +125,8 @@ struct Variant {
   }
 
   at::Tensor loss(const Network& network) const {
-    if (network.run_blocks_by) network.run_blocks_by(setup.has_checkpoints ? kCheckpoint : nullptr);
+    if (network.run_blocks_by)
+      network.run_blocks_by(setup.has_checkpoints ? run_checkpoint : nullptr);
     std::optional<CompressionScope> scope;
     if (compressor) scope.emplace(*compressor);
     return network.loss();
@@ -142,10 +143,6 @@ struct Variant {
     const at::Tensor held = loss(network);
     return meter.unique_bytes();
   }
-
- private:
-  static inline const examples::RunBlock kCheckpoint =
-      [](const examples::Block& block, const at::Tensor& x) { return checkpoint(block, x); };
 };
 
 /// Until bits no longer move; its bytes.
