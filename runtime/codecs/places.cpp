@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <ATen/ops/arange.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
+#include <c10/util/accumulate.h>
 
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
@@ -73,53 +73,53 @@ at::Tensor starts_of(const Windows& windows, const at::Tensor& indices) {
   return starts;
 }
 
-/// How far each place of a window is from its start.
-std::vector<int64_t> offsets_of(const Windows& windows) {
-  std::vector<int64_t> offsets = {0};
+/// How far each place of a window is from its start. Made by the device itself: it would wait for a
+/// copy of the host's.
+at::Tensor offsets_of(const Windows& windows, const at::TensorOptions& options) {
+  at::Tensor offsets = at::zeros({1}, options);
   int64_t factor = 1;
   for (size_t i = windows.plane.size(); i-- > 0;) {
-    const size_t inner = offsets.size();
-    for (int64_t place = 1; place < windows.kernel[i]; ++place) {
-      for (size_t j = 0; j < inner; ++j) {
-        offsets.push_back(offsets[j] + place * windows.dilation[i] * factor);
-      }
-    }
+    const at::Tensor along = at::arange(windows.kernel[i], options);
+    offsets = along.mul(windows.dilation[i] * factor).unsqueeze(1).add(offsets).flatten();
     factor *= windows.plane[i];
   }
   return offsets;
 }
 
 /// The place of each offset: one of several, where windows are wider than the plane.
-at::Tensor places_of(const std::vector<int64_t>& offsets) {
-  std::vector<int32_t> places(static_cast<size_t>(offsets.back()) + 1);
-  for (size_t place = 0; place < offsets.size(); ++place) {
-    places[static_cast<size_t>(offsets[place])] = static_cast<int32_t>(place);
+at::Tensor places_of(const Windows& windows, const at::TensorOptions& options) {
+  const at::Tensor offsets = offsets_of(windows, options);
+  int64_t greatest = 0;
+  int64_t factor = 1;
+  for (size_t i = windows.plane.size(); i-- > 0;) {
+    greatest += (windows.kernel[i] - 1) * windows.dilation[i] * factor;
+    factor *= windows.plane[i];
   }
-  return at::tensor(places).to(offsets.size() <= 256 ? at::kByte : at::kInt);
+  const auto type = offsets.numel() <= 256 ? at::kByte : at::kInt;
+  const at::Tensor places = at::arange(offsets.numel(), options.dtype(type));
+  return at::zeros({greatest + 1}, options.dtype(type)).scatter_(0, offsets, places);
 }
 
-/// Of a flat run.
+/// Of a flat run. Libtorch has no index_select without numbers.
 at::Tensor of_each(const at::Tensor& table, const at::Tensor& indices) {
-  if (indices.is_meta()) return indices.to(table.scalar_type());
-  return table.to(indices.device()).index_select(0, indices);
+  return indices.is_meta() ? indices.to(table.scalar_type()) : table.index_select(0, indices);
 }
 
 class PlacesRun final : public Encoded {
  public:
   PlacesRun(const Windows& windows, const at::Tensor& x)
       : windows_(windows), shape_(x.sizes().vec()), strides_(x.strides().vec()) {
-    const std::vector<int64_t> offsets = offsets_of(windows_);
     const at::Tensor from_start = x.sub(starts_of(windows_, x));
-    const at::Tensor places =
-        of_each(places_of(offsets), flat(from_start.as_strided(shape_, strides_)));
-    const auto greatest = static_cast<int64_t>(offsets.size()) - 1;
-    run_ = std::make_shared<BelowRun>(places, ops::integer_bits(0, greatest));
+    const at::Tensor table = places_of(windows_, x.options());
+    const int bits = ops::integer_bits(0, c10::multiply_integers(windows_.kernel) - 1);
+    const at::Tensor offsets = flat(from_start.as_strided(shape_, strides_));
+    run_ = std::make_shared<BelowRun>(of_each(table, offsets), bits);
   }
 
   at::Tensor decoded() const override {
     const at::Tensor places = run_->decoded().to(at::kInt);
-    const at::Tensor indices =
-        of_each(at::tensor(offsets_of(windows_)), places).as_strided(shape_, strides_);
+    const at::Tensor table = offsets_of(windows_, places.options().dtype(at::kLong));
+    const at::Tensor indices = of_each(table, places).as_strided(shape_, strides_);
     return flat(indices.add_(starts_of(windows_, indices)));
   }
 
