@@ -3,8 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/ops/addcdiv.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/where.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/nan_to_num.h>
+#include <ATen/ops/sub.h>
 
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
@@ -23,9 +26,7 @@ Statistics usual(Statistics statistics) {
   // Where the variance is beyond the type's range the factor is 0, and what the norm makes of the
   // row, too: so large that it is nothing compared with other rows.
   constexpr double kNearlyNothing = 1e-30;
-  const at::Tensor& given = statistics.factor;
-  statistics.factor = at::where(given.isfinite().logical_and_(given.ge(0.0)), given, 1.0)
-                          .clamp_min_(kNearlyNothing);
+  statistics.factor = at::nan_to_num(statistics.factor, 1.0, 1.0, 1.0).clamp_min_(kNearlyNothing);
   return statistics;
 }
 
@@ -34,9 +35,11 @@ at::Tensor normalized_values(const at::Tensor& x, const Statistics& statistics) 
   const auto type = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   at::Tensor y = at::empty_like(x, x.options().dtype(type));
   at::Tensor values = seen(y, statistics);
-  values.copy_(seen(x, statistics));
-  if (statistics.mean.defined()) values.sub_(statistics.mean);
-  values.mul_(statistics.factor);
+  if (statistics.mean.defined()) {
+    at::sub_out(values, seen(x, statistics), statistics.mean).mul_(statistics.factor);
+  } else {
+    at::mul_out(values, seen(x, statistics), statistics.factor);
+  }
   return y;
 }
 
@@ -80,8 +83,11 @@ class NormalizedRun final : public Encoded {
     const Statistics statistics =
         statistics_of_rows(statistics_, static_cast<int64_t>(sizes_.size()), first, last);
     at::Tensor values = seen(run.as_strided(sizes, strides_), statistics);
-    values.div_(statistics.factor);
-    if (statistics.mean.defined()) values.add_(statistics.mean);
+    if (statistics.mean.defined()) {
+      at::addcdiv_out(values, statistics.mean, values, statistics.factor);
+    } else {
+      values.div_(statistics.factor);
+    }
     return run.to(dtype_);
   }
 

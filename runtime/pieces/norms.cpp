@@ -13,14 +13,13 @@
 #include <ATen/ops/cudnn_batch_norm_backward.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/mul.h>
-#include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/native_group_norm_backward.h>
 #include <ATen/ops/native_layer_norm_backward.h>
-#include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
+#include "ops/channels.hpp"
 #include "pieces/piecewise.hpp"
 
 namespace fewbit::session {
@@ -88,11 +87,9 @@ void put_gradient(const Pass& pass, const BatchStatistics& of, const at::Tensor&
   const at::Tensor b = a * of.factor * sum_of_products / -count;
   const at::Tensor c = a * sum / -count - b * of.mean;
   const at::Tensor factor = by_channel(a, x.dim());
-  // A batch norm in evaluation computes b x + c for every channel in one pass.
-  const at::Tensor zeros = at::zeros_like(b), ones = at::ones_like(b);
+  const at::Tensor zeros = at::zeros_like(b);
   pass.pieces.each(0, [&](int64_t first, int64_t last, const at::Tensor& rows) {
-    const at::Tensor linear = std::get<0>(
-        at::native_batch_norm(rows.to(type), b, c, zeros, ones, /*training=*/false, 0.0, 0.0));
+    const at::Tensor linear = ops::by_channels(rows.to(type), zeros, b, {}, c);
     at::Tensor to = pass.rows_of_input(first, last);
     at::addcmul_out(to, linear, pass.gradient.slice(0, first, last).to(type), factor);
   });

@@ -4,11 +4,10 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/mul.h>
-#include <ATen/ops/native_batch_norm.h>
-#include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
 
 #include "compression/operators/operator.hpp"
+#include "ops/channels.hpp"
 
 namespace fewbit::session {
 
@@ -17,14 +16,6 @@ namespace {
 using Sizes = std::vector<int64_t>;
 
 constexpr SavePolicy kInput = {StorageKind::rotated, 1.0, true};
-
-/// (x - mean) * scale + shift for every channel, shift where defined: what a batch norm is in
-/// evaluation, in one pass, with the deviation in its weight.
-at::Tensor normalised(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& scale,
-                      const at::Tensor& shift) {
-  return std::get<0>(
-      at::native_batch_norm(x, scale, shift, mean, at::ones_like(mean), false, 0.0, 0.0));
-}
 
 /// Undefined where the argument is none.
 at::Tensor viewed(const at::Tensor& numbers, const Sizes& sizes) {
@@ -76,8 +67,8 @@ std::optional<Recipe> recipe(const EndedCall& call) {
   const auto normalise = [=](const at::Tensor& x, const at::Tensor& means,
                              const at::Tensor& deviations) {
     const int64_t rows = means.numel();
-    at::Tensor y = normalised(x.to(means.scalar_type()).reshape({1, rows, -1}), means.reshape(rows),
-                              deviations.reshape(rows), {})
+    const at::Tensor by_rows = x.to(means.scalar_type()).reshape({1, rows, -1});
+    at::Tensor y = ops::by_channels(by_rows, means.reshape(rows), deviations.reshape(rows), {}, {})
                        .view(x.sizes());
     if (weight.defined() && bias.defined()) {
       at::addcmul_out(y, bias, y, weight);
@@ -187,9 +178,7 @@ std::optional<Recipe> recipe(const EndedCall& call) {
   const at::Tensor mean = call.result(1), deviation = call.result(2);
   const auto type = call.result(0).scalar_type();
   const auto again = [=](const at::Tensor& x) {
-    const at::Tensor scale = weight.defined() ? at::mul(deviation, weight) : deviation;
-    const at::Tensor shift = bias.defined() ? bias.to(mean.scalar_type()) : bias;
-    return normalised(x, mean, scale, shift).to(type);
+    return ops::by_channels(x, mean, deviation, weight, bias).to(type);
   };
   Recipe recipe{kNorm, call.arguments.tensor("input"), again, {mean, deviation}};
   recipe.is_by_rows = true;
