@@ -1,7 +1,10 @@
 #include "compression/allocation/error.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/dot.h>
 #include <ATen/ops/square.h>
@@ -39,24 +42,29 @@ void for_each_part(const std::vector<const ByParts*>& runs, const Visit& visit) 
   }
 }
 
-double energy_of(const at::Tensor& doubles) {
-  return at::dot(doubles, doubles).item().toDouble();
-}
+/// Adds numbers up where they are: the host waits for a device once.
+class Sum {
+ public:
+  void add(const at::Tensor& number) { sum_ = sum_.defined() ? sum_.add_(number) : number; }
+  void add_energy(const at::Tensor& doubles) { add(at::dot(doubles, doubles)); }
+  double value() const { return sum_.defined() ? sum_.item().toDouble() : 0.0; }
+
+ private:
+  at::Tensor sum_;
+};
 
 /// Of every kGroup elements, the last of which may be fewer.
-std::vector<double> energies_of_groups(const at::Tensor& doubles) {
+at::Tensor energies_of_groups(const at::Tensor& doubles) {
   constexpr int64_t kGroup = 256;
   const int64_t missing = (kGroup - doubles.numel() % kGroup) % kGroup;
   const at::Tensor whole = missing == 0 ? doubles : at::constant_pad_nd(doubles, {0, missing});
-  const at::Tensor sums = at::sum(at::square(whole.view({-1, kGroup})), 1).cpu();
-  const double* first = sums.const_data_ptr<double>();
-  return {first, first + sums.numel()};
+  return at::sum(at::square(whole.view({-1, kGroup})), 1);
 }
 
 double mean_of(const ByParts& run) {
-  double sum = 0.0;
-  for_each_part({&run}, [&](const Tensors& part) { sum += at::sum(part[0]).item().toDouble(); });
-  return sum / static_cast<double>(run.count);
+  Sum sum;
+  for_each_part({&run}, [&](const Tensors& part) { sum.add(at::sum(part[0])); });
+  return sum.value() / static_cast<double>(run.count);
 }
 
 }  // namespace
@@ -70,25 +78,28 @@ ByParts::ByParts(const at::Tensor& run)
 
 double error_of(const ByParts& run, const ByParts& decoded, bool is_norm) {
   const double mean = is_norm ? mean_of(run) : 0.0;
-  double energy = 0.0;
-  double rest = 0.0;
+  Sum energies, rests;
   for_each_part({&run, &decoded}, [&](const Tensors& part) {
-    rest += energy_of(at::sub(part[1], part[0]));
-    energy += energy_of(is_norm ? at::sub(part[0], mean) : part[0]);
+    rests.add_energy(at::sub(part[1], part[0]));
+    energies.add_energy(is_norm ? at::sub(part[0], mean) : part[0]);
   });
-  return energy == 0.0 ? 0.0 : rest / energy;
+  const double energy = energies.value();
+  return energy == 0.0 ? 0.0 : rests.value() / energy;
 }
 
 double median_error_of(const ByParts& run, const ByParts& decoded, bool is_norm) {
   const double mean = is_norm ? mean_of(run) : 0.0;
-  std::vector<double> errors;
+  Tensors of_parts;
   for_each_part({&run, &decoded}, [&](const Tensors& part) {
-    const std::vector<double> rests = energies_of_groups(at::sub(part[1], part[0]));
-    const std::vector<double> energies = energies_of_groups(at::sub(part[0], mean));
-    for (size_t i = 0; i < rests.size(); ++i) {
-      if (energies[i] > 0.0) errors.push_back(rests[i] / energies[i]);
-    }
+    const at::Tensor rests = energies_of_groups(at::sub(part[1], part[0]));
+    of_parts.push_back(rests.div_(energies_of_groups(at::sub(part[0], mean))));
   });
+  const at::Tensor quotients = at::cat(of_parts).cpu();
+  const double* const first = quotients.const_data_ptr<double>();
+  std::vector<double> errors;
+  // Of a group without energy there is no error.
+  std::copy_if(first, first + quotients.numel(), std::back_inserter(errors),
+               [](double error) { return std::isfinite(error); });
   if (errors.empty()) return 0.0;
   const auto middle = errors.begin() + static_cast<int64_t>(errors.size() / 2);
   std::ranges::nth_element(errors, middle);
