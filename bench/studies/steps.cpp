@@ -94,7 +94,6 @@ struct Setup {
 };
 
 std::vector<Setup> setups() {
-  constexpr int64_t kHeldBytes = int64_t{1} << 40;
   const CompressorOptions two = {.bits = 2};
   return {{"exact"},
           {.name = "checkpoint of every block", .has_checkpoints = true},
@@ -103,7 +102,7 @@ std::vector<Setup> setups() {
           {"3 bits", {{.bits = 3}}},
           {"2 bits", two},
           {"1 bit", {{.bits = 1}}},
-          {"2 bits, decoded tensors held", {{.bits = 2, .decoded_cache_bytes = kHeldBytes}}},
+          {"2 bits, every use decodes", {{.bits = 2, .decoded_cache_bytes = 0}}},
           {"2 bits, trellis", {{.bits = 2, .trellis = 4}}},
           {.name = "2 bits, layers recomputed", .options = two, .runs_layers_again = true},
           {"group, 2 bits", {{.bits = 2, .scheme = Scheme::group}}},
@@ -222,7 +221,7 @@ std::string group_of(const Setup& setup) {
   if (setup.has_checkpoints) return "coded checkpoints";
   if (setup.is_offloaded) return "offloaded";
   if (setup.options->scheme != Scheme::rotated) return "other schemes";
-  const bool is_plain = setup.options->trellis == 0 && setup.options->decoded_cache_bytes == 0 &&
+  const bool is_plain = setup.options->trellis == 0 && !setup.options->decoded_cache_bytes &&
                         !setup.runs_layers_again;
   return is_plain ? "3, 2, 1 bits" : "2 bits, options";
 }

@@ -168,7 +168,7 @@ class CompressorOptions:
     group: int
     trellis: int
     offload: bool
-    decoded_cache_bytes: int
+    decoded_cache_bytes: int | None
     def __init__(self) -> None: ...
 
 class Storage(Enum):

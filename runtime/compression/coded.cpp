@@ -49,7 +49,7 @@ int64_t Coded::rows_at_once() const {
   // Of a smaller piece threads would wait for one another more than they compute.
   const bool is_on_cpu = device_.is_cpu();
   const int64_t most = is_on_cpu ? 8 : 4;
-  const int64_t least_bytes = is_on_cpu ? kLeastOfThread * at::get_num_threads() : int64_t{1} << 25;
+  const int64_t least_bytes = is_on_cpu ? kLeastOfThread * at::get_num_threads() : int64_t{1} << 26;
   const int64_t rows = shown_.sizes[0], pieces = std::min({most, bytes_ / least_bytes, rows});
   return pieces < 2 ? 0 : (rows + pieces - 1) / pieces;
 }

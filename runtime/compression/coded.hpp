@@ -20,7 +20,7 @@ struct LargestCoded {
 };
 
 /// A part of a run, in the saved tensor's layout. What is large backward reads in pieces: at most 8
-/// of 512 KiB a thread on a CPU, 4 of 32 MiB or more elsewhere, where each takes launches.
+/// of 512 KiB a thread on a CPU, 4 of 64 MiB or more elsewhere, where each takes launches.
 class Coded final : public ChangingTensor {
  public:
   /// view: what the tensor shows, with dimensions of size 1 where it is expanded. largest: null

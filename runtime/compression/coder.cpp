@@ -111,8 +111,9 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
   TORCH_CHECK(options.bytes >= 0, "fewbit::Compressor: bytes is ", options.bytes,
               ", accepted: 0 for none, or more");
-  TORCH_CHECK(options.decoded_cache_bytes >= 0, "fewbit::Compressor: decoded_cache_bytes is ",
-              options.decoded_cache_bytes, ", accepted: 0 for none, or more");
+  const int64_t cache_bytes = options.decoded_cache_bytes.value_or(0);
+  TORCH_CHECK(cache_bytes >= 0, "fewbit::Compressor: decoded_cache_bytes is ", cache_bytes,
+              ", accepted: 0 for none, or more");
   TORCH_CHECK(options.block > 0, "fewbit::Compressor: block is ", options.block,
               ", accepted: above 0");
   level_ = level_of(options);

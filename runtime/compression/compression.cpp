@@ -18,7 +18,7 @@ namespace fewbit::session {
 namespace {
 
 /// Errors are measured at a site's first, second, third, fifth, ... tensor, and every so many.
-constexpr int64_t kMeasured = 64;
+constexpr int64_t kMeasured = 256;
 
 bool is_due(int64_t count) {
   return count >= kMeasured ? count % kMeasured == 0 : (count & (count - 1)) == 0;
@@ -43,7 +43,7 @@ uint64_t mixed(uint64_t word) {
 
 Compression::Compression(const CompressorOptions& options)
     : coder_(options), rules_(std::make_shared<UserRules>(options.scheme)), sites_(coder_) {
-  if (options.decoded_cache_bytes > 0) {
+  if (options.decoded_cache_bytes != 0) {
     held_ = std::make_shared<DecodedCache>(options.decoded_cache_bytes);
   }
   if (coder_.offloads()) need_stores();
@@ -53,6 +53,12 @@ Compression::Compression(const CompressorOptions& options)
 std::shared_ptr<const codecs::Encoded> Compression::held(
     std::shared_ptr<const codecs::Encoded> run) const {
   return held_ ? holding(std::move(run), held_) : run;
+}
+
+std::shared_ptr<const codecs::Encoded> Compression::held(std::shared_ptr<const codecs::Encoded> run,
+                                                         int64_t bytes) const {
+  if (held_) held_->note_coded(bytes);
+  return held(std::move(run));
 }
 
 void Compression::need_stores() {

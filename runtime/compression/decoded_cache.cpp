@@ -51,6 +51,12 @@ class HoldingRun final : public ChangingRun, public std::enable_shared_from_this
 
 }  // namespace
 
+void DecodedCache::note_coded(int64_t bytes) {
+  if (!follows_largest_) return;
+  const std::lock_guard lock(mutex_);
+  most_bytes_ = std::max(most_bytes_, bytes / 2);
+}
+
 at::Tensor DecodedCache::find(const codecs::Encoded* run) const {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(held_, run, &Held::run);

@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Stream.h>
@@ -16,7 +17,12 @@ namespace fewbit::session {
 /// Thread-safe.
 class DecodedCache {
  public:
-  explicit DecodedCache(int64_t most_bytes) : most_bytes_(most_bytes) {}
+  /// most_bytes: none: half of the largest tensor that was coded.
+  explicit DecodedCache(std::optional<int64_t> most_bytes)
+      : follows_largest_(!most_bytes), most_bytes_(most_bytes.value_or(0)) {}
+
+  /// Of a tensor, as it is coded.
+  void note_coded(int64_t bytes);
 
   /// Undefined where it is not held, was changed since, or belongs to another stream of the device.
   at::Tensor find(const codecs::Encoded* run) const;
@@ -35,8 +41,9 @@ class DecodedCache {
   void drop(const codecs::Encoded* run, std::list<Held>& dropped);
   void drop_oldest(std::list<Held>& dropped);
 
-  const int64_t most_bytes_;
+  const bool follows_largest_;
   mutable std::mutex mutex_;
+  int64_t most_bytes_;
   std::list<Held> held_;  ///< the latest first
   int64_t bytes_ = 0;
 };

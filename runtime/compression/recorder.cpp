@@ -264,7 +264,7 @@ RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, 
     of_result_ = {std::string(kLogSoftmax), stored, site, run.sizes().vec(),
                   run.strides().vec(),      hold};
   }
-  const RunPointer encoded = compression_->held(stored);
+  const RunPointer encoded = compression_->held(stored, static_cast<int64_t>(run.nbytes()));
   known = {event.memory.owner, encoded, stored, site, sample, false};
   if (decision.takes_bits() && run.sizes() == view.sizes() && run.data_ptr() == view.data_ptr()) {
     tracker_.add(view, encoded, site, keeps_signs);

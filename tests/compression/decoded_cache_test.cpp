@@ -59,7 +59,8 @@ struct Step {
 };
 
 /// The third step, all kinds of recomputation taken, of the same random numbers.
-Step third_step(int64_t decoded_cache_bytes, torch::nn::Sequential& model, const at::Tensor& x) {
+Step third_step(std::optional<int64_t> decoded_cache_bytes, torch::nn::Sequential& model,
+                const at::Tensor& x) {
   Compressor compressor({.bits = 2, .decoded_cache_bytes = decoded_cache_bytes});
   compressor.recompute("norm", Recompute::always);
   at::manual_seed(7);
@@ -84,6 +85,8 @@ TEST(DecodedCache, LeaveGradientsAsTheyAreAndDecodeOnce) {
   EXPECT_TRUE(at::equal(of_two.gradients, plain.gradients));
   EXPECT_LE(of_two.decoded, plain.decoded - 3);  // the latest are those that come back
   EXPECT_EQ(third_step(of_one / 2, model, x).decoded, plain.decoded);
+  // All are as large as the largest.
+  EXPECT_EQ(third_step(std::nullopt, model, x).decoded, plain.decoded);
 }
 
 TEST(DecodedCache, AGraphMayBeWalkedTwiceAndByThreads) {
@@ -176,6 +179,26 @@ TEST(DecodedCache, WhatWasChangedInPlaceIsDecodedAgain) {
     EXPECT_EQ(run->decoded().sum().item<double>(), 256.0);
     EXPECT_EQ(ones->times, 2);
   });
+}
+
+TEST(DecodedCache, AreUpToHalfOfTheLargestWhereNobodySays) {
+  const auto held = std::make_shared<DecodedCache>(std::nullopt);
+  const auto run = holding(std::make_shared<Ones>(), held);
+  const auto other = run;
+  const auto decodes_and_holds = [&] {
+    bool holds = false;
+    in_backward([&] {
+      run->decoded();
+      holds = held->find(run.get()).defined();
+    });
+    return holds;
+  };
+  EXPECT_FALSE(decodes_and_holds());
+  held->note_coded(2 * 256 * 4 - 2);
+  EXPECT_FALSE(decodes_and_holds());
+  held->note_coded(2 * 256 * 4);
+  held->note_coded(4);
+  EXPECT_TRUE(decodes_and_holds());
 }
 
 TEST(DecodedCache, AreTheLatestUpToSoManyBytes) {
