@@ -375,7 +375,7 @@ void run(const Options& options) {
        "Of exact: the median over the rounds of our time over the exact one of the same round; a "
        "round's time is the least of three steps in a row. With one thread processor time, with "
        "more the clock's. Bits alone: the scheme rotated; layers recomputed: outputs of linear "
-       "layers and activations recomputed where that errs less; held: without a limit; the others "
+       "layers and activations recomputed where that errs less; the others "
        "as in memory.md. Times less: fewer bytes saved. Peak: the most bytes of tensors at a time "
        "in any step, the first ones that measure errors among them, with gradients, without "
        "parameters. Gradient error: of all parameters, in one "
