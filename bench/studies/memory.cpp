@@ -140,7 +140,9 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
 
 void run(const Options& options) {
   examples::Page page("Memory: what well-known networks keep for backward");
-  page.add("`scripts/bench memory --out bench/results`. One forward with loss in training, fp32, " +
+  page.add("`scripts/bench memory" + std::string(options.measures_errors ? " --errors" : "") +
+           " --batch " + std::to_string(options.batch) +
+           " --out bench/results`. One forward with loss in training, fp32, " +
            std::to_string(options.batch) +
            " pictures or sequences, torch's first parameters, activations in 3 bits; counted by "
            "fewbit::SavedBytes: each memory once, parameters left out, the batch among it.");
