@@ -173,8 +173,8 @@ struct Statistics {
 Statistics statistics_of_rows(const Statistics& statistics, int64_t dimensions, int64_t first,
                               int64_t last);
 
-/// mean: undefined where it counts as 0. Who uses them takes a factor of 0 as 1e-30, one that is
-/// below 0 or not finite as 1.
+/// mean: undefined where it counts as 0. factor: at least 0, as norms save it; who uses them takes
+/// 0 as 1e-30, and what is not finite as 1.
 Statistics statistics_of(const at::Tensor& mean, const at::Tensor& factor, int64_t groups = 0);
 
 /// (x - mean) factor, float or double, laid out as x.
