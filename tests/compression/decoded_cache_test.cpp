@@ -2,8 +2,11 @@
 // less, memory is bounded.
 #include "compression/decoded_cache.hpp"
 
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>
@@ -27,6 +30,16 @@ torch::nn::Sequential convolutions() {
     model->push_back(torch::nn::Conv2d(torch::nn::Conv2dOptions(16, 16, 3).padding(1)));
     model->push_back(torch::nn::BatchNorm2d(16));
   }
+  return model;
+}
+
+/// Behind a layer whose output has 16 times as many elements.
+torch::nn::Sequential shrinking_convolutions() {
+  torch::nn::Sequential model;
+  model->push_back(torch::nn::Conv2d(torch::nn::Conv2dOptions(16, 16, 1)));
+  model->push_back(torch::nn::Conv2d(torch::nn::Conv2dOptions(16, 16, 4).stride(4)));
+  const torch::nn::Sequential rest = convolutions();
+  for (const auto& layer : *rest) model->push_back(layer);
   return model;
 }
 
@@ -87,6 +100,16 @@ TEST(DecodedCache, LeaveGradientsAsTheyAreAndDecodeOnce) {
   EXPECT_EQ(third_step(of_one / 2, model, x).decoded, plain.decoded);
   // All are as large as the largest.
   EXPECT_EQ(third_step(std::nullopt, model, x).decoded, plain.decoded);
+}
+
+TEST(DecodedCache, IsThereUnlessToldOtherwiseForWhatIsSmallBesideTheLargest) {
+  at::manual_seed(6);
+  torch::nn::Sequential model = shrinking_convolutions();
+  const at::Tensor x = at::randn({8, 16, 64, 64});
+  const Step plain = third_step(0, model, x);
+  const Step held = third_step(std::nullopt, model, x);
+  EXPECT_TRUE(at::equal(held.gradients, plain.gradients));
+  EXPECT_LE(held.decoded, plain.decoded - 3);
 }
 
 TEST(DecodedCache, AGraphMayBeWalkedTwiceAndByThreads) {
