@@ -4,8 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include <ATen/ops/empty_strided.h>
+
 #include "codecs/common.hpp"
-#include "compression/allocation/error.hpp"
 
 namespace fewbit::session {
 
@@ -68,6 +69,19 @@ Measured least_error(const Coder& coder, const Subject& subject, const SavePolic
 }
 
 }  // namespace
+
+ByParts parts_of(const Shown& shown, const at::Tensor& run) {
+  const auto laid_out = [run](const at::Tensor& part) {
+    const at::Tensor again = at::empty_strided(part.sizes(), run.strides(), run.options());
+    return again.copy_(part).as_strided({again.numel()}, {1});
+  };
+  const codecs::Rows rows(run);
+  if (!rows.are_outermost() || !shown.has_rows()) return laid_out(shown.tensor());
+  const int64_t step = rows.begin(1);
+  return {run.device(), run.numel(), step, [=](int64_t begin, int64_t end) {
+            return laid_out(shown.rows(begin / step, end / step));
+          }};
+}
 
 std::optional<Measured> measure(const Coder& coder, const Subject& subject,
                                 const SavePolicy& save_policy, int bits, const at::Tensor& run,

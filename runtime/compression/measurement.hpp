@@ -6,7 +6,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "compression/allocation/error.hpp"
 #include "compression/coder.hpp"
+#include "compression/recompute/tracker.hpp"
 
 namespace fewbit::session {
 
@@ -31,5 +33,8 @@ std::optional<Measured> measure(const Coder& coder, const Subject& subject,
                                 const SavePolicy& save_policy, int bits, const at::Tensor& run,
                                 const std::optional<CodedRun>& coded,
                                 const codecs::RandomStream& random);
+
+/// Of what is shown in the place of a run, in the order of the run's memory.
+ByParts parts_of(const Shown& shown, const at::Tensor& run);
 
 }  // namespace fewbit::session

@@ -1,11 +1,9 @@
 #include "compression/recorder.hpp"
 
-#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/full.h>
 
-#include "codecs/common.hpp"
 #include "codecs/offloaded.hpp"
-#include "compression/allocation/error.hpp"
+#include "compression/measurement.hpp"
 #include "compression/probabilities.hpp"
 #include "compression/save_observer.hpp"
 #include "ops/layout.hpp"
@@ -26,20 +24,6 @@ int64_t bytes_of(at::TensorList tensors) {
 
 /// Less is not worth a line in a report.
 constexpr int64_t kManyBytes = 4096;
-
-/// Of what is shown, in the order of the run's memory.
-ByParts parts_of(const Shown& shown, const at::Tensor& run) {
-  const auto laid_out = [run](const at::Tensor& part) {
-    const at::Tensor again = at::empty_strided(part.sizes(), run.strides(), run.options());
-    return again.copy_(part).as_strided({again.numel()}, {1});
-  };
-  const codecs::Rows rows(run);
-  if (!rows.are_outermost() || !shown.has_rows()) return laid_out(shown.tensor());
-  const int64_t step = rows.begin(1);
-  return {run.device(), run.numel(), step, [=](int64_t begin, int64_t end) {
-            return laid_out(shown.rows(begin / step, end / step));
-          }};
-}
 
 /// Lives as long as a tensor is saved as it is.
 class KeptExactly final : public Keeping {

@@ -82,6 +82,9 @@ TEST(CompressionError, IsNoneWhereThereIsNoEnergy) {
   const at::Tensor x = at::full({2000}, 3.0);
   EXPECT_EQ(error_of(x, x.mul(2), true), 0.0);
   EXPECT_EQ(error_of(x.mul(0), x, false), 0.0);
+  const at::Tensor none = at::zeros({0});
+  EXPECT_EQ(error_of(none, none, true), 0.0);
+  EXPECT_EQ(session::median_error_of(none, none, true), 0.0);
 }
 
 }  // namespace fewbit::compression_error_test

@@ -94,6 +94,7 @@ double median_error_of(const ByParts& run, const ByParts& decoded, bool is_norm)
     const at::Tensor rests = energies_of_groups(at::sub(part[1], part[0]));
     of_parts.push_back(rests.div_(energies_of_groups(at::sub(part[0], mean))));
   });
+  if (of_parts.empty()) return 0.0;
   const at::Tensor quotients = at::cat(of_parts).cpu();
   const double* const first = quotients.const_data_ptr<double>();
   std::vector<double> errors;
