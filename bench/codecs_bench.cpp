@@ -2,11 +2,12 @@
 // codes and constants), measured in turn on as many threads: `of_copy` is the copy's best time
 // divided by the pass's best time, ns the pass's best time per element. Names:
 // pass/codec/type/bits/threads; elements in units of 1024 by FEWBIT_BENCH_KI (default 16384), in
-// groups of 256.
+// groups of 256. low_rank_4: with 4 directions of 512 channels, coefficients and all.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -134,6 +135,70 @@ Codec grouped(ElementType type, int bits, Rounding rounding, std::string name) {
           }};
 }
 
+/// Tokens of 512 channels and so many directions of them, coefficients in 4 bits.
+class LowRankPass {
+ public:
+  LowRankPass(ElementType type, int bits, int count)
+      : format_{type, bits, kGroup, element_count(), kRandom}, count_(count) {
+    basis_.resize(static_cast<size_t>(count * kChannels), 0.05f);
+    coefficients_.resize(static_cast<size_t>(coefficients(format_.count)));
+    codes_.resize(coefficients_.size() + 64);
+    constants_.resize(coefficients_.size());
+  }
+
+  void encode(Buffers& all, int64_t begin, int64_t end) {
+    low_rank_project(format_.type, all.x.data(), directions(), coefficients_.data(),
+                     begin / kChannels, end / kChannels);
+    const int64_t first = coefficients(begin);
+    const RotatedFormat there = format_there(begin, end);
+    const GroupRange groups{0, there.groups()};
+    rotated_encode(there, &coefficients_[index(first)], &codes_[index(first)],
+                   &constants_[index(first)], groups);
+    rotated_decode(there, &codes_[index(first)], &constants_[index(first)],
+                   &coefficients_[index(first)], groups);
+    const LowRank low_rank{directions(), coefficients_.data()};
+    RotatedFormat format = format_;
+    format.low_rank = &low_rank;
+    rotated_encode(format, all.x.data(), all.codes.data(), all.constants.data(),
+                   {begin / kGroup, end / kGroup});
+  }
+
+  void decode(Buffers& all, int64_t begin, int64_t end) {
+    const int64_t first = coefficients(begin);
+    const RotatedFormat there = format_there(begin, end);
+    rotated_decode(there, &codes_[index(first)], &constants_[index(first)],
+                   &coefficients_[index(first)], {0, there.groups()});
+    const LowRank low_rank{directions(), coefficients_.data()};
+    RotatedFormat format = format_;
+    format.low_rank = &low_rank;
+    rotated_decode(format, all.codes.data(), all.constants.data(), all.y.data(),
+                   {begin / kGroup, end / kGroup});
+  }
+
+ private:
+  static constexpr int64_t kChannels = 512;
+
+  static size_t index(int64_t i) { return static_cast<size_t>(i); }
+  int64_t coefficients(int64_t elements) const { return elements / kChannels * count_; }
+  Directions directions() const { return {{kChannels, 1}, count_, kChannels, basis_.data()}; }
+  /// Of a thread's share, as a run of its own.
+  RotatedFormat format_there(int64_t begin, int64_t end) const {
+    return {ElementType::f32, 4, kGroup, coefficients(end - begin), kRandom};
+  }
+
+  RotatedFormat format_;
+  int count_;
+  std::vector<float> basis_, coefficients_;
+  std::vector<uint8_t> codes_, constants_;
+};
+
+Codec low_rank(ElementType type, int bits, int count) {
+  const auto pass = std::make_shared<LowRankPass>(type, bits, count);
+  return {"low_rank_" + std::to_string(count),
+          [pass](Buffers& all, int64_t begin, int64_t end) { pass->encode(all, begin, end); },
+          [pass](Buffers& all, int64_t begin, int64_t end) { pass->decode(all, begin, end); }};
+}
+
 void add(const Codec& codec, const std::string& type_name, ElementType type, int bits) {
   for (const int threads : {1, 2}) {
     const std::string tail = '/' + codec.name + '/' + type_name + '/' + std::to_string(bits) + '/' +
@@ -156,6 +221,9 @@ void add_all() {
     for (const int bits : {1, 2, 3, 4, 8}) {
       for (const int states : {0, 4, 8}) {
         if (bits <= 4 || states == 0) add(rotated(type, bits, states), name, type, bits);
+      }
+      for (const int directions : {1, 4, 16}) {
+        if (bits <= 4) add(low_rank(type, bits, directions), name, type, bits);
       }
       add(grouped(type, bits, Rounding::nearest, "group_nearest"), name, type, bits);
       add(grouped(type, bits, Rounding::stochastic, "group_stochastic"), name, type, bits);

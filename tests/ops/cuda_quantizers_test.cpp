@@ -7,6 +7,7 @@
 #include "ops/integers.hpp"
 #include "ops/rotated.hpp"
 #include "ops/rotated_by_class.hpp"
+#include "ops/rotated_low_rank.hpp"
 #include "tests/support/cuda_test.hpp"
 
 namespace fewbit::cuda_quantizers_test {
@@ -102,6 +103,34 @@ TEST_F(CudaQuantizers, RotateByClassAsOnTheCpu) {
                               device_maps.back, form, type, there),
           ops::rotated_decode(codes, constants, x.numel(), classes, maps.back, form, type, here)))
           << type << ' ' << bits;
+    }
+  }
+}
+
+/// Of more elements than are in memory at the same time (ops/rotated_low_rank_cuda.cpp).
+TEST_F(CudaQuantizers, TakeWhatLiesAlongDirectionsAsOnTheCpu) {
+  const at::Tensor seed = at::full({1}, 11, at::kLong);
+  const ops::RandomStream here{seed, 5}, there{seed.cuda(), 5};
+  const ops::RotatedCodes form{2, 256};
+  at::manual_seed(8);
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const ops::ChannelPlace& place : {ops::ChannelPlace{384, 1}, {48, 49}}) {
+      const at::Tensor x = at::randn({(int64_t{5} << 20) / place.block() * place.block()}).to(type);
+      const at::Tensor basis = ops::basis_of(at::randn({5, place.channels}));
+      const at::Tensor coefficients = ops::low_rank_project(x, basis, place);
+      const at::Tensor on_device = ops::low_rank_project(x.cuda(), basis.cuda(), place);
+      EXPECT_TRUE(same_bits(on_device, coefficients)) << type;
+      const ops::LowRank low_rank{basis, coefficients, place};
+      const ops::LowRank device_low_rank{basis.cuda(), on_device, place};
+      const auto [codes, constants] = ops::rotated_encode(x, low_rank, form, here);
+      const auto [device_codes, device_constants] =
+          ops::rotated_encode(x.cuda(), device_low_rank, form, there);
+      EXPECT_TRUE(same_bits(device_codes, codes) && same_bits(device_constants, constants)) << type;
+      EXPECT_TRUE(
+          same_bits(ops::rotated_decode(device_codes, device_constants, x.numel(), device_low_rank,
+                                        form, type, there),
+                    ops::rotated_decode(codes, constants, x.numel(), low_rank, form, type, here)))
+          << type;
     }
   }
 }

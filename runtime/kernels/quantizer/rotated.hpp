@@ -5,6 +5,7 @@
 #include "kernels/element_type.hpp"
 #include "kernels/philox.hpp"
 #include "kernels/quantizer/element_classes.hpp"
+#include "kernels/quantizer/low_rank.hpp"
 #include "kernels/stream/code_stream.hpp"
 
 /// Rotated quantisation of a flat run of elements, group by group, in few bits and without bias.
@@ -55,6 +56,7 @@ struct RotatedFormat {
   PhiloxState signs;
   int states = 0;  ///< of the trellis that picks codes of up to 4 bits: 4, 8; 0: none
   const ElementClasses* classes = nullptr;  ///< none: elements as they are
+  const LowRank* low_rank = nullptr;        ///< the same; not with classes
   /// On a CPU set where an element may hold more than an eighth of its group's energy.
   bool* has_suspects = nullptr;
 

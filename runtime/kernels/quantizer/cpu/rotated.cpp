@@ -15,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/quantizer/cpu/class_map-inl.hpp"
+#include "kernels/quantizer/cpu/low_rank_map-inl.hpp"
 #include "kernels/quantizer/cpu/rotated_elements-inl.hpp"
 #include "kernels/quantizer/cpu/rotated_stages-inl.hpp"
 #include "kernels/stream/cpu/philox-inl.hpp"
@@ -44,6 +45,23 @@ class Pass {
         tables(run.bits, run.states),
         batch(std::min(kBatchGroups, kBatchElements / run.group)) {
     if (run.classes != nullptr) map.emplace(*run.classes, run);
+    if (run.low_rank != nullptr) low_rank.emplace(*run.low_rank, run.group);
+  }
+
+  /// Whether what is coded are not the elements as they lie in memory.
+  bool is_mapped() const { return map || low_rank; }
+
+  /// The first `count` elements of a group, floats, to what is coded. to: may be x.
+  void map_there(int64_t index, int64_t count, const float* x, float* to) const {
+    if (low_rank) return low_rank->take(index, count, x, to);
+    if (x != to) std::copy_n(x, count, to);
+    if (map) map->map(index, count, kNoLimit, to);
+  }
+
+  /// And back.
+  void map_back(int64_t index, float limit, float* x) const {
+    if (map) map->map(index, format.group, limit, x);
+    if (low_rank) low_rank->put_back(index, elements_of(index), limit, x);
   }
 
   int64_t elements_of(int64_t index) const {
@@ -67,6 +85,7 @@ class Pass {
   CodeStages code;
   CodeTables tables;
   std::optional<GroupMap> map;
+  std::optional<LowRankMap> low_rank;
   int64_t batch;  ///< groups of one
 
  private:
@@ -110,17 +129,21 @@ class Encoder {
     for (int64_t j = 0; j < groups_; ++j) {
       const int64_t count = pass_.elements_of(first_ + j);
       x_[j] = place(floats_, j);
-      if (count < format.group) {
+      const bool are_floats = format.type == ElementType::f32 && count == format.group &&
+                              reinterpret_cast<uintptr_t>(bytes_of(j)) % alignof(float) == 0;
+      if (are_floats) {
+        x_[j] = reinterpret_cast<const float*>(bytes_of(j));
+      } else if (count == format.group) {
+        pass_.element.load(bytes_of(j), format.group, place(floats_, j));
+      } else {
         alignas(64) uint8_t padded[kMostRotated * 8] = {};
         std::memcpy(padded, bytes_of(j), static_cast<size_t>(count * element_bytes(format.type)));
         pass_.element.load(padded, format.group, place(floats_, j));
-      } else if (format.type == ElementType::f32 && !pass_.map &&
-                 reinterpret_cast<uintptr_t>(bytes_of(j)) % alignof(float) == 0) {
-        x_[j] = reinterpret_cast<const float*>(bytes_of(j));
-      } else {
-        pass_.element.load(bytes_of(j), format.group, place(floats_, j));
       }
-      if (pass_.map) pass_.map->map(first_ + j, count, kNoLimit, place(floats_, j));
+      if (pass_.is_mapped()) {
+        pass_.map_there(first_ + j, count, x_[j], place(floats_, j));
+        x_[j] = place(floats_, j);
+      }
     }
   }
 
@@ -164,7 +187,7 @@ class Encoder {
   /// A group that is constant, too great or small for squares, or not finite.
   void rotate_scaled(int64_t j) {
     const RotatedFormat& format = pass_.format;
-    const bool is_mapped = pass_.map.has_value();  // and where it is coded from
+    const bool is_mapped = pass_.is_mapped();  // and where it is coded from
     const std::optional<int> exponent =
         scaled_elements(is_mapped ? ElementType::f32 : format.type,
                         is_mapped ? static_cast<const void*>(place(floats_, j)) : bytes_of(j),
@@ -251,6 +274,8 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
   const int64_t bytes = format.code_bytes_of_group();
   const int64_t element_bytes_of_group = format.group * element_bytes(format.type);
   const float limit = finite_limit(format.type);
+  // What is left of short elements is a float.
+  const float of_rest = pass.low_rank ? finite_limit(ElementType::f32) : limit;
   const bool past_cache = stores_past_cache({0, format.count, format.count}, format.type, codes, x);
   for (int64_t i = range.begin; i < range.end; ++i) {
     const uint8_t* from = codes + i * bytes;
@@ -266,8 +291,8 @@ void run_rotated_decode(const RotatedFormat& format, const uint8_t* codes, const
     pass.code.decode(pass.tables, from, format.group, q);
     const RotatedConstants kept = constants_of(
         format.type, static_cast<const uint8_t*>(constants) + i * format.constant_bytes_of_group());
-    pass.group.rotate_back(q, kept.mean, kept.factor, limit, pass.signs_of(i), elements);
-    if (pass.map) pass.map->map(i, format.group, limit, elements);
+    pass.group.rotate_back(q, kept.mean, kept.factor, of_rest, pass.signs_of(i), elements);
+    pass.map_back(i, limit, elements);
     store_group(pass, i, elements, kept.exponent, past_cache, to);
   }
   if (past_cache) hwy::FlushStream();
