@@ -11,6 +11,7 @@
 
 #include "ops/rotated.hpp"
 #include "ops/rotated_by_class.hpp"
+#include "ops/rotated_low_rank.hpp"
 
 /// How a saved tensor is stored: as plain tensors, and back. Codecs have no state; what is stored
 /// knows how to come back.
@@ -110,6 +111,26 @@ struct Classes {
 /// classes it takes nothing, and is good for its name alone. Throws c10::Error for more than
 /// ops::kMostClasses; where there are not as many codes as elements, encoding does.
 CodecPointer rotated_by_class(const RotatedCodes& form, Classes classes);
+
+/// Directions of channels that much of a tensor's energy lies along, as it did in an earlier
+/// tensor.
+struct Directions {
+  at::Tensor basis;         ///< ops::basis_of: rows are nearly orthonormal
+  ops::ChannelPlace place;  ///< of the tensor's elements in the order of memory
+  int bits = 4;             ///< of a coefficient, 1 to 8
+};
+
+/// Bits that these take, for each of so many elements: of coefficients, their constants and the
+/// basis.
+double bits_of_directions(const Directions& directions, int64_t elements);
+
+/// Rotated, of what is left of x once its part along the directions is taken off. The coefficients
+/// are coded by rotated, too; what that loses of them is in what is left, so few bits of theirs
+/// serve any number of bits of the rest, and the sum has no bias whatever the directions are, nor
+/// more error, but for rounding, than without. Stores the basis besides, which all tensors of a
+/// site share. (As gradients are sent in few directions: Vogels, Karimireddy and Jaggi, PowerSGD,
+/// NeurIPS 2019.) Takes no doubles. Without directions it takes nothing, and is good for its name.
+CodecPointer low_rank(const RotatedCodes& form, Directions directions);
 
 /// Steps between a group's least and greatest element, rounded at random: ops/group.hpp. 1 to 8
 /// bits. Without any bias, and never beyond these two.

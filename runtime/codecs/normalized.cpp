@@ -105,7 +105,10 @@ class Normalized final : public Codec {
   Normalized(CodecPointer inner, Statistics statistics)
       : inner_(std::move(inner)), statistics_(std::move(statistics)) {}
 
-  std::string name() const override { return "normalised"; }
+  std::string name() const override {
+    const std::string inner = inner_->name();
+    return inner.starts_with("low rank") ? "normalised, " + inner : "normalised";
+  }
   double bits() const override { return inner_->bits(); }
 
   bool takes(const at::Tensor& x) const override {

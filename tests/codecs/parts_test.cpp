@@ -54,6 +54,24 @@ TEST(Parts, OfRotatedRuns) {
   }
 }
 
+TEST(Parts, OfWhatLiesAlongDirections) {
+  at::manual_seed(6);
+  for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const ops::ChannelPlace& place :
+         {ops::ChannelPlace{48, 1}, {300, 1}, {3, 100}, {40, 49}, {1500, 1}}) {
+      for (const int64_t blocks : {1, 7, 50}) {
+        for (const int bits : {1, 3, 4}) {
+          const int64_t count = blocks * place.block();
+          const at::Tensor basis = ops::basis_of(at::randn({3, place.channels}));
+          const at::Tensor x = at::randn({count}).to(type);
+          expect_parts(*low_rank({2, 256}, {basis, place, bits})->encode(x, random_of(1, 9)), count,
+                       std::to_string(place.channels) + " x " + std::to_string(place.inner));
+        }
+      }
+    }
+  }
+}
+
 TEST(Parts, OfGroups) {
   at::manual_seed(4);
   for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
