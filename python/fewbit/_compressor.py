@@ -54,7 +54,7 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
         rules: {pattern: bits, dtype, "exact" or "offload"}; see rule().
         scheme: "rotated" (the default), "group", "actnn", "gact", "division" or "blpa".
         options: level, block, activation_bits, bytes (a budget in bytes in place of bits), group,
-            trellis, offload, decoded_cache_bytes: as in C++ (fewbit/compressor.hpp).
+            trellis, directions, offload, decoded_cache_bytes: as in C++ (fewbit/compressor.hpp).
 
     Raises:
         ValueError: for an option out of range, naming it and what is accepted.

@@ -167,6 +167,7 @@ class CompressorOptions:
     bytes: int
     group: int
     trellis: int
+    directions: int
     offload: bool
     decoded_cache_bytes: int | None
     def __init__(self) -> None: ...
@@ -226,6 +227,9 @@ class Site:
     @property
     def bytes_offloaded(self) -> int:
         """In a file until backward."""
+    @property
+    def bytes_of_directions(self) -> int:
+        """Of directions of channels, which stay from step to step."""
     @property
     def error(self) -> float:
         """Squared error relative to the variance, the mean of those measured."""

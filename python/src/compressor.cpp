@@ -32,6 +32,7 @@ void bind_options(py::module_& m) {
       .def_readwrite("bytes", &CompressorOptions::bytes)
       .def_readwrite("group", &CompressorOptions::group)
       .def_readwrite("trellis", &CompressorOptions::trellis)
+      .def_readwrite("directions", &CompressorOptions::directions)
       .def_readwrite("offload", &CompressorOptions::offload)
       .def_readwrite("decoded_cache_bytes", &CompressorOptions::decoded_cache_bytes);
 }
@@ -60,6 +61,7 @@ void bind_sites(py::module_& m) {
       .def_readonly("bytes_before", &Site::bytes_before)
       .def_readonly("bytes_after", &Site::bytes_after)
       .def_readonly("bytes_offloaded", &Site::bytes_offloaded)
+      .def_readonly("bytes_of_directions", &Site::bytes_of_directions)
       .def_readonly("error", &Site::error)
       .def_readonly("median_error", &Site::median_error)
       .def("__str__", &Site::name);

@@ -143,6 +143,16 @@ void BitAllocation::note_other_bits(SiteState& state) {
   state.other_bits = std::max(state.other_bits, most);
 }
 
+/// Of all elements of a site that uses directions.
+double BitAllocation::bits_of_directions(const SiteState& state) const {
+  const bool is_used = state.directions && state.kind == CodecKind::low_rank;
+  if (!is_used || state.is_recomputed) return 0.0;
+  const int64_t elements = elements_of(state);
+  const codecs::Directions directions{
+      state.directions->basis, {state.directions->channels, 1}, state.directions->bits};
+  return codecs::bits_of_directions(directions, elements) * static_cast<double>(elements);
+}
+
 /// Of a site that takes bits, in addition to these: as in the latest forward, or as much as there
 /// can be once an activation's codes tell classes, or do no more.
 double BitAllocation::constant_bits(const SiteState& state) const {
@@ -151,7 +161,8 @@ double BitAllocation::constant_bits(const SiteState& state) const {
   const double groups = elements * kGroupBits / static_cast<double>(options.group);
   const bool follows_activations =
       options.scheme == Scheme::rotated && std::ranges::any_of(sites_.all(), follows_bits);
-  const double most = groups + (follows_activations ? kConstantBits : 0.0);
+  const double most =
+      groups + (follows_activations ? kConstantBits : 0.0) + bits_of_directions(state);
   if (!state.recompute_path.empty()) return most;  // it was not coded
   return std::max(most, state.other_bits);
 }
@@ -195,7 +206,15 @@ double BitAllocation::activation_bytes(double average) const {
 /// the most with which both fit.
 BitAllocation::Averages BitAllocation::averages(const std::vector<Demand>& demands) const {
   const CompressorOptions& options = coder_.options();
-  if (options.bytes == 0) return {options.bits, options.bits};
+  if (options.bytes == 0) {
+    double elements = 0.0, besides = 0.0;
+    for (const Demand& demand : demands) elements += demand.elements + demand.recomputed;
+    for (const SiteState& state : sites_.all()) {
+      if (takes_budget(state)) besides += bits_of_directions(state);
+    }
+    const double left = elements > 0.0 ? options.bits - besides / elements : options.bits;
+    return {options.bits, std::max(left, 1.0)};
+  }
   constexpr double kStep = 1.0 / 16.0;
   double average = kMostBits;
   double left = average_bits(demands, activation_bytes(average));

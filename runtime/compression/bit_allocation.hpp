@@ -53,6 +53,7 @@ class BitAllocation {
   double weight_of(const SiteState& state, double typical) const;
   double typical_sensitivity() const;
   std::vector<Demand> demands() const;
+  double bits_of_directions(const SiteState& state) const;
   double constant_bits(const SiteState& state) const;
   int64_t elements_of(const SiteState& state) const;
   void note_other_bits(SiteState& state);

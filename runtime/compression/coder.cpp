@@ -19,7 +19,8 @@ constexpr std::array kNames = {
     std::pair(CodecKind::squares, std::string_view("squares")),
     std::pair(CodecKind::by_sample, std::string_view("by_sample")),
     std::pair(CodecKind::frequency_split, std::string_view("frequency_split")),
-    std::pair(CodecKind::fixed_point, std::string_view("fixed_point"))};
+    std::pair(CodecKind::fixed_point, std::string_view("fixed_point")),
+    std::pair(CodecKind::low_rank, std::string_view("low_rank"))};
 
 constexpr int kActnnBits = 4;  // of levels 1 and 2
 
@@ -109,6 +110,9 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
               ", accepted: 64, 128, 256, 512, 1024");
   TORCH_CHECK(options.trellis == 0 || options.trellis == 4 || options.trellis == 8,
               "fewbit::Compressor: trellis is ", options.trellis, ", accepted: 0, 4, 8");
+  TORCH_CHECK(options.directions >= 0 && options.directions <= ops::kMostDirections,
+              "fewbit::Compressor: directions is ", options.directions, ", accepted: 0 to ",
+              ops::kMostDirections);
   TORCH_CHECK(options.bytes >= 0, "fewbit::Compressor: bytes is ", options.bytes,
               ", accepted: 0 for none, or more");
   const int64_t cache_bytes = options.decoded_cache_bytes.value_or(0);
@@ -127,6 +131,12 @@ bool Coder::accepts(const CompressorOptions& options) {
   } catch (const c10::Error&) {
     return false;
   }
+}
+
+MostDirections Coder::most_directions() const {
+  constexpr double kQuarter = 0.25;
+  return {options_.scheme == Scheme::rotated ? options_.directions : 0,
+          std::max(options_.bits - 1.0, kQuarter)};
 }
 
 bool Coder::follows_gradients() const {
@@ -159,6 +169,7 @@ std::vector<CodecKind> Coder::kinds(const SavePolicy& save_policy, const Subject
   std::vector<CodecKind> kinds = {CodecKind::rotated, CodecKind::group};
   if (subject.classes) kinds.insert(kinds.begin(), CodecKind::by_class);
   if (subject.statistics) kinds.push_back(CodecKind::normalized);
+  if (subject.directions) kinds.push_back(CodecKind::low_rank);
   return kinds;
 }
 
@@ -181,6 +192,12 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Subject* subje
           codec(is_by_class ? CodecKind::by_class : CodecKind::rotated, bits, subject),
           subject ? subject->statistics.value() : codecs::Statistics());
     }
+    case CodecKind::low_rank: {
+      const codecs::CodecPointer codec = codecs::low_rank(
+          rotated(bits), subject ? subject->directions.value() : codecs::Directions());
+      return subject && subject->statistics ? codecs::normalized(codec, *subject->statistics)
+                                            : codec;
+    }
     case CodecKind::by_class:
       return codecs::rotated_by_class(rotated(bits),
                                       subject ? subject->classes.value() : codecs::Classes());
@@ -196,8 +213,8 @@ codecs::RotatedCodes Coder::rotated(int bits) const {
 }
 
 double Coder::expected_error(CodecKind kind, int bits) const {
-  const bool is_rotated =
-      kind == CodecKind::rotated || kind == CodecKind::by_class || kind == CodecKind::normalized;
+  const bool is_rotated = kind == CodecKind::rotated || kind == CodecKind::by_class ||
+                          kind == CodecKind::normalized || kind == CodecKind::low_rank;
   return is_rotated ? ops::rotated_error(rotated(bits)) : std::pow((1 << bits) - 1, -2.0);
 }
 

@@ -22,7 +22,8 @@ enum class CodecKind {
   squares,
   by_sample,
   frequency_split,
-  fixed_point
+  fixed_point,
+  low_rank
 };
 
 std::string_view name_of(CodecKind kind);
@@ -33,6 +34,13 @@ struct Subject {
   const SaveEvent& event;
   std::optional<codecs::Classes> classes = {};
   std::optional<codecs::Statistics> statistics = {};  ///< of a norm, of its input
+  std::optional<codecs::Directions> directions = {};  ///< of what is coded, normalised or not
+};
+
+/// Of a site, apart from the rest of its tensors.
+struct MostDirections {
+  int count;    ///< 0: none
+  double bits;  ///< of an element, that they and their coefficients take
 };
 
 /// How a scheme codes what takes bits of a budget. Has no state but its options.
@@ -48,6 +56,8 @@ class Coder {
   /// Whether what is coded leaves the device's memory.
   bool offloads() const { return options_.offload || is_actnn_from(4); }
   bool expands_segments() const { return is_actnn_from(5); }
+  /// At a site. They leave a bit of each element's at least, or take a quarter of one.
+  MostDirections most_directions() const;
   /// Whether bits are split by errors; else all sites have as many.
   bool splits_bits() const { return !fixed_bits_; }
   /// Whether these are weighed by the gradients of the outputs, too.

@@ -146,8 +146,10 @@ SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
   decision.is_observed = observer_ != nullptr;
   decision.is_due = !decision.is_observed && (state == nullptr || is_due(state->site.count));
   decision.is_better_recomputed = state != nullptr && state->is_recomputed;
-  decision.may_normalize =
-      state == nullptr || decision.is_due || state->kind == CodecKind::normalized;
+  if (state != nullptr) decision.directions = state->directions;
+  decision.may_normalize = state == nullptr || decision.is_due ||
+                           state->kind == CodecKind::normalized ||
+                           (state->directions && state->directions->is_normalized);
   choose_codec(state, decision);
   return decision;
 }
@@ -261,6 +263,9 @@ std::vector<Compressor::Site> Compression::sites() const {
     Compressor::Site& site = sites.emplace_back(state.site);
     site.error = allocation.error_of(state);
     site.median_error = allocation.median_error_of(state);
+    if (state.directions) {
+      site.bytes_of_directions = static_cast<int64_t>(state.directions->basis.nbytes());
+    }
   }
   return sites;
 }

@@ -52,6 +52,13 @@ Measured least_error(const Coder& coder, const Subject& subject, const SavePolic
                      int bits, const at::Tensor& run, const codecs::RandomStream& random,
                      const std::optional<CodedRun>& coded) {
   constexpr double kWorthAPass = 0.8;  // of the error without
+  const auto needed = [&](CodecKind kind) {
+    if (kind == CodecKind::normalized) return kWorthAPass;
+    if (kind != CodecKind::low_rank) return 1.0;
+    // Beside what as many bits more would do.
+    return kWorthAPass /
+           std::pow(4.0, codecs::bits_of_directions(*subject.directions, run.numel()));
+  };
   std::optional<Measured> least;
   std::shared_ptr<const codecs::Encoded> best;
   for (const CodecKind kind : coder.kinds(save_policy, subject)) {
@@ -59,8 +66,7 @@ Measured least_error(const Coder& coder, const Subject& subject, const SavePolic
     const bool is_known = coded && coded->codec == codecs::text_of(*codec);
     const auto again = is_known ? coded->run : codec->encode(run, random);
     const double error = error_in(subject, save_policy, run, parts_of(*again, run));
-    const double needed = kind == CodecKind::normalized ? kWorthAPass : 1.0;
-    if (least && !(error < needed * least->error)) continue;
+    if (least && !(error < needed(kind) * least->error)) continue;
     least = {kind, error, 0.0, bits};
     best = again;
   }

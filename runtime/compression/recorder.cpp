@@ -61,6 +61,8 @@ codecs::CodecPointer CompressionUser::measure(const SiteKey& site, const Subject
   if (!measured) return nullptr;
   forward_.notes->errors(site, *measured);
   if (!decision.takes_bits()) return nullptr;
+  // What directions take is in the budget of the next forward.
+  if (measured->kind == CodecKind::low_rank && decision.kind != measured->kind) return nullptr;
   return compression_->coder().codec(measured->kind, decision.bits, &subject);
 }
 
@@ -105,8 +107,9 @@ Subject CompressionUser::subject_of(const at::Tensor& run, const Saved& saved) c
 }
 
 CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved,
-                                                    const Subject& subject) {
+                                                    Subject subject) {
   const auto& [tensor, view, event, decision, site] = saved;
+  subject.directions = directions_for(decision.directions, run, subject);
   const codecs::CodecPointer codec = compression_->codec_of(subject, decision);
   if (!codec->takes(run)) return {};
   const bool leaves =
@@ -128,6 +131,7 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
     // What was found to be better is so from the first tensor on.
     const codecs::CodecPointer better =
         measure(site, subject, decision, run, CodedRun{codecs::text_of(*codec), encoded}, random);
+    find_directions(site, subject, decision, run);
     if (compression_->coder().follows_gradients()) sensitivities_.add(site, run, event, decision);
     if (better && codecs::text_of(*better) != codecs::text_of(*codec)) {
       encoded = better->encode(run, random);
@@ -139,6 +143,15 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   }
   return {offloaded_bytes > 0 ? codecs::offloaded(std::move(encoded), *forward_.offload) : encoded,
           codec->keeps_signs()};
+}
+
+/// Of later tensors: this one's own would promise more than they hold.
+void CompressionUser::find_directions(const SiteKey& site, const Subject& subject,
+                                      const SaveDecision& decision, const at::Tensor& run) {
+  const MostDirections most = compression_->coder().most_directions();
+  if (most.count == 0 || decision.storage != StorageKind::rotated) return;
+  forward_.notes->directions(site,
+                             session::find_directions(run, subject, decision.directions, most));
 }
 
 /// Of codes that are not made yet there is no error.

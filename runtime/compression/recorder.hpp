@@ -116,7 +116,9 @@ class CompressionUser final : public SavedTensorUser {
   bool concerns(std::string_view operation) const { return concern_of(operation).is_so; }
   void note_cast(const RecordedCall& call);
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
-  EncodedRun encode(const at::Tensor& run, const Saved& saved, const Subject& subject);
+  EncodedRun encode(const at::Tensor& run, const Saved& saved, Subject subject);
+  void find_directions(const SiteKey& site, const Subject& subject, const SaveDecision& decision,
+                       const at::Tensor& run);
   std::unique_ptr<const PackedTensor> recompute(const Saved& saved,
                                                 const RecomputeTracker::Recomputed& recomputed,
                                                 Run& known);

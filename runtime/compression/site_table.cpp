@@ -23,15 +23,27 @@ StoredAs stored_exactly(ExactReason reason) {
   return {.storage = Storage::exact, .reason = reason};
 }
 
+namespace {
+
+codecs::CodecPointer codec_of(const SiteState& state, const Coder& coder) {
+  if (const codecs::CodecPointer exact = exact_codec(state.save_policy.storage)) return exact;
+  if (state.kind != CodecKind::low_rank) return coder.codec(state.kind, state.coded_bits);
+  const SiteDirections& directions = *state.directions;
+  const codecs::CodecPointer codec =
+      codecs::low_rank({state.coded_bits, coder.options().group},
+                       {directions.basis, {directions.channels, 1}, directions.bits});
+  return directions.is_normalized ? codecs::normalized(codec, {}) : codec;
+}
+
+}  // namespace
+
 StoredAs stored_at(const SiteState& state, const Coder& coder) {
   if (!state.recompute_path.empty()) {
     return {.storage = Storage::recomputed, .recomputed_by = state.recompute_path};
   }
   const StorageKind storage = state.save_policy.storage;
   if (storage == StorageKind::exact) return stored_exactly();
-  const codecs::CodecPointer exact = exact_codec(storage);
-  return stored_by(storage, *(exact ? exact : coder.codec(state.kind, state.coded_bits)),
-                   state.coded_bits);
+  return stored_by(storage, *codec_of(state, coder), state.coded_bits);
 }
 
 SiteState* SiteTable::find(const SiteKey& site) {
@@ -70,6 +82,7 @@ void SiteTable::start(SiteState& state, const SiteNote& note) {
   state.save_policy = note.save_policy;
   state.bits = takes_bits ? note.given_bits.value_or(coder_.first_bits(note.save_policy)) : 0;
   if (takes_bits) state.kind = note.kind;
+  state.directions.reset();
   state.other_bits = 0.0;
   state.errors.clear();
   state.sensitivity = 0.0;
@@ -146,6 +159,15 @@ void SiteTable::note_errors(const SiteKey& site, const Measured& measured) {
   has_changed = true;
 }
 
+void SiteTable::note_directions(const SiteKey& site, SiteDirectionsPointer directions) {
+  SiteState* state = find(site);
+  if (state == nullptr) return;
+  state->directions = std::move(directions);
+  // Until it is measured again.
+  if (!state->directions && state->kind == CodecKind::low_rank) state->kind = CodecKind::rotated;
+  has_changed = true;
+}
+
 void SiteTable::note_recomputed_error(const SiteKey& site, double error, const SiteKey& root) {
   SiteState* state = find(site);
   const SiteState* source = find(root);
@@ -219,6 +241,10 @@ void SiteNotes::table(const SiteKey& site, const Table& table, bool is_given) {
 
 void SiteNotes::errors(const SiteKey& site, const Measured& measured) {
   changes_.push_back([=](SiteTable& sites) { sites.note_errors(site, measured); });
+}
+
+void SiteNotes::directions(const SiteKey& site, SiteDirectionsPointer directions) {
+  changes_.push_back([=](SiteTable& sites) { sites.note_directions(site, directions); });
 }
 
 void SiteNotes::recomputed_error(const SiteKey& site, double error, const SiteKey& root) {

@@ -15,6 +15,7 @@
 #include "compression/operators/save_policy.hpp"
 #include "compression/operators/site_key.hpp"
 #include "compression/save_decision.hpp"
+#include "compression/site_directions.hpp"
 #include "compression/user_rules.hpp"
 #include "fewbit/compressor.hpp"
 #include "fewbit/table.hpp"
@@ -31,6 +32,7 @@ struct SiteState {
   int bits = 0;                         ///< of the next tensor
   int coded_bits = 0;                   ///< of the latest
   CodecKind kind = CodecKind::rotated;  ///< with the lower error
+  SiteDirectionsPointer directions;     ///< of its tensors; null: none worth a pass
   std::vector<double> errors;           ///< of 1, 2, ... bits; of a cast all are the same
   double median_share = 0.0;            ///< of groups, their median error over that of all
   double sensitivity = 0.0;             ///< when last noted; 0: never
@@ -85,6 +87,8 @@ class SiteTable {
   /// By which the latest activation there saved its codes. is_given: its bits are.
   void note_table(const SiteKey& site, const Table& table, bool is_given);
   void note_errors(const SiteKey& site, const Measured& measured);
+  /// Of a tensor there, for later ones.
+  void note_directions(const SiteKey& site, SiteDirectionsPointer directions);
   /// Of what it would be, or is, recomputed from the codes of `root`, over its energy.
   void note_recomputed_error(const SiteKey& site, double error, const SiteKey& root);
   /// The variance that a squared error as large as the tensor's energy would add to the gradients
@@ -133,6 +137,7 @@ class SiteNotes {
   /// By which the latest activation there saved its codes. is_given: its bits are.
   void table(const SiteKey& site, const Table& table, bool is_given);
   void errors(const SiteKey& site, const Measured& measured);
+  void directions(const SiteKey& site, SiteDirectionsPointer directions);
   void recomputed_error(const SiteKey& site, double error, const SiteKey& root);
   /// Another operation saves what was coded there.
   void raise(const SiteKey& site, const SaveDecision& decision);

@@ -1,9 +1,9 @@
 // The sites of a Compressor as text, a line each:
 //
-//   fewbit compressor 7 0f3c52a90b1d7e64
+//   fewbit compressor 8 0f3c52a90b1d7e64
 //   12 changed 1
 //   1 0 rotated rotated 2 64 51200 51200 9024 204800 13928 1 0 2 0 .571 .133 ... -1 0 0 0 coded
-//   chosen - aten::addmm
+//   chosen - - aten::addmm
 //
 // The number is a digest of all that follows. What the words mean: docs/files.md. The operation's
 // name may have blanks, so it is the last.
@@ -17,12 +17,13 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "compression/directions_text.hpp"
 
 namespace fewbit::session {
 
 namespace {
 
-constexpr const char* kTitle = "fewbit compressor 7";
+constexpr const char* kTitle = "fewbit compressor 8";
 constexpr size_t kErrors = 8;
 
 const char* name_of(StorageKind storage) {
@@ -134,9 +135,9 @@ SiteState read_site(const std::string& line, int64_t& root) {
   while (errors.size() < kErrors && words >> error) {
     errors.push_back(parse_number(error, "error"));
   }
-  std::string median, ratio, floor, is_recomputed, is_asked_for;
+  std::string median, ratio, floor, is_recomputed, is_asked_for, directions;
   words >> median >> root >> ratio >> floor >> state.floor_bits >> is_recomputed >> is_asked_for >>
-      state.recompute_path;
+      state.recompute_path >> directions;
   std::getline(words >> std::ws, site.operation);
   if (errors.size() < kErrors || site.operation.empty()) refuse(line);
   state.median_share = parse_number(median, "median");
@@ -146,6 +147,8 @@ SiteState read_site(const std::string& line, int64_t& root) {
   state.is_asked_for = is_asked_for == "asked";
   state.recompute_path = state.recompute_path == "-" ? "" : with(state.recompute_path, '_', ' ');
   if (errors[0] >= 0.0) state.errors = errors;
+  state.directions = directions_of(directions);
+  if (state.kind == CodecKind::low_rank && !state.directions) refuse(line);
   check_bits(state, line);
   return state;
 }
@@ -193,7 +196,8 @@ std::string text_of(const SiteTable& sites, uint64_t forwards) {
          << shortest(state.floor) << ' ' << state.floor_bits << ' '
          << (state.is_recomputed ? "recomputed" : "coded") << ' '
          << (state.is_asked_for ? "asked" : "chosen") << ' '
-         << (state.recompute_path.empty() ? "-" : with(state.recompute_path, ' ', '_'));
+         << (state.recompute_path.empty() ? "-" : with(state.recompute_path, ' ', '_')) << ' '
+         << text_of(state.directions);
     text << ' ' << site.operation << '\n';
   }
   const std::string rest = text.str();

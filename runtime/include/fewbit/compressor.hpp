@@ -88,6 +88,11 @@ struct CompressorOptions {
   /// States of the trellis that chooses codes of 1 to 4 bits: 4 or 8; 0: none. With 4 the squared
   /// error is a quarter lower and coding takes twice the time.
   int trellis = 0;
+  /// The most directions of channels that are coded apart at a site, 0 to 16. They come from
+  /// earlier tensors of the site, and are used where they take off more of the squared error than
+  /// as many bits more would. What they take counts among `bits`; below 1.25 bits up to a quarter
+  /// of a bit comes on top.
+  int directions = 0;
   /// Codes leave the device's memory until backward, except tensors below 4 KiB. A GPU's go to
   /// pinned host memory on a stream of their own and come back ahead of their use. A CPU's go to a
   /// file in the folder TMPDIR, no larger than what is offloaded at a time. Gradients do not
@@ -121,8 +126,8 @@ enum class ExactReason {
 struct StoredAs {
   Storage storage = Storage::coded;
   /// "rotated", "rotated by class" (beside the codes of an activation), "normalised" (after means
-  /// and deviations), "few-bit table" (an activation's derivative), "squares", "group", ...; empty
-  /// unless it is coded.
+  /// and deviations), "low rank of 8" (beside 8 directions of channels), "few-bit table" (an
+  /// activation's derivative), "squares", "group", ...; empty unless it is coded.
   std::string codec = {};
   double bits = 0.0;                            ///< of an element's code; 0: as many as it needs
   std::string recomputed_by = {};               ///< "linear of norm"; empty unless recomputed
@@ -295,6 +300,9 @@ class Compressor {
     int64_t bytes_before = 0;     ///< of the latest, exact
     int64_t bytes_after = 0;      ///< of the latest, in the device's memory
     int64_t bytes_offloaded = 0;  ///< of the latest, elsewhere
+    /// Of the directions of its channels, which stay from step to step; among bytes_after where the
+    /// latest tensor was coded by them.
+    int64_t bytes_of_directions = 0;
     /// Squared error over the tensor's energy, when last measured; 0: exact. Of a table: over the
     /// derivative's energy, for inputs from N(0, 1).
     double error = 0.0;
