@@ -109,7 +109,9 @@ Subject CompressionUser::subject_of(const at::Tensor& run, const Saved& saved) c
 CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved,
                                                     Subject subject) {
   const auto& [tensor, view, event, decision, site] = saved;
-  subject.directions = directions_for(decision.directions, run, subject);
+  if (compression_->coder().most_directions().count > 0) {
+    subject.directions = directions_for(decision.directions, run, subject);
+  }
   const codecs::CodecPointer codec = compression_->codec_of(subject, decision);
   if (!codec->takes(run)) return {};
   const bool leaves =

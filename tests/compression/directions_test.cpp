@@ -218,6 +218,11 @@ TEST(Directions, AreSavedAndLoadedBitForBit) {
     for (size_t j = 0; j < a.size(); ++j) EXPECT_TRUE(at::equal(a[j], b[j])) << i;
   }
   EXPECT_EQ(loaded.report(), compressor.report());
+  // Whoever wants none has none.
+  Compressor none({.bits = 2});
+  none.load(path);
+  network.step(network.batch(512).requires_grad_(), &none);
+  EXPECT_FALSE(uses_directions(none)) << none.report();
 }
 
 TEST(Directions, AreText) {

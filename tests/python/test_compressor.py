@@ -28,6 +28,25 @@ def test_forward_values_do_not_change():
         assert torch.allclose(model(x), exact, rtol=1e-5, atol=1e-6)
 
 
+def test_directions_take_off_error_where_tensors_lie_along_few():
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Linear(64, 64))
+    spread = torch.randn(3, 64)
+    errors = {}
+    for directions in (0, 16):
+        compressor = fewbit.Compressor(model, bits=2, directions=directions)
+        for _ in range(4):
+            x = (torch.randn(512, 3) @ spread + 0.05 * torch.randn(512, 64)).requires_grad_()
+            exact = gradient_of(model, model(x).square().mean())
+            with compressor:
+                loss = model(x).square().mean()
+            errors[directions] = relative(gradient_of(model, loss), exact)
+        assert ("low rank" in compressor.report()) == (directions > 0)
+        assert any(site.bytes_of_directions for site in compressor.sites()) == (directions > 0)
+    assert errors[16] < 0.5 * errors[0], errors
+    with pytest.raises(ValueError, match="directions is 17, accepted: 0 to 16"):
+        fewbit.Compressor(model, directions=17)
+
+
 def test_sites_have_the_names_of_modules():
     _, compressor = compressed_gradient(mlp(), torch.randn(256, 64), 2)
     assert {site.module for site in compressor.sites()} >= {"2", "3", "4"}
