@@ -243,7 +243,7 @@ void SiteNotes::errors(const SiteKey& site, const Measured& measured) {
   changes_.push_back([=](SiteTable& sites) { sites.note_errors(site, measured); });
 }
 
-void SiteNotes::directions(const SiteKey& site, SiteDirectionsPointer directions) {
+void SiteNotes::directions(const SiteKey& site, const SiteDirectionsPointer& directions) {
   changes_.push_back([=](SiteTable& sites) { sites.note_directions(site, directions); });
 }
 

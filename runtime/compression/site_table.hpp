@@ -137,7 +137,7 @@ class SiteNotes {
   /// By which the latest activation there saved its codes. is_given: its bits are.
   void table(const SiteKey& site, const Table& table, bool is_given);
   void errors(const SiteKey& site, const Measured& measured);
-  void directions(const SiteKey& site, SiteDirectionsPointer directions);
+  void directions(const SiteKey& site, const SiteDirectionsPointer& directions);
   void recomputed_error(const SiteKey& site, double error, const SiteKey& root);
   /// Another operation saves what was coded there.
   void raise(const SiteKey& site, const SaveDecision& decision);
