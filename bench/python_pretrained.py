@@ -58,6 +58,8 @@ VARIANTS = {
     "b3": Variant("fewbit, 3 bits", compressed(bits=3)),
     "b2": Variant("fewbit, 2 bits", compressed(bits=2)),
     "b1": Variant("fewbit, 1 bit", compressed(bits=1)),
+    "d2": Variant("fewbit, 2 bits, 16 directions", compressed(bits=2, directions=16)),
+    "d1": Variant("fewbit, 1 bit, 16 directions", compressed(bits=1, directions=16)),
     "group4": Variant("group quantisation, 4 bits", compressed(bits=4, scheme="group")),
     "group2": Variant("group quantisation, 2 bits", compressed(bits=2, scheme="group")),
     "checkpoint": Variant("checkpoints", checkpoint=True),
