@@ -219,7 +219,8 @@ def main() -> None:
         "measured. Kept: codes, constants, coefficients and directions of one forward, tables of "
         "activations among them. Step time: without optimizer, over exact, medians of "
         f"{ROUNDS} steps in turn, {arguments.threads} threads of a CPU with AVX2: rough. "
-        "Below 1.25 bits directions come on top of the bits. Training: accuracy and loss of the test, the mean of the seeds; for the "
+        "Below 1.25 bits directions come on top of the bits. Training: accuracy and loss of the "
+        "test, the mean of the seeds; for the "
         "variants the mean paired difference to exact with its standard error. "
         f"torch {torch.__version__}, Python {platform.python_version()}.\n",
     ]
