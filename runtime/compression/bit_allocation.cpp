@@ -147,7 +147,7 @@ void BitAllocation::note_other_bits(SiteState& state) {
 double BitAllocation::bits_of_directions(const SiteState& state) const {
   const bool is_used = state.directions && state.kind == CodecKind::low_rank;
   if (!is_used || state.is_recomputed) return 0.0;
-  const int64_t elements = elements_of(state);
+  const int64_t elements = state.site.elements;
   const codecs::Directions directions{
       state.directions->basis, {state.directions->channels, 1}, state.directions->bits};
   return codecs::bits_of_directions(directions, elements) * static_cast<double>(elements);
@@ -161,8 +161,7 @@ double BitAllocation::constant_bits(const SiteState& state) const {
   const double groups = elements * kGroupBits / static_cast<double>(options.group);
   const bool follows_activations =
       options.scheme == Scheme::rotated && std::ranges::any_of(sites_.all(), follows_bits);
-  const double most =
-      groups + (follows_activations ? kConstantBits : 0.0) + bits_of_directions(state);
+  const double most = groups + (follows_activations ? kConstantBits : 0.0);
   if (!state.recompute_path.empty()) return most;  // it was not coded
   return std::max(most, state.other_bits);
 }

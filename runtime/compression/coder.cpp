@@ -113,6 +113,8 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
   TORCH_CHECK(options.directions >= 0 && options.directions <= ops::kMostDirections,
               "fewbit::Compressor: directions is ", options.directions, ", accepted: 0 to ",
               ops::kMostDirections);
+  TORCH_CHECK(options.directions == 0 || options.bytes == 0, "fewbit::Compressor: directions is ",
+              options.directions, ", accepted beside a budget in bytes: 0");
   TORCH_CHECK(options.bytes >= 0, "fewbit::Compressor: bytes is ", options.bytes,
               ", accepted: 0 for none, or more");
   const int64_t cache_bytes = options.decoded_cache_bytes.value_or(0);

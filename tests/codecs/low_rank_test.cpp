@@ -28,16 +28,6 @@ struct Tokens {
   }
 };
 
-double error_of(const CodecPointer& codec, const at::Tensor& x) {
-  const at::Tensor exact = run_of(x).to(at::kDouble);
-  double sum = 0.0;
-  for (int64_t draw = 0; draw < 8; ++draw) {
-    const at::Tensor back = codec->encode(x, random_of(7, draw))->decoded().to(at::kDouble);
-    sum += ((back - exact).square().sum() / exact.square().sum()).item().toDouble() / 8.0;
-  }
-  return sum;
-}
-
 // By the book: the rest's energy and what coefficients lose, in the rest's bits.
 TEST(LowRank, HasTheErrorThatIsLeft) {
   constexpr double kShare = 0.9;

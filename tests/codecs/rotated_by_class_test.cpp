@@ -39,16 +39,6 @@ struct Activated {
   }
 };
 
-double error_of(const CodecPointer& codec, const at::Tensor& x) {
-  const at::Tensor exact = run_of(x).to(at::kDouble);
-  double sum = 0.0;
-  for (int64_t draw = 0; draw < 8; ++draw) {
-    const at::Tensor back = codec->encode(x, random_of(7, draw))->decoded().to(at::kDouble);
-    sum += ((back - exact).square().sum() / exact.square().sum()).item().toDouble() / 8.0;
-  }
-  return sum;
-}
-
 // By the book: D (sum p s)^2 of the classes over the energy.
 TEST(RotatedByClass, HasTheErrorThatIsLeft) {
   at::manual_seed(1);

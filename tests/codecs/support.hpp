@@ -19,6 +19,17 @@ inline at::Tensor coded(const CodecPointer& codec, const at::Tensor& x) {
   return codec->encode(x, random_of(1))->decoded();
 }
 
+/// Squared, over the energy, the mean of eight draws.
+inline double error_of(const CodecPointer& codec, const at::Tensor& x) {
+  const at::Tensor exact = run_of(x).to(at::kDouble);
+  double sum = 0.0;
+  for (int64_t draw = 0; draw < 8; ++draw) {
+    const at::Tensor back = codec->encode(x, random_of(7, draw))->decoded().to(at::kDouble);
+    sum += ((back - exact).square().sum() / exact.square().sum()).item().toDouble() / 8.0;
+  }
+  return sum;
+}
+
 /// The same elements, NaN and the signs of zeros too.
 inline bool is_same(const at::Tensor& a, const at::Tensor& b) {
   return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&

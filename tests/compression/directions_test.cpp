@@ -59,6 +59,20 @@ TEST(Directions, AreFoundWhereverChannelsLie) {
   expect_found(found_in(heads, "fewbit::attention"), places.directions, "heads");
 }
 
+// Which would round products to bf16.
+TEST(Directions, AreTheSameUnderAutocast) {
+  at::manual_seed(5);
+  const Places places(2048, 96, 4);
+  const SiteDirectionsPointer without = found_in(places.x, "aten::mm");
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  const SiteDirectionsPointer with = found_in(places.x, "aten::mm");
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+  at::autocast::clear_cache();
+  ASSERT_NE(without, nullptr);
+  ASSERT_NE(with, nullptr);
+  EXPECT_TRUE(at::equal(with->basis, without->basis));
+}
+
 TEST(Directions, FollowThoseBefore) {
   at::manual_seed(2);
   // A second direction that one step from random ones hardly tells from the rest.
@@ -248,6 +262,9 @@ TEST(Directions, AreAtMostSixteen) {
             "fewbit::Compressor: directions is 17, accepted: 0 to 16");
   EXPECT_EQ(test::refusal([] { Compressor({.directions = -1}); }),
             "fewbit::Compressor: directions is -1, accepted: 0 to 16");
+  // They may take what one bit an element leaves, and more.
+  EXPECT_EQ(test::refusal([] { Compressor({.bytes = 1000, .directions = 1}); }),
+            "fewbit::Compressor: directions is 1, accepted beside a budget in bytes: 0");
 }
 
 }  // namespace fewbit::directions_test
