@@ -41,8 +41,9 @@ using LowRankDecode = at::Tensor(const at::Tensor&, const at::Tensor&, c10::SymI
 class Basis {
  public:
   explicit Basis(const LowRankMemory& memory) : memory_(memory) {
-    const auto* const from = static_cast<const c10::BFloat16*>(memory.basis);
-    floats_.assign(from, from + memory.count * memory.stride);
+    floats_.resize(static_cast<size_t>(memory.count * memory.stride));
+    std::transform(memory.basis, memory.basis + floats_.size(), floats_.begin(),
+                   kernels::basis_value);
   }
 
   kernels::Directions directions() const {
@@ -111,10 +112,15 @@ int64_t basis_stride(int64_t channels) {
 
 at::Tensor basis_of(const at::Tensor& directions) {
   const int64_t channels = directions.size(1);
-  at::Tensor basis = at::zeros({directions.size(0), basis_stride(channels)},
-                               directions.options().dtype(at::kBFloat16));
-  basis.narrow(1, 0, channels).copy_(directions);
-  return basis;
+  const at::Tensor basis = at::zeros({directions.size(0), basis_stride(channels)},
+                                     directions.options().dtype(at::kFloat));
+  constexpr float kMost = 448.0f;
+  basis.narrow(1, 0, channels).copy_(directions).mul_(kernels::kBasisScale).clamp_(-kMost, kMost);
+  return basis.to(at::kFloat8_e4m3fn);
+}
+
+at::Tensor directions_of(const at::Tensor& basis, int64_t channels) {
+  return basis.to(at::kFloat).narrow(1, 0, channels).div(kernels::kBasisScale);
 }
 
 at::Tensor low_rank_project(const at::Tensor& x, const at::Tensor& basis,

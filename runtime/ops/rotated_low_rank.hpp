@@ -20,10 +20,11 @@
 ///                           int states, ScalarType dtype, Tensor seed, int offset, SymInt first=0)
 ///       -> Tensor
 ///
-/// x: float, bfloat16 or half, contiguous, its elements [outer, channels, inner]. basis: bfloat16
-/// [k, channels rounded up to a multiple of 16], 1 <= k <= 16, zeros behind the channels.
-/// coefficients: float [outer, k, inner]. begin: the element of the coefficients' blocks that the
-/// part begins with. Nothing here is differentiable or waits for a device.
+/// x: float, bfloat16 or half, contiguous, its elements [outer, channels, inner]. basis:
+/// float8_e4m3fn [k, channels rounded up to a multiple of 16], 1 <= k <= 16, 256 times what the
+/// directions are, zeros behind the channels. coefficients: float [outer, k, inner]. begin: the
+/// element of the coefficients' blocks that the part begins with. Nothing here is differentiable or
+/// waits for a device.
 ///
 /// Throws c10::Error naming operation and argument for others.
 namespace fewbit::ops {
@@ -42,8 +43,12 @@ struct LowRank {
 /// Channels rounded up as a basis has them.
 int64_t basis_stride(int64_t channels);
 
-/// [k, channels] of any real type as a basis.
+/// [k, channels] of any real type as a basis: rows of length 1 become others that are nearly so.
+/// Elements beyond -1.75 and 1.75 become these.
 at::Tensor basis_of(const at::Tensor& directions);
+
+/// Floats [k, channels] that a basis stands for.
+at::Tensor directions_of(const at::Tensor& basis, int64_t channels);
 
 /// Coefficients of x, flat, for every place of its channels.
 at::Tensor low_rank_project(const at::Tensor& x, const at::Tensor& basis,

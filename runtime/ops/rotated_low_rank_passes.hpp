@@ -21,12 +21,12 @@ inline constexpr const char* kLowRankProject = "fewbit::low_rank_project";
 inline constexpr const char* kRotatedLowRankEncode = "fewbit::rotated_low_rank_encode";
 inline constexpr const char* kRotatedLowRankDecode = "fewbit::rotated_low_rank_decode";
 
-/// Directions and coefficients in the memory of the device. basis: bf16, [count, stride].
+/// Directions and coefficients in the memory of the device. basis: e4m3, [count, stride].
 struct LowRankMemory {
   ChannelPlace place;
   int count;
   int64_t stride;
-  const void* basis;
+  const uint8_t* basis;
   const float* coefficients = nullptr;
   int64_t begin = 0;  ///< of the coefficients' elements, that the run begins with
 };
@@ -113,11 +113,12 @@ struct RotatedLowRankOperations {
                       place.channels, " and ", place.inner, ", accepted: above 0");
     const int64_t stride = basis_stride(place.channels);
     TORCH_CHECK_VALUE(
-        basis.scalar_type() == at::kBFloat16 && basis.dim() == 2 && basis.is_contiguous() &&
+        basis.scalar_type() == at::kFloat8_e4m3fn && basis.dim() == 2 && basis.is_contiguous() &&
             basis.size(0) >= 1 && basis.size(0) <= kMostDirections && basis.size(1) == stride,
         operation, ": basis is ", basis.toString(), " ", basis.sizes(),
-        ", accepted: bfloat16 [1 to ", kMostDirections, ", ", stride, "], contiguous");
-    return {place, static_cast<int>(basis.size(0)), stride, basis.const_data_ptr()};
+        ", accepted: float8_e4m3fn [1 to ", kMostDirections, ", ", stride, "], contiguous");
+    return {place, static_cast<int>(basis.size(0)), stride,
+            static_cast<const uint8_t*>(basis.const_data_ptr())};
   }
 
   static int64_t blocks_of(const char* operation, const at::Tensor& x, const ChannelPlace& place) {

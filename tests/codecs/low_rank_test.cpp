@@ -144,7 +144,7 @@ TEST(LowRank, KeepsItsBitsConstantsCoefficientsAndBasis) {
     const Directions directions = tokens.of(8, bits);
     const CodecPointer codec = low_rank({2, 256}, directions);
     const auto encoded = codec->encode(x, random_of(1));
-    const int64_t besides = 256 * 8 * bits / 8 + 8 * 4 + 8 * 48 * 2;
+    const int64_t besides = 256 * 8 * bits / 8 + 8 * 4 + 8 * 48;
     EXPECT_EQ(bytes_of(*encoded), 10240 * 2 / 8 + 40 * 4 + 8 + besides);
     EXPECT_EQ(bytes_ahead(*codec, x), bytes_of(*encoded));
     EXPECT_EQ(bits_of_directions(directions, 10240) * 10240 / 8, static_cast<double>(besides));

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/half.hpp"
 #include "kernels/quantizer/rotated.hpp"
 #include "tests/cuda/quantizer.hpp"
 
@@ -24,30 +23,30 @@ std::vector<uint32_t> bits_of_all(const Floats& all) {
   return words;
 }
 
-/// A basis in bf16, and the same in floats.
+/// A basis as it is kept, and the same in floats.
 struct Basis {
   ChannelPlace place;
   int count;
   int64_t stride;
-  std::vector<uint16_t> short_ones;
+  Bytes kept;
   Floats floats;
 
   Basis(const ChannelPlace& where, int directions)
       : place(where), count(directions), stride((where.channels + 15) / 16 * 16) {
     std::mt19937 engine(3);
-    std::normal_distribution<float> draw(0.0f, 0.3f);
-    short_ones.resize(static_cast<size_t>(count * stride));
-    floats.resize(short_ones.size());
+    std::uniform_int_distribution<int> draw(0, 0x7E);
+    kept.resize(static_cast<size_t>(count * stride));
+    floats.resize(kept.size());
     for (int64_t i = 0; i < count * stride; ++i) {
       if (i % stride >= place.channels) continue;
       const auto at = static_cast<size_t>(i);
-      short_ones[at] = bf16_from_float(draw(engine));
-      floats[at] = float_from_bf16(short_ones[at]);
+      kept[at] = static_cast<uint8_t>(draw(engine) | (i % 2) << 7);
+      floats[at] = basis_value(kept[at]);
     }
   }
 
   Directions of_cpu() const { return {place, count, stride, floats.data()}; }
-  DeviceDirections of_device() const { return {place, count, stride, short_ones.data()}; }
+  DeviceDirections of_device() const { return {place, count, stride, kept.data()}; }
 };
 
 /// Eight bits: of the rest's codes, those of the CPU's pass over elements.

@@ -39,8 +39,8 @@ struct Part {
     const int64_t block = e / place.block(), channel = e / place.inner % place.channels;
     float sum = 0.0f;
     for (int j = 0; j < count; ++j) {
-      sum += coefficients[at(coefficient(block, j, e % place.inner))] *
-             basis[at(j * stride + channel)];
+      sum = std::fma(coefficients[at(coefficient(block, j, e % place.inner))],
+                     basis[at(j * stride + channel)], sum);
     }
     return sum;
   }
@@ -49,7 +49,8 @@ struct Part {
     float sums[kDotSums] = {};
     for (int64_t c = 0; c < place.channels; ++c) {
       const auto value = static_cast<float>(x[at((block * place.channels + c) * place.inner + i)]);
-      sums[place.inner == 1 ? c % kDotSums : 0] += value * basis[at(j * stride + c)];
+      float& sum = sums[place.inner == 1 ? c % kDotSums : 0];
+      sum = std::fma(value, basis[at(j * stride + c)], sum);
     }
     for (int distance = kDotSums / 2; place.inner == 1 && distance > 0; distance /= 2) {
       for (int k = 0; k < distance; ++k) sums[k] += sums[k + distance];

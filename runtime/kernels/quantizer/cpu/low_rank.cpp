@@ -41,7 +41,7 @@ HWY_INLINE void add_products(const float* x, const Factors& factors, Sums& sums)
   for (int v = 0; v < kVectors; ++v) {
     const FloatVec elements = hn::LoadU(FloatTag(), x + v * kLanes);
     for (int j = 0; j < kAtOnce; ++j) {
-      sums.of[j][v] = hn::Add(sums.of[j][v], hn::Mul(elements, factors(j, v)));
+      sums.of[j][v] = fused_multiply_add(elements, factors(j, v), sums.of[j][v]);
     }
   }
 }

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/quantizer/low_rank.hpp"
 #include "kernels/quantizer/rotated.hpp"
@@ -99,10 +100,10 @@ class LowRankMap {
       for (int j = 0; j < of_.directions.count; ++j) {
         const FloatVec number = hn::Set(d, segment.numbers[j]);
         const float* const from = segment.vectors + j * segment.stride + i;
-        a = hn::Add(a, hn::Mul(number, hn::LoadU(d, from)));
-        b = hn::Add(b, hn::Mul(number, hn::LoadU(d, from + lanes)));
-        c = hn::Add(c, hn::Mul(number, hn::LoadU(d, from + 2 * lanes)));
-        e = hn::Add(e, hn::Mul(number, hn::LoadU(d, from + 3 * lanes)));
+        a = fused_multiply_add(number, hn::LoadU(d, from), a);
+        b = fused_multiply_add(number, hn::LoadU(d, from + lanes), b);
+        c = fused_multiply_add(number, hn::LoadU(d, from + 2 * lanes), c);
+        e = fused_multiply_add(number, hn::LoadU(d, from + 3 * lanes), e);
       }
       hn::StoreU(apply(hn::LoadU(d, x + i), a), d, to + i);
       hn::StoreU(apply(hn::LoadU(d, x + i + lanes), b), d, to + i + lanes);
@@ -113,7 +114,7 @@ class LowRankMap {
       FloatVec part = hn::Zero(d);
       for (int j = 0; j < of_.directions.count; ++j) {
         const float* const from = segment.vectors + j * segment.stride + i;
-        part = hn::Add(part, hn::Mul(hn::Set(d, segment.numbers[j]), hn::LoadU(d, from)));
+        part = fused_multiply_add(hn::Set(d, segment.numbers[j]), hn::LoadU(d, from), part);
       }
       hn::StoreU(apply(hn::LoadU(d, x + i), part), d, to + i);
     }
@@ -129,7 +130,9 @@ class LowRankMap {
     std::copy_n(x, count, elements);
     for (int j = 0; j < of_.directions.count; ++j) {
       const float* const from = segment.vectors + j * segment.stride + first;
-      for (int64_t i = 0; i < count; ++i) parts[i] += segment.numbers[j] * from[i];
+      for (int64_t i = 0; i < count; ++i) {
+        parts[i] = std::fma(segment.numbers[j], from[i], parts[i]);
+      }
     }
     hn::Store(apply(hn::Load(d, elements), hn::Load(d, parts)), d, elements);
     std::copy_n(elements, count, to);

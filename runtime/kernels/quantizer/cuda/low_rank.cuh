@@ -14,7 +14,7 @@ inline constexpr int kThreadsOfBlock = 256;
 inline constexpr int kSumsOfThread = 4;
 
 FEWBIT_HD inline float basis_at(const DeviceDirections& of, int direction, int64_t channel) {
-  return load_element<ElementType::bf16>(of.basis, direction * of.stride + channel);
+  return basis_value(of.basis[direction * of.stride + channel]);
 }
 
 /// Of element `e` of the coefficients' blocks.
@@ -27,7 +27,7 @@ FEWBIT_HD inline float part_of_element(const DeviceLowRank& low_rank, int64_t e)
   float sum = 0.0f;
   FEWBIT_KEEP_LOOP
   for (int j = 0; j < of.count; ++j) {
-    sum += coefficients[j * inner] * basis_at(of, j, channel);
+    sum = fmaf(coefficients[j * inner], basis_at(of, j, channel), sum);
   }
   return sum;
 }
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreadsOfBlock)
         const float value = load_element<kType>(x, place * channels + c);
         FEWBIT_UNROLL
         for (int j = 0; j < kSumsOfThread; ++j) {
-          if (first + j < of.count) sums[j] += value * basis_at(of, first + j, c);
+          if (first + j < of.count) sums[j] = fmaf(value, basis_at(of, first + j, c), sums[j]);
         }
       }
     }
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kThreadsOfBlock)
       const float value = load_element<kType>(x, (block * of.place.channels + c) * inner + i);
       FEWBIT_UNROLL
       for (int j = 0; j < kSumsOfThread; ++j) {
-        if (first + j < of.count) sums[j] += value * basis_at(of, first + j, c);
+        if (first + j < of.count) sums[j] = fmaf(value, basis_at(of, first + j, c), sums[j]);
       }
     }
     FEWBIT_UNROLL

@@ -9,12 +9,12 @@
 /// kernels/activation/cuda/activation.hpp.
 namespace fewbit::kernels::cuda {
 
-/// basis: bf16 [count, stride], zeros behind the channels.
+/// basis: as it is kept, [count, stride], zeros behind the channels.
 struct DeviceDirections {
   ChannelPlace place;
   int count;
   int64_t stride;
-  const void* basis;
+  const uint8_t* basis;
 };
 
 /// coefficients: [outer, count, inner].

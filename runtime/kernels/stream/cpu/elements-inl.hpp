@@ -48,6 +48,21 @@ HWY_INLINE FloatVec max_or_nan(FloatVec bound, FloatVec v) {
 #endif
 }
 
+/// a * b + c, rounded once on every instruction set.
+HWY_INLINE FloatVec fused_multiply_add(FloatVec a, FloatVec b, FloatVec c) {
+#if HWY_NATIVE_FMA
+  return hn::MulAdd(a, b, c);
+#else
+  const FloatTag d;
+  alignas(64) float x[16], y[16], z[16];
+  hn::Store(a, d, x);
+  hn::Store(b, d, y);
+  hn::Store(c, d, z);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) z[i] = std::fma(x[i], y[i], z[i]);
+  return hn::Load(d, z);
+#endif
+}
+
 /// Two vectors that are worked on in turn, so that neither waits for itself.
 struct FloatPair {
   FloatVec of[2];
