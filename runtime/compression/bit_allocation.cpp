@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compression/allocation/activation_bits.hpp"
+#include "compression/allocation/sensitivities.hpp"
 #include "ops/activation.hpp"
 
 namespace fewbit::session {
@@ -26,10 +27,6 @@ double error_at(const std::vector<double>& errors, double bits) {
   return std::pow(errors[below], 1.0 - share) * std::pow(errors[above], share);
 }
 
-double error_of_codes(const SiteState& state) {
-  return state.errors[static_cast<size_t>(std::max(state.coded_bits, 1)) - 1];
-}
-
 }  // namespace
 
 std::optional<BitAllocation::Origin> BitAllocation::origin_of(const SiteState& state) const {
@@ -48,8 +45,8 @@ std::optional<BitAllocation::Origin> BitAllocation::origin_of(const SiteState& s
 }
 
 /// It falls with the root's, but for what the root's bits have no part in.
-double BitAllocation::recomputed_error(const Origin& origin, double bits) {
-  const double error = origin.ratio * error_at(origin.root->errors, bits);
+double BitAllocation::recomputed_error(const Origin& origin, double bits) const {
+  const double error = origin.ratio * error_at(errors_of(*origin.root), bits);
   return bits <= origin.floor_bits ? std::max(error, origin.floor) : error;
 }
 
@@ -65,9 +62,10 @@ bool BitAllocation::is_better_recomputed(const SiteState& state) const {
   const double bits = coder_.options().bits;
   const double share =
       static_cast<double>(state.site.elements) / static_cast<double>(root.site.elements);
-  const double coded = roots * error_at(root.errors, bits) + own * error_at(state.errors, bits);
+  const std::vector<double> of_root = errors_of(root);
+  const double coded = roots * error_at(of_root, bits) + own * error_at(errors_of(state), bits);
   const double all = std::min(bits * (1.0 + share), static_cast<double>(root.errors.size()));
-  return roots * error_at(root.errors, all) + own * recomputed_error(*origin, all) <= coded;
+  return roots * error_at(of_root, all) + own * recomputed_error(*origin, all) <= coded;
 }
 
 void BitAllocation::choose_recomputed() {
@@ -98,6 +96,19 @@ double BitAllocation::weight_of(const SiteState& state, double typical) const {
   return state.sensitivity == 0.0 ? typical * state.save_policy.weight : state.sensitivity;
 }
 
+/// A loss's error is in the gradients of all layers, as if each of their tensors had it.
+void BitAllocation::raise_losses(std::vector<Demand>& demands) const {
+  if (typical_sensitivity() != 0.0) return;  // that was measured
+  double all = 0.0;
+  for (const Demand& demand : demands) all += demand.elements + demand.recomputed;
+  size_t next = 0;
+  for (const SiteState& state : sites_.all()) {
+    if (!takes_budget(state)) continue;
+    Demand& demand = demands[next++];
+    if (Sensitivities::is_loss(state.site.operation)) demand.weight *= all / demand.elements;
+  }
+}
+
 /// In the order of sites, of those that take bits of the budget.
 std::vector<Demand> BitAllocation::demands() const {
   const std::vector<SiteState>& states = sites_.all();
@@ -120,7 +131,12 @@ std::vector<Demand> BitAllocation::demands() const {
     demands.push_back({static_cast<double>(elements_of(state)),
                        weight_of(state, typical) + weights[i], state.errors,
                        state.fixed.value_or(0), recomputed[i]});
+    for (const DirectionsOption& option : options_of(state)) {
+      demands.back().alternatives.push_back(
+          {option.bits, session::errors_of(state, option.choice, coder_)});
+    }
   }
+  raise_losses(demands);
   return demands;
 }
 
@@ -133,9 +149,12 @@ int64_t BitAllocation::elements_of(const SiteState& state) const {
 /// there can be. Constants of a tensor do not grow with its elements.
 void BitAllocation::note_other_bits(SiteState& state) {
   if (coder_.options().bytes == 0 || state.site.elements == 0) return;
+  if (state.coded_choice.count > 0 && !state.directions) return;  // they were given up since
   const auto elements = static_cast<double>(state.site.elements);
   const double bytes = static_cast<double>(state.site.bytes_after + state.site.bytes_offloaded);
-  const double own = state.save_policy.takes_bits() ? elements * state.coded_bits : 0.0;
+  const double own = state.save_policy.takes_bits()
+                         ? elements * (state.coded_bits + bits_of(state, state.coded_choice))
+                         : 0.0;
   const double bits = std::max(8.0 * bytes - own, 0.0);
   const double growing = std::max(bits - kConstantBits, 0.0);
   const double most = bits + growing * (static_cast<double>(elements_of(state)) / elements - 1.0);
@@ -143,14 +162,21 @@ void BitAllocation::note_other_bits(SiteState& state) {
   state.other_bits = std::max(state.other_bits, most);
 }
 
-/// Of all elements of a site that uses directions.
-double BitAllocation::bits_of_directions(const SiteState& state) const {
-  const bool is_used = state.directions && state.kind == CodecKind::low_rank;
-  if (!is_used || state.is_recomputed) return 0.0;
-  const int64_t elements = state.site.elements;
-  const codecs::Directions directions{
-      state.directions->basis, {state.directions->channels, 1}, state.directions->bits};
-  return codecs::bits_of_directions(directions, elements) * static_cast<double>(elements);
+/// Of its latest tensor, an element.
+double BitAllocation::bits_of(const SiteState& state, const DirectionsChoice& choice) {
+  if (!state.directions || choice.count == 0) return 0.0;
+  return codecs::bits_of_directions(chosen(*state.directions, choice), state.site.elements);
+}
+
+/// Of directions that have been measured.
+std::vector<DirectionsOption> BitAllocation::options_of(const SiteState& state) const {
+  if (!state.directions || state.error_of_rest == 0.0) return {};
+  return session::options_of(*state.directions, elements_of(state));
+}
+
+/// As it is coded at present.
+std::vector<double> BitAllocation::errors_of(const SiteState& state) const {
+  return session::errors_of(state, state.coded_choice, coder_);
 }
 
 /// Of a site that takes bits, in addition to these: as in the latest forward, or as much as there
@@ -205,15 +231,7 @@ double BitAllocation::activation_bytes(double average) const {
 /// the most with which both fit.
 BitAllocation::Averages BitAllocation::averages(const std::vector<Demand>& demands) const {
   const CompressorOptions& options = coder_.options();
-  if (options.bytes == 0) {
-    double elements = 0.0, besides = 0.0;
-    for (const Demand& demand : demands) elements += demand.elements + demand.recomputed;
-    for (const SiteState& state : sites_.all()) {
-      if (takes_budget(state)) besides += bits_of_directions(state);
-    }
-    const double left = elements > 0.0 ? options.bits - besides / elements : options.bits;
-    return {options.bits, std::max(left, 1.0)};
-  }
+  if (options.bytes == 0) return {options.bits, options.bits};
   constexpr double kStep = 1.0 / 16.0;
   double average = kMostBits;
   double left = average_bits(demands, activation_bytes(average));
@@ -237,10 +255,15 @@ void BitAllocation::split() {
   for (SiteState& state : sites_.all()) {
     if (follows_bits(state)) state.bits = bits_beside(state, average.of_activations);
   }
-  const std::vector<int> bits = split_bits(demands, average.of_others).bits;
+  const BitSplit split = split_bits(demands, average.of_others);
   size_t next = 0;
   for (SiteState& state : sites_.all()) {
-    if (takes_budget(state)) state.bits = bits[next++];
+    if (!takes_budget(state)) continue;
+    state.bits = split.bits[next];
+    const int alternative = split.alternatives[next++];
+    state.directions_choice = alternative < 0
+                                  ? DirectionsChoice()
+                                  : options_of(state)[static_cast<size_t>(alternative)].choice;
   }
 }
 
@@ -252,7 +275,8 @@ std::optional<double> BitAllocation::gap() const {
   for (const SiteState& state : sites_.all()) {
     if (!takes_budget(state)) continue;
     const Demand& demand = demands[next++];
-    loss += demand.elements * demand.weight * demand.error[static_cast<size_t>(state.bits) - 1];
+    const std::vector<double> errors = session::errors_of(state, state.directions_choice, coder_);
+    loss += demand.elements * demand.weight * errors[static_cast<size_t>(state.bits) - 1];
   }
   const double bound = split_bits(demands, averages(demands).of_others).bound;
   if (bound <= 0.0) return std::nullopt;
@@ -263,7 +287,8 @@ double BitAllocation::error_of(const SiteState& state) const {
   const auto origin = state.is_recomputed ? origin_of(state) : std::nullopt;
   const SiteState& coded = origin ? *origin->root : state;
   if (coded.errors.empty()) return 0.0;
-  return origin ? recomputed_error(*origin, coded.coded_bits) : error_of_codes(coded);
+  if (origin) return recomputed_error(*origin, coded.coded_bits);
+  return errors_of(coded)[static_cast<size_t>(std::max(coded.coded_bits, 1)) - 1];
 }
 
 double BitAllocation::median_error_of(const SiteState& state) const {

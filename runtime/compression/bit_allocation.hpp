@@ -46,14 +46,17 @@ class BitAllocation {
   };
 
   std::optional<Origin> origin_of(const SiteState& state) const;
-  static double recomputed_error(const Origin& origin, double bits);
+  double recomputed_error(const Origin& origin, double bits) const;
   bool is_better_recomputed(const SiteState& state) const;
   void choose_recomputed();
   static bool takes_budget(const SiteState& state);
   double weight_of(const SiteState& state, double typical) const;
   double typical_sensitivity() const;
   std::vector<Demand> demands() const;
-  double bits_of_directions(const SiteState& state) const;
+  void raise_losses(std::vector<Demand>& demands) const;
+  static double bits_of(const SiteState& state, const DirectionsChoice& choice);
+  std::vector<DirectionsOption> options_of(const SiteState& state) const;
+  std::vector<double> errors_of(const SiteState& state) const;
   double constant_bits(const SiteState& state) const;
   int64_t elements_of(const SiteState& state) const;
   void note_other_bits(SiteState& state);

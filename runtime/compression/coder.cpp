@@ -19,8 +19,7 @@ constexpr std::array kNames = {
     std::pair(CodecKind::squares, std::string_view("squares")),
     std::pair(CodecKind::by_sample, std::string_view("by_sample")),
     std::pair(CodecKind::frequency_split, std::string_view("frequency_split")),
-    std::pair(CodecKind::fixed_point, std::string_view("fixed_point")),
-    std::pair(CodecKind::low_rank, std::string_view("low_rank"))};
+    std::pair(CodecKind::fixed_point, std::string_view("fixed_point"))};
 
 constexpr int kActnnBits = 4;  // of levels 1 and 2
 
@@ -113,8 +112,6 @@ Coder::Coder(const CompressorOptions& options) : options_(options) {
   TORCH_CHECK(options.directions >= 0 && options.directions <= ops::kMostDirections,
               "fewbit::Compressor: directions is ", options.directions, ", accepted: 0 to ",
               ops::kMostDirections);
-  TORCH_CHECK(options.directions == 0 || options.bytes == 0, "fewbit::Compressor: directions is ",
-              options.directions, ", accepted beside a budget in bytes: 0");
   TORCH_CHECK(options.bytes >= 0, "fewbit::Compressor: bytes is ", options.bytes,
               ", accepted: 0 for none, or more");
   const int64_t cache_bytes = options.decoded_cache_bytes.value_or(0);
@@ -135,10 +132,8 @@ bool Coder::accepts(const CompressorOptions& options) {
   }
 }
 
-MostDirections Coder::most_directions() const {
-  constexpr double kQuarter = 0.25;
-  return {options_.scheme == Scheme::rotated ? options_.directions : 0,
-          std::max(options_.bits - 1.0, kQuarter)};
+int64_t Coder::most_directions() const {
+  return options_.scheme == Scheme::rotated ? options_.directions : 0;
 }
 
 bool Coder::follows_gradients() const {
@@ -171,7 +166,6 @@ std::vector<CodecKind> Coder::kinds(const SavePolicy& save_policy, const Subject
   std::vector<CodecKind> kinds = {CodecKind::rotated, CodecKind::group};
   if (subject.classes) kinds.insert(kinds.begin(), CodecKind::by_class);
   if (subject.statistics) kinds.push_back(CodecKind::normalized);
-  if (subject.directions) kinds.push_back(CodecKind::low_rank);
   return kinds;
 }
 
@@ -194,12 +188,6 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Subject* subje
           codec(is_by_class ? CodecKind::by_class : CodecKind::rotated, bits, subject),
           subject ? subject->statistics.value() : codecs::Statistics());
     }
-    case CodecKind::low_rank: {
-      const codecs::CodecPointer codec = codecs::low_rank(
-          rotated(bits), subject ? subject->directions.value() : codecs::Directions());
-      return subject && subject->statistics ? codecs::normalized(codec, *subject->statistics)
-                                            : codec;
-    }
     case CodecKind::by_class:
       return codecs::rotated_by_class(rotated(bits),
                                       subject ? subject->classes.value() : codecs::Classes());
@@ -209,14 +197,19 @@ codecs::CodecPointer Coder::codec(CodecKind kind, int bits, const Subject* subje
   return codecs::rotated(rotated(bits));
 }
 
+codecs::CodecPointer Coder::beside_directions(int bits, const Subject& subject) const {
+  const codecs::CodecPointer codec = codecs::low_rank(rotated(bits), subject.directions.value());
+  return subject.statistics ? codecs::normalized(codec, *subject.statistics) : codec;
+}
+
 /// Of more bits each code is for itself.
 codecs::RotatedCodes Coder::rotated(int bits) const {
   return {bits, options_.group, bits <= ops::kMostTrellisBits ? options_.trellis : 0};
 }
 
 double Coder::expected_error(CodecKind kind, int bits) const {
-  const bool is_rotated = kind == CodecKind::rotated || kind == CodecKind::by_class ||
-                          kind == CodecKind::normalized || kind == CodecKind::low_rank;
+  const bool is_rotated =
+      kind == CodecKind::rotated || kind == CodecKind::by_class || kind == CodecKind::normalized;
   return is_rotated ? ops::rotated_error(rotated(bits)) : std::pow((1 << bits) - 1, -2.0);
 }
 

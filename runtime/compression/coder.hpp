@@ -22,8 +22,7 @@ enum class CodecKind {
   squares,
   by_sample,
   frequency_split,
-  fixed_point,
-  low_rank
+  fixed_point
 };
 
 std::string_view name_of(CodecKind kind);
@@ -35,12 +34,6 @@ struct Subject {
   std::optional<codecs::Classes> classes = {};
   std::optional<codecs::Statistics> statistics = {};  ///< of a norm, of its input
   std::optional<codecs::Directions> directions = {};  ///< of what is coded, normalised or not
-};
-
-/// Of a site, apart from the rest of its tensors.
-struct MostDirections {
-  int count;    ///< 0: none
-  double bits;  ///< of an element, that they and their coefficients take
 };
 
 /// How a scheme codes what takes bits of a budget. Has no state but its options.
@@ -56,8 +49,8 @@ class Coder {
   /// Whether what is coded leaves the device's memory.
   bool offloads() const { return options_.offload || is_actnn_from(4); }
   bool expands_segments() const { return is_actnn_from(5); }
-  /// At a site. They leave a bit of each element's at least, or take a quarter of one.
-  MostDirections most_directions() const;
+  /// Of a site's; 0: none.
+  int64_t most_directions() const;
   /// Whether bits are split by errors; else all sites have as many.
   bool splits_bits() const { return !fixed_bits_; }
   /// Whether these are weighed by the gradients of the outputs, too.
@@ -70,6 +63,8 @@ class Coder {
   /// Without a subject a codec of fixed points is of no norm, one by class of no classes, and good
   /// for its name alone.
   codecs::CodecPointer codec(CodecKind kind, int bits, const Subject* subject = nullptr) const;
+  /// Rotated, of what the subject's directions leave.
+  codecs::CodecPointer beside_directions(int bits, const Subject& subject) const;
   /// As the error of what is coded falls with bits: for N(0, 1), or with the square of the steps.
   double expected_error(CodecKind kind, int bits) const;
   /// As they are given.

@@ -146,10 +146,9 @@ SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
   decision.is_observed = observer_ != nullptr;
   decision.is_due = !decision.is_observed && (state == nullptr || is_due(state->site.count));
   decision.is_better_recomputed = state != nullptr && state->is_recomputed;
-  if (state != nullptr) decision.directions = state->directions;
-  decision.may_normalize = state == nullptr || decision.is_due ||
-                           state->kind == CodecKind::normalized ||
-                           (state->directions && state->directions->is_normalized);
+  decision.may_normalize =
+      state == nullptr || decision.is_due || state->kind == CodecKind::normalized ||
+      (state->directions && state->directions->is_normalized && state->directions_choice.count > 0);
   choose_codec(state, decision);
   return decision;
 }
@@ -161,6 +160,8 @@ void Compression::choose_codec(const SiteState* state, SaveDecision& decision) c
     return;
   }
   decision.kind = state->kind;
+  decision.directions = state->directions;
+  decision.directions_choice = state->directions_choice;
   decision.bits =
       decision.given_bits ? std::max(*decision.given_bits, state->fixed.value_or(0)) : state->bits;
 }
@@ -184,6 +185,9 @@ codecs::CodecPointer Compression::codec_of(const Subject& subject,
                                            const SaveDecision& decision) const {
   if (decision.storage == StorageKind::integers) return codec_of_integers(subject.event);
   if (auto exact = exact_codec(decision.storage)) return exact;
+  if (subject.directions && decision.directions_choice.count > 0) {
+    return coder_.beside_directions(decision.bits, subject);
+  }
   const std::vector<CodecKind> kinds = coder_.kinds(decision, subject);
   // What its elements are like may not be known this time.
   const bool is_possible = decision.kind && std::ranges::find(kinds, *decision.kind) != kinds.end();

@@ -6,9 +6,9 @@
 
 namespace fewbit::session {
 
-/// A site's directions as one word: "-" for none, else "8x384x4xnormalised-3c01bd2f..." for eight
-/// of 384 channels with coefficients of 4 bits, of what a norm makes of its input (else "plain"),
-/// and the basis row by row, four hexadecimal digits of bfloat16 an element.
+/// A site's directions as one word: "-" for none, else "2x384xnormalised:0.21:0.14:3c01bd2f..." for
+/// two of 384 channels, of what a norm makes of its input (else "plain"), what one and both leave
+/// of the energy, and the basis row by row, two hexadecimal digits an element.
 std::string text_of(const SiteDirectionsPointer& directions);
 
 /// Throws fewbit::Error for what is none.

@@ -52,25 +52,32 @@ Measured least_error(const Coder& coder, const Subject& subject, const SavePolic
                      int bits, const at::Tensor& run, const codecs::RandomStream& random,
                      const std::optional<CodedRun>& coded) {
   constexpr double kWorthAPass = 0.8;  // of the error without
-  const auto needed = [&](CodecKind kind) {
-    if (kind == CodecKind::normalized) return kWorthAPass;
-    if (kind != CodecKind::low_rank) return 1.0;
-    // Beside what as many bits more would do.
-    return kWorthAPass /
-           std::pow(4.0, codecs::bits_of_directions(*subject.directions, run.numel()));
+  const auto coded_by = [&](const codecs::CodecPointer& codec) {
+    const bool is_known = coded && coded->codec == codecs::text_of(*codec);
+    return is_known ? coded->run : codec->encode(run, random);
   };
   std::optional<Measured> least;
   std::shared_ptr<const codecs::Encoded> best;
   for (const CodecKind kind : coder.kinds(save_policy, subject)) {
-    const codecs::CodecPointer codec = coder.codec(kind, bits, &subject);
-    const bool is_known = coded && coded->codec == codecs::text_of(*codec);
-    const auto again = is_known ? coded->run : codec->encode(run, random);
+    const auto again = coded_by(coder.codec(kind, bits, &subject));
     const double error = error_in(subject, save_policy, run, parts_of(*again, run));
-    if (least && !(error < needed(kind) * least->error)) continue;
+    const double needed = kind == CodecKind::normalized ? kWorthAPass : 1.0;
+    if (least && !(error < needed * least->error)) continue;
     least = {kind, error, 0.0, bits};
     best = again;
   }
-  least->median_error = median_error_of(run, parts_of(*best, run), save_policy.is_norm);
+  double error = least->error;
+  if (subject.directions) {
+    const auto again = coded_by(coder.beside_directions(bits, subject));
+    const double beside = error_in(subject, save_policy, run, parts_of(*again, run));
+    least->error_beside_directions = beside;
+    if (coded && coded->run == again) {
+      best = again;
+      error = beside;
+    }
+  }
+  const double median = median_error_of(run, parts_of(*best, run), save_policy.is_norm);
+  least->median_share = error > 0.0 ? median / error : 0.0;
   return *least;
 }
 
@@ -96,8 +103,9 @@ std::optional<Measured> measure(const Coder& coder, const Subject& subject,
   Measured least{};
   if (is_cast(save_policy.storage)) {
     const ByParts decoded = parts_of(*coded->run, run);
-    least = {CodecKind::rotated, error_in(subject, save_policy, run, decoded),
-             median_error_of(run, decoded, save_policy.is_norm), 0};
+    least = {CodecKind::rotated, error_in(subject, save_policy, run, decoded), 0.0, 0};
+    const double median = median_error_of(run, decoded, save_policy.is_norm);
+    if (least.error > 0.0) least.median_share = median / least.error;
   } else if (save_policy.takes_bits()) {
     least = least_error(coder, subject, save_policy, bits, run, random, coded);
     if (least.error == 0.0 && bits > 1) {

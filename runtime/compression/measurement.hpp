@@ -16,8 +16,9 @@ namespace fewbit::session {
 struct Measured {
   CodecKind kind;       ///< with the least error
   double error;         ///< of all elements
-  double median_error;  ///< of groups, the median
+  double median_share;  ///< of groups, the median error over that of all, as it is coded now
   int bits;             ///< of an element; 0: of a cast, which has no choice
+  std::optional<double> error_beside_directions = {};  ///< of the subject, if it has such
 };
 
 /// What a codec of that text made of a run.

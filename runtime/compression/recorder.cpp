@@ -22,6 +22,14 @@ int64_t bytes_of(at::TensorList tensors) {
   return bytes;
 }
 
+/// Where none are chosen yet those that would be by themselves are measured.
+DirectionsChoice choice_for(const SaveDecision& decision, int64_t elements) {
+  if (!decision.directions || decision.directions_choice.count > 0 || !decision.is_due) {
+    return decision.directions_choice;
+  }
+  return best_of(options_of(*decision.directions, elements));
+}
+
 /// Less is not worth a line in a report.
 constexpr int64_t kManyBytes = 4096;
 
@@ -60,9 +68,9 @@ codecs::CodecPointer CompressionUser::measure(const SiteKey& site, const Subject
       session::measure(compression_->coder(), subject, decision, decision.bits, run, coded, random);
   if (!measured) return nullptr;
   forward_.notes->errors(site, *measured);
-  if (!decision.takes_bits()) return nullptr;
-  // What directions take is in the budget of the next forward.
-  if (measured->kind == CodecKind::low_rank && decision.kind != measured->kind) return nullptr;
+  find_directions(site, subject, decision, run, *measured);
+  const bool has_directions = subject.directions && decision.directions_choice.count > 0;
+  if (!decision.takes_bits() || has_directions) return nullptr;
   return compression_->coder().codec(measured->kind, decision.bits, &subject);
 }
 
@@ -109,9 +117,8 @@ Subject CompressionUser::subject_of(const at::Tensor& run, const Saved& saved) c
 CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const Saved& saved,
                                                     Subject subject) {
   const auto& [tensor, view, event, decision, site] = saved;
-  if (compression_->coder().most_directions().count > 0) {
-    subject.directions = directions_for(decision.directions, run, subject);
-  }
+  subject.directions =
+      directions_for(decision.directions, choice_for(decision, run.numel()), run, subject);
   const codecs::CodecPointer codec = compression_->codec_of(subject, decision);
   if (!codec->takes(run)) return {};
   const bool leaves =
@@ -133,7 +140,6 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
     // What was found to be better is so from the first tensor on.
     const codecs::CodecPointer better =
         measure(site, subject, decision, run, CodedRun{codecs::text_of(*codec), encoded}, random);
-    find_directions(site, subject, decision, run);
     if (compression_->coder().follows_gradients()) sensitivities_.add(site, run, event, decision);
     if (better && codecs::text_of(*better) != codecs::text_of(*codec)) {
       encoded = better->encode(run, random);
@@ -149,11 +155,19 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
 
 /// Of later tensors: this one's own would promise more than they hold.
 void CompressionUser::find_directions(const SiteKey& site, const Subject& subject,
-                                      const SaveDecision& decision, const at::Tensor& run) {
-  const MostDirections most = compression_->coder().most_directions();
-  if (most.count == 0 || decision.storage != StorageKind::rotated) return;
-  forward_.notes->directions(site,
-                             session::find_directions(run, subject, decision.directions, most));
+                                      const SaveDecision& decision, const at::Tensor& run,
+                                      const Measured& measured) {
+  const int64_t most = compression_->coder().most_directions();
+  if (most == 0 || decision.storage != StorageKind::rotated) return;
+  FoundDirections found{session::find_directions(run, subject, decision.directions, most), 0.0};
+  // The rests are of those that were measured.
+  if (found.directions && measured.error_beside_directions &&
+      found.directions->rests.size() == decision.directions->rests.size()) {
+    const double left = left_of(*found.directions, choice_for(decision, run.numel()));
+    const double expected = compression_->coder().expected_error(CodecKind::rotated, measured.bits);
+    found.error_of_rest = *measured.error_beside_directions / (expected * left);
+  }
+  forward_.notes->directions(site, found);
 }
 
 /// Of codes that are not made yet there is no error.

@@ -118,7 +118,7 @@ class CompressionUser final : public SavedTensorUser {
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
   EncodedRun encode(const at::Tensor& run, const Saved& saved, Subject subject);
   void find_directions(const SiteKey& site, const Subject& subject, const SaveDecision& decision,
-                       const at::Tensor& run);
+                       const at::Tensor& run, const Measured& measured);
   std::unique_ptr<const PackedTensor> recompute(const Saved& saved,
                                                 const RecomputeTracker::Recomputed& recomputed,
                                                 Run& known);

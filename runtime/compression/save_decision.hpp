@@ -22,6 +22,7 @@ struct SaveDecision : SavePolicy {
   bool is_observed = false;                    ///< so nothing waits
   bool may_normalize = true;                   ///< by statistics, where there are such
   SiteDirectionsPointer directions = nullptr;  ///< of earlier tensors of the site
+  DirectionsChoice directions_choice = {};     ///< of these
 
   /// Whether errors are to tell whether it would better be recomputed.
   bool compares_recomputed() const { return is_due && takes_bits() && !planned; }

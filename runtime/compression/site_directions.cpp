@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/bmm.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/linalg_eigh.h>
 #include <ATen/ops/linalg_qr.h>
 #include <ATen/ops/matmul.h>
@@ -91,18 +91,11 @@ at::Tensor orthonormal(const at::Tensor& rows) {
   return std::get<0>(at::linalg_qr(rows.t())).t();
 }
 
-at::Tensor start(const SiteDirectionsPointer& before, int64_t count, int64_t channels,
-                 const at::TensorOptions& options) {
+at::Tensor random_rows(int64_t count, int64_t channels, const at::TensorOptions& options) {
   constexpr uint64_t kSeed = 0x9E3779B97F4A7C15u;
-  at::Tensor rows = at::randn({count, channels}, at::detail::createCPUGenerator(kSeed),
-                              at::TensorOptions(at::kFloat))
-                        .to(options.device());
-  if (before && before->channels == channels) {
-    const at::Tensor known = before->basis.narrow(1, 0, channels).to(options);
-    rows = at::cat({known, rows.narrow(0, 0, std::max<int64_t>(count - known.size(0), 0))})
-               .narrow(0, 0, count);
-  }
-  return orthonormal(rows);
+  const at::Tensor rows = at::randn({count, channels}, at::detail::createCPUGenerator(kSeed),
+                                    at::TensorOptions(at::kFloat));
+  return orthonormal(rows.to(options.device()));
 }
 
 /// Sums over the places of a sample.
@@ -135,32 +128,35 @@ Projected projected(const Sample& sample, const at::Tensor& basis) {
   return sums;
 }
 
-struct Choice {
-  int64_t count = 0;
-  int bits = 0;
-};
-
-/// shares: of the energy, in all that come before and one more. elements: of the run.
-Choice best_of(const std::vector<double>& shares, const ops::ChannelPlace& place, int64_t elements,
-               const at::Tensor& basis, double most_bits) {
-  constexpr int64_t kGroup = 256;
-  double wanted = kWorthwhile;
-  Choice best;
-  for (int64_t count = 1; count <= static_cast<int64_t>(shares.size()); count *= 2) {
-    const double share = shares[static_cast<size_t>(count) - 1];
-    double least = wanted;
-    for (int bits = 2; bits <= kMostBits; ++bits) {
-      const double lost = ops::rotated_error({bits, kGroup});
-      const codecs::Directions directions{basis.narrow(0, 0, count), place, bits};
-      const double more = codecs::bits_of_directions(directions, elements);
-      const double left = (1.0 - share + share * lost) * std::pow(4.0, more);
-      if (more > most_bits || !(left < least)) continue;
-      least = left;
-      best = {count, bits};
-    }
-    wanted = (best.count == count ? least : wanted) * (best.count > 0 ? kTwiceAsMany : 1.0);
+/// Of the energy, what 1, 2, ... rows of a basis leave, which need not be orthonormal.
+/// gram: of its coefficients.
+std::vector<double> rests_of(const at::Tensor& gram, double energy, const at::Tensor& basis) {
+  const at::Tensor sums = gram.to(at::kCPU, at::kDouble);
+  const at::Tensor rows = basis.to(at::kCPU, at::kDouble);
+  const at::Tensor taken = 2.0 * sums.diagonal().diag() - at::mm(rows, rows.t()) * sums;
+  std::vector<double> rests;
+  for (int64_t count = 1; count <= rows.size(0); ++count) {
+    const double some = taken.narrow(0, 0, count).narrow(1, 0, count).sum().item().toDouble();
+    rests.push_back(std::clamp(1.0 - some / energy, 0.0, 1.0));
   }
-  return best;
+  return rests;
+}
+
+bool is_usable(const Projected& sums) {
+  const double energy = sums.energy.item().toDouble();
+  return energy > 0.0 && std::isfinite(energy) && sums.gram.isfinite().all().item().toBool();
+}
+
+/// The rows of which a basis is to be made that its coefficients are of the most energy first and
+/// go together with none other.
+at::Tensor by_energy(const at::Tensor& gram) {
+  const at::Tensor vectors = std::get<1>(at::linalg_eigh(gram.to(at::kCPU, at::kDouble)));
+  return vectors.flip(1).t();  // eigenvalues ascend
+}
+
+/// Of the squared error, if more bits an element took as much off it.
+double error_beside_bits(const DirectionsOption& option) {
+  return option.left * std::pow(4.0, option.bits);
 }
 
 }  // namespace
@@ -176,18 +172,52 @@ std::optional<ops::ChannelPlace> channel_place(const at::Tensor& run, const Save
 }
 
 std::optional<codecs::Directions> directions_for(const SiteDirectionsPointer& directions,
+                                                 const DirectionsChoice& choice,
                                                  const at::Tensor& run, const Subject& subject) {
-  if (!directions || directions->is_normalized != subject.statistics.has_value()) {
+  if (!directions || choice.count == 0 ||
+      directions->is_normalized != subject.statistics.has_value()) {
     return std::nullopt;
   }
   const auto place = channel_place(run, subject.event);
   if (!place || place->channels != directions->channels) return std::nullopt;
-  return codecs::Directions{directions->basis.to(run.device()), *place, directions->bits};
+  codecs::Directions here = chosen(*directions, choice);
+  return codecs::Directions{here.basis.to(run.device()), *place, here.bits};
+}
+
+codecs::Directions chosen(const SiteDirections& directions, const DirectionsChoice& choice) {
+  return {directions.basis.narrow(0, 0, choice.count), {directions.channels, 1}, choice.bits};
+}
+
+double left_of(const SiteDirections& directions, const DirectionsChoice& choice) {
+  constexpr int64_t kGroup = 256;
+  const double rest = directions.rests[static_cast<size_t>(choice.count) - 1];
+  return rest + (1.0 - rest) * ops::rotated_error({choice.bits, kGroup});
+}
+
+std::vector<DirectionsOption> options_of(const SiteDirections& directions, int64_t elements) {
+  std::vector<DirectionsOption> options;
+  double wanted = kWorthwhile;
+  for (int count = 1; count <= static_cast<int>(directions.rests.size()); count *= 2) {
+    std::vector<DirectionsOption> some;
+    for (int bits = 2; bits <= kMostBits; ++bits) {
+      const DirectionsChoice choice{count, bits};
+      some.push_back({choice, codecs::bits_of_directions(chosen(directions, choice), elements),
+                      left_of(directions, choice)});
+    }
+    const double least = error_beside_bits(*std::ranges::min_element(some, {}, error_beside_bits));
+    if (least < wanted) options.insert(options.end(), some.begin(), some.end());
+    if (!options.empty()) wanted = std::min(wanted, least) * kTwiceAsMany;
+  }
+  return options;
+}
+
+DirectionsChoice best_of(const std::vector<DirectionsOption>& options) {
+  if (options.empty()) return {};
+  return std::ranges::min_element(options, {}, error_beside_bits)->choice;
 }
 
 SiteDirectionsPointer find_directions(const at::Tensor& run, const Subject& subject,
-                                      const SiteDirectionsPointer& before,
-                                      const MostDirections& most) {
+                                      const SiteDirectionsPointer& before, int64_t most) {
   const auto place = channel_place(run, subject.event);
   if (!place || place->channels < kFewestChannels || run.scalar_type() == at::kDouble ||
       run.numel() / place->channels < kFewestPlaces) {
@@ -195,31 +225,32 @@ SiteDirectionsPointer find_directions(const at::Tensor& run, const Subject& subj
   }
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const Sample sample(run, subject, *place);
-  const int64_t count = std::min<int64_t>(most.count, place->channels / 4);
-  const bool is_known = before && before->channels == place->channels;
-  at::Tensor basis = start(before, count, place->channels, run.options().dtype(at::kFloat));
+  const int64_t count = std::min<int64_t>(most, place->channels / 4);
+  const bool is_known = before && before->channels == place->channels &&
+                        before->is_normalized == subject.statistics.has_value() &&
+                        before->basis.size(0) == count;
+  const at::TensorOptions options = run.options().dtype(at::kFloat);
+  at::Tensor basis = is_known ? ops::directions_of(before->basis, place->channels).to(options)
+                              : random_rows(count, place->channels, options);
+  Projected sums = projected(sample, basis);
+  if (!is_usable(sums)) return nullptr;
+  std::vector<double> rests;
+  if (is_known) rests = rests_of(sums.gram, sums.energy.item().toDouble(), basis);
   for (int i = 0; i < (is_known ? 1 : 2); ++i) {
-    basis = orthonormal(projected(sample, basis).products);
+    basis = orthonormal(sums.products);
+    sums = projected(sample, basis);
   }
-  const Projected last = projected(sample, basis);
-  const at::Tensor gram = last.gram.to(at::kCPU, at::kDouble);
-  const double energy = last.energy.item().toDouble();
-  if (!(energy > 0.0) || !std::isfinite(energy) || !gram.isfinite().all().item().toBool()) {
-    return nullptr;
+  if (!is_usable(sums)) return nullptr;
+  const at::Tensor turn = by_energy(sums.gram);
+  basis = at::mm(turn.to(options), basis);
+  if (!is_known) {
+    const at::Tensor gram = at::mm(at::mm(turn, sums.gram.to(at::kCPU, at::kDouble)), turn.t());
+    rests = rests_of(gram, sums.energy.item().toDouble(), basis);
   }
-  const auto [values, vectors] = at::linalg_eigh(gram);  // ascending
-  std::vector<double> shares;
-  double sum = 0.0;
-  for (int64_t i = count - 1; i >= 0; --i) {
-    sum += std::max(values[i].item().toDouble(), 0.0) / energy;
-    shares.push_back(std::min(sum, 1.0));
-  }
-  basis = ops::basis_of(at::mm(vectors.flip(1).t().to(basis.options()), basis));
-  const Choice best = best_of(shares, *place, run.numel(), basis, most.bits);
-  if (best.count == 0) return nullptr;
-  return std::make_shared<SiteDirections>(SiteDirections{basis.narrow(0, 0, best.count).clone(),
-                                                         place->channels, best.bits,
-                                                         subject.statistics.has_value()});
+  const SiteDirections found{ops::basis_of(basis), std::move(rests), place->channels,
+                             subject.statistics.has_value()};
+  if (options_of(found, run.numel()).empty()) return nullptr;
+  return std::make_shared<SiteDirections>(found);
 }
 
 }  // namespace fewbit::session

@@ -27,12 +27,14 @@ namespace {
 
 codecs::CodecPointer codec_of(const SiteState& state, const Coder& coder) {
   if (const codecs::CodecPointer exact = exact_codec(state.save_policy.storage)) return exact;
-  if (state.kind != CodecKind::low_rank) return coder.codec(state.kind, state.coded_bits);
-  const SiteDirections& directions = *state.directions;
-  const codecs::CodecPointer codec =
-      codecs::low_rank({state.coded_bits, coder.options().group},
-                       {directions.basis, {directions.channels, 1}, directions.bits});
-  return directions.is_normalized ? codecs::normalized(codec, {}) : codec;
+  if (!state.directions || state.coded_choice.count == 0) {
+    return coder.codec(state.kind, state.coded_bits);
+  }
+  const SaveEvent none;
+  Subject subject{none};
+  subject.directions = chosen(*state.directions, state.coded_choice);
+  if (state.directions->is_normalized) subject.statistics = codecs::Statistics();
+  return coder.beside_directions(state.coded_bits, subject);
 }
 
 }  // namespace
@@ -44,6 +46,17 @@ StoredAs stored_at(const SiteState& state, const Coder& coder) {
   const StorageKind storage = state.save_policy.storage;
   if (storage == StorageKind::exact) return stored_exactly();
   return stored_by(storage, *codec_of(state, coder), state.coded_bits);
+}
+
+std::vector<double> errors_of(const SiteState& state, const DirectionsChoice& choice,
+                              const Coder& coder) {
+  if (!state.directions || choice.count == 0 || state.error_of_rest == 0.0) return state.errors;
+  const double of_rest = state.error_of_rest * left_of(*state.directions, choice);
+  std::vector<double> errors;
+  for (int bits = 1; bits <= kMostBits; ++bits) {
+    errors.push_back(of_rest * coder.expected_error(CodecKind::rotated, bits));
+  }
+  return errors;
 }
 
 SiteState* SiteTable::find(const SiteKey& site) {
@@ -83,6 +96,7 @@ void SiteTable::start(SiteState& state, const SiteNote& note) {
   state.bits = takes_bits ? note.given_bits.value_or(coder_.first_bits(note.save_policy)) : 0;
   if (takes_bits) state.kind = note.kind;
   state.directions.reset();
+  state.directions_choice = {};
   state.other_bits = 0.0;
   state.errors.clear();
   state.sensitivity = 0.0;
@@ -106,6 +120,7 @@ void SiteTable::note(const SiteNote& note) {
     if (note.given_bits) state.bits = std::max(*note.given_bits, state.fixed.value_or(0));
   }
   state.coded_bits = takes_bits ? note.bits : state.bits;
+  state.coded_choice = note.directions_choice;
   const bool is_recomputed = note.latest.stored.storage == Storage::recomputed;
   has_changed |= is_recomputed != state.is_recomputed;
   if (state.is_recomputed && !is_recomputed) state.root.reset();  // what it came of was not there
@@ -152,19 +167,18 @@ void SiteTable::note_errors(const SiteKey& site, const Measured& measured) {
   if (state == nullptr) return;
   const double error = measured.error;
   state->kind = measured.kind;
-  state->median_share = error > 0.0 ? measured.median_error / error : 0.0;
+  state->median_share = measured.median_share;
   const auto expected = [&](int bits) { return coder_.expected_error(measured.kind, bits); };
   state->errors = measured.bits == 0 ? std::vector<double>(kMostBits, error)
                                      : errors_by_bits(error, measured.bits, expected);
   has_changed = true;
 }
 
-void SiteTable::note_directions(const SiteKey& site, SiteDirectionsPointer directions) {
+void SiteTable::note_directions(const SiteKey& site, const FoundDirections& found) {
   SiteState* state = find(site);
   if (state == nullptr) return;
-  state->directions = std::move(directions);
-  // Until it is measured again.
-  if (!state->directions && state->kind == CodecKind::low_rank) state->kind = CodecKind::rotated;
+  std::tie(state->directions, state->error_of_rest) =
+      std::tie(found.directions, found.error_of_rest);
   has_changed = true;
 }
 
@@ -173,7 +187,8 @@ void SiteTable::note_recomputed_error(const SiteKey& site, double error, const S
   const SiteState* source = find(root);
   if (state == nullptr || source == nullptr) return;
   if (source->errors.empty() || source->coded_bits < 1) return;
-  const double of_root = source->errors[static_cast<size_t>(source->coded_bits) - 1];
+  const double of_root =
+      errors_of(*source, source->coded_choice, coder_)[static_cast<size_t>(source->coded_bits) - 1];
   if (state->root != root) state->floor_bits = 0;
   state->root = root;
   state->ratio = error == 0.0 ? 0.0 : error / of_root;
@@ -218,6 +233,7 @@ void SiteNotes::stored(const SiteKey& site, const Subject& subject, const SaveDe
     note.module = running->second;
   }
   if (decision.takes_bits()) note.kind = coder_.kinds(decision, subject).front();
+  if (subject.directions) note.directions_choice = decision.directions_choice;
   changes_.push_back([note = std::move(note)](SiteTable& sites) { sites.note(note); });
 }
 
@@ -243,8 +259,8 @@ void SiteNotes::errors(const SiteKey& site, const Measured& measured) {
   changes_.push_back([=](SiteTable& sites) { sites.note_errors(site, measured); });
 }
 
-void SiteNotes::directions(const SiteKey& site, const SiteDirectionsPointer& directions) {
-  changes_.push_back([=](SiteTable& sites) { sites.note_directions(site, directions); });
+void SiteNotes::directions(const SiteKey& site, const FoundDirections& found) {
+  changes_.push_back([=](SiteTable& sites) { sites.note_directions(site, found); });
 }
 
 void SiteNotes::recomputed_error(const SiteKey& site, double error, const SiteKey& root) {

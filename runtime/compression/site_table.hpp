@@ -32,8 +32,11 @@ struct SiteState {
   int bits = 0;                         ///< of the next tensor
   int coded_bits = 0;                   ///< of the latest
   CodecKind kind = CodecKind::rotated;  ///< with the lower error
-  SiteDirectionsPointer directions;     ///< of its tensors; null: none worth a pass
   std::vector<double> errors;           ///< of 1, 2, ... bits; of a cast all are the same
+  SiteDirectionsPointer directions;     ///< of its tensors; null: none worth a pass
+  DirectionsChoice directions_choice;   ///< of the next tensor
+  DirectionsChoice coded_choice;        ///< of the latest
+  double error_of_rest = 0.0;           ///< over expected ones times what is left; 0: not known
   double median_share = 0.0;            ///< of groups, their median error over that of all
   double sensitivity = 0.0;             ///< when last noted; 0: never
   std::optional<SiteKey> root;          ///< of whose codes it could come
@@ -63,8 +66,19 @@ struct SiteNote {
   std::optional<int> given_bits = {};  ///< by a rule or plan
   int bits = 0;                        ///< of an element, where it takes such of the budget
   CodecKind kind = CodecKind::rotated;
+  DirectionsChoice directions_choice = {};
   StoredTensor latest = {};
 };
+
+/// What a tensor tells of the directions of later ones.
+struct FoundDirections {
+  SiteDirectionsPointer directions;
+  double error_of_rest;  ///< as SiteState has it
+};
+
+/// Of a site with known errors, of 1, 2, ... bits, by the chosen directions.
+std::vector<double> errors_of(const SiteState& state, const DirectionsChoice& choice,
+                              const Coder& coder);
 
 /// The sites of a model and what is known of each. Not thread-safe.
 class SiteTable {
@@ -88,7 +102,7 @@ class SiteTable {
   void note_table(const SiteKey& site, const Table& table, bool is_given);
   void note_errors(const SiteKey& site, const Measured& measured);
   /// Of a tensor there, for later ones.
-  void note_directions(const SiteKey& site, SiteDirectionsPointer directions);
+  void note_directions(const SiteKey& site, const FoundDirections& found);
   /// Of what it would be, or is, recomputed from the codes of `root`, over its energy.
   void note_recomputed_error(const SiteKey& site, double error, const SiteKey& root);
   /// The variance that a squared error as large as the tensor's energy would add to the gradients
@@ -127,7 +141,8 @@ class SiteNotes {
 
   /// A tensor is saved there now, and stored at some time.
   void saves(const SiteKey& site, const SaveEvent& event);
-  /// One more tensor is stored there.
+  /// One more tensor is stored there, beside its directions where these are the subject's and
+  /// chosen.
   void stored(const SiteKey& site, const Subject& subject, const SaveDecision& decision,
               StoredTensor latest);
   /// The latest there is stored in another way than was noted.
@@ -137,7 +152,7 @@ class SiteNotes {
   /// By which the latest activation there saved its codes. is_given: its bits are.
   void table(const SiteKey& site, const Table& table, bool is_given);
   void errors(const SiteKey& site, const Measured& measured);
-  void directions(const SiteKey& site, const SiteDirectionsPointer& directions);
+  void directions(const SiteKey& site, const FoundDirections& found);
   void recomputed_error(const SiteKey& site, double error, const SiteKey& root);
   /// Another operation saves what was coded there.
   void raise(const SiteKey& site, const SaveDecision& decision);

@@ -1,6 +1,6 @@
 // The sites of a Compressor as text, a line each:
 //
-//   fewbit compressor 8 0f3c52a90b1d7e64
+//   fewbit compressor 9 0f3c52a90b1d7e64
 //   12 changed 1
 //   1 0 rotated rotated 2 64 51200 51200 9024 204800 13928 1 0 2 0 .571 .133 ... -1 0 0 0 coded
 //   chosen - - aten::addmm
@@ -23,7 +23,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr const char* kTitle = "fewbit compressor 8";
+constexpr const char* kTitle = "fewbit compressor 9";
 constexpr size_t kErrors = 8;
 
 const char* name_of(StorageKind storage) {
@@ -113,6 +113,13 @@ void check_bits(const SiteState& state, const std::string& line) {
   if (most > kMostBits) refuse(line);
 }
 
+bool is_choice(const SiteState& state, const DirectionsChoice& choice) {
+  if (choice == DirectionsChoice()) return true;
+  const auto most =
+      state.directions ? static_cast<int>(state.directions->rests.size()) : ops::kMostDirections;
+  return choice.count >= 1 && choice.count <= most && choice.bits >= 1 && choice.bits <= kMostBits;
+}
+
 /// root: its number.
 SiteState read_site(const std::string& line, int64_t& root) {
   std::istringstream words(line);
@@ -135,9 +142,11 @@ SiteState read_site(const std::string& line, int64_t& root) {
   while (errors.size() < kErrors && words >> error) {
     errors.push_back(parse_number(error, "error"));
   }
-  std::string median, ratio, floor, is_recomputed, is_asked_for, directions;
+  std::string median, ratio, floor, is_recomputed, is_asked_for, of_rest, directions;
   words >> median >> root >> ratio >> floor >> state.floor_bits >> is_recomputed >> is_asked_for >>
-      state.recompute_path >> directions;
+      state.recompute_path >> of_rest >> state.directions_choice.count >>
+      state.directions_choice.bits >> state.coded_choice.count >> state.coded_choice.bits >>
+      directions;
   std::getline(words >> std::ws, site.operation);
   if (errors.size() < kErrors || site.operation.empty()) refuse(line);
   state.median_share = parse_number(median, "median");
@@ -148,8 +157,11 @@ SiteState read_site(const std::string& line, int64_t& root) {
   state.recompute_path = state.recompute_path == "-" ? "" : with(state.recompute_path, '_', ' ');
   if (errors[0] >= 0.0) state.errors = errors;
   state.directions = directions_of(directions);
-  if (state.kind == CodecKind::low_rank && !state.directions) refuse(line);
+  state.error_of_rest = parse_number(of_rest, "error");
   check_bits(state, line);
+  if (!is_choice(state, state.directions_choice) || !is_choice(state, state.coded_choice)) {
+    refuse(line);
+  }
   return state;
 }
 
@@ -163,6 +175,11 @@ SavedState read(const std::string& text, const Coder& coder) {
   while (std::getline(lines, line)) {
     SiteState& state = saved.sites.emplace_back(read_site(line, roots.emplace_back(-1)));
     state.site.stored = stored_at(state, coder);
+    const auto most = static_cast<size_t>(coder.most_directions());
+    if (!state.directions || state.directions->rests.size() <= most) continue;
+    state.directions.reset();
+    state.directions_choice = {};
+    saved.has_changed = true;
   }
   if (saved.sites.size() != count) {
     throw Error("ends after " + std::to_string(saved.sites.size()) + " of " +
@@ -197,7 +214,9 @@ std::string text_of(const SiteTable& sites, uint64_t forwards) {
          << (state.is_recomputed ? "recomputed" : "coded") << ' '
          << (state.is_asked_for ? "asked" : "chosen") << ' '
          << (state.recompute_path.empty() ? "-" : with(state.recompute_path, ' ', '_')) << ' '
-         << text_of(state.directions);
+         << shortest(state.error_of_rest) << ' ' << state.directions_choice.count << ' '
+         << state.directions_choice.bits << ' ' << state.coded_choice.count << ' '
+         << state.coded_choice.bits << ' ' << text_of(state.directions);
     text << ' ' << site.operation << '\n';
   }
   const std::string rest = text.str();

@@ -190,6 +190,79 @@ TEST(SplitBits, TheOrderOfPlacesIsNothing) {
   }
 }
 
+/// Of a site: every coding's cost and loss.
+std::vector<std::array<double, 2>> codings_of(const Demand& demand) {
+  std::vector<std::array<double, 2>> codings;
+  const auto add = [&](double more, const std::vector<double>& error) {
+    for (int bits = 1; bits <= 8; ++bits) {
+      if (demand.fixed > 0 && bits != demand.fixed) continue;
+      codings.push_back({demand.elements * (bits + more),
+                         demand.elements * demand.weight * error[static_cast<size_t>(bits) - 1]});
+    }
+  };
+  add(0.0, demand.error);
+  for (const Alternative& one : demand.alternatives) add(one.bits, one.error);
+  return codings;
+}
+
+/// The least loss of all codings of three sites.
+double least_of_three(const std::vector<Demand>& demands, double budget) {
+  double least = 1e300;
+  const auto a = codings_of(demands[0]), b = codings_of(demands[1]), c = codings_of(demands[2]);
+  for (const auto& x : a) {
+    for (const auto& y : b) {
+      for (const auto& z : c) {
+        if (x[0] + y[0] + z[0] <= budget) least = std::min(least, x[1] + y[1] + z[1]);
+      }
+    }
+  }
+  return least;
+}
+
+// Against every bits and every alternative there are.
+TEST(SplitBits, IsTheBestAmongAlternatives) {
+  std::mt19937 engine(static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed()));
+  std::uniform_real_distribution<> uniform(0.0, 1.0);
+  int used = 0;
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Demand> demands;
+    for (int i = 0; i < 3; ++i) {
+      Demand demand{1.0 + 9.0 * uniform(engine), std::exp(4.0 * uniform(engine)), kRotated};
+      for (int j = 0; j < round % 4; ++j) {
+        Alternative one{0.5 * uniform(engine), kRotated};
+        const double left = uniform(engine);
+        for (double& error : one.error) error *= left;
+        demand.alternatives.push_back(one);
+      }
+      if (uniform(engine) < 0.2) demand.fixed = 1 + static_cast<int>(7.0 * uniform(engine));
+      demands.push_back(demand);
+    }
+    const double average = 2.0 + 3.0 * uniform(engine);
+    const BitSplit split = split_bits(demands, average);
+    double fewest = 0.0, cost = 0.0, loss = 0.0;
+    for (size_t i = 0; i < 3; ++i) {
+      const Demand& demand = demands[i];
+      const bool is_beside = split.alternatives[i] >= 0;
+      const Alternative none{0.0, demand.error};
+      const Alternative& one =
+          is_beside ? demand.alternatives[static_cast<size_t>(split.alternatives[i])] : none;
+      used += is_beside ? 1 : 0;
+      cost += demand.elements * (split.bits[i] + one.bits);
+      loss += demand.elements * demand.weight * one.error[static_cast<size_t>(split.bits[i]) - 1];
+      fewest += demand.elements * std::max(demand.fixed, 1);
+      if (demand.fixed > 0) {
+        EXPECT_EQ(split.bits[i], demand.fixed);
+      }
+    }
+    const double budget = std::max(average * elements(demands), fewest) * (1 + 1e-12);
+    EXPECT_LE(cost, budget * (1 + 1e-12));
+    EXPECT_NEAR(split.loss, loss, 1e-9 * loss);
+    EXPECT_NEAR(split.loss, least_of_three(demands, budget), 1e-9 * loss) << round;
+    EXPECT_LE(split.bound, split.loss * (1 + 1e-12));
+  }
+  EXPECT_GT(used, 40);
+}
+
 TEST(SplitBits, GivesAllThereIs) {
   const std::vector<Demand> demands(3, {5.0, 1.0, kRotated});
   EXPECT_EQ(split_bits(demands, 9.0).bits, std::vector<int>(3, 8));

@@ -32,7 +32,7 @@ SiteDirectionsPointer found_in(const at::Tensor& x, const std::string& operation
   session::SaveEvent event;
   event.facts.operation = operation;
   event.facts.shape = x.sizes().vec();
-  return session::find_directions(x, {event}, before, {16, 1.0});
+  return session::find_directions(x, {event}, before, 16);
 }
 
 /// Of the energy of planted directions what lies in those that were found, at least.
@@ -40,11 +40,11 @@ void expect_found(const SiteDirectionsPointer& found, const at::Tensor& planted,
                   const std::string& what) {
   ASSERT_NE(found, nullptr) << what;
   ASSERT_EQ(found->channels, planted.size(1)) << what;
-  const at::Tensor basis = found->basis.narrow(1, 0, found->channels).to(at::kFloat);
+  const at::Tensor basis = ops::directions_of(found->basis, found->channels);
   const at::Tensor shares = at::mm(planted, basis.t()).square().sum(1);
   EXPECT_GT(shares.min().item().toDouble(), 0.97) << what;
   const at::Tensor lengths = basis.square().sum(1);
-  EXPECT_TRUE(at::allclose(lengths, at::ones_like(lengths), 0.0, 0.02)) << what;
+  EXPECT_TRUE(at::allclose(lengths, at::ones_like(lengths), 0.0, 0.05)) << what;
 }
 
 TEST(Directions, AreFoundWhereverChannelsLie) {
@@ -70,7 +70,7 @@ TEST(Directions, AreTheSameUnderAutocast) {
   at::autocast::clear_cache();
   ASSERT_NE(without, nullptr);
   ASSERT_NE(with, nullptr);
-  EXPECT_TRUE(at::equal(with->basis, without->basis));
+  EXPECT_TRUE(at::equal(with->basis.view(at::kByte), without->basis.view(at::kByte)));
 }
 
 TEST(Directions, FollowThoseBefore) {
@@ -179,6 +179,27 @@ TEST(Directions, TakeOffErrorAtTheSameBytes) {
   }
 }
 
+// Their bytes too.
+TEST(Directions, AreWithinABudgetOfBytes) {
+  for (const double bits : {1.1, 1.5, 2.0, 3.0}) {
+    const auto bytes = static_cast<int64_t>((bits + 0.13) * 3 * 512 * 64 / 8);
+    Network with(3), without(3);
+    Compressor directions({.bytes = bytes, .directions = 16}), none({.bytes = bytes});
+    int64_t most = 0;
+    for (int i = 0; i < 10; ++i) {
+      with.step(with.batch(512).requires_grad_(), &directions);
+      without.step(without.batch(512).requires_grad_(), &none);
+      most = 0;
+      for (const Compressor::Site& site : directions.sites()) most += site.bytes_after;
+      if (i > 0) {
+        EXPECT_LE(most, bytes) << bits << ' ' << i << directions.report();
+      }
+    }
+    EXPECT_TRUE(uses_directions(directions)) << directions.report();
+    EXPECT_LT(with.error(directions), 0.8 * without.error(none)) << bits << directions.report();
+  }
+}
+
 // Neither more error than before, but for chance.
 TEST(Directions, DoNoHarmWhereTensorsChange) {
   Network network(3), other(3);
@@ -243,16 +264,19 @@ TEST(Directions, AreText) {
   at::manual_seed(6);
   const SiteDirectionsPointer found = found_in(Places(2048, 70, 4).x, "aten::mm");
   const std::string word = session::text_of(found);
-  EXPECT_EQ(word.rfind("4x70x", 0), 0U) << word.substr(0, 30);
+  EXPECT_EQ(word.rfind("16x70xplain:", 0), 0U) << word.substr(0, 30);
   const SiteDirectionsPointer again = session::directions_of(word);
-  EXPECT_TRUE(at::equal(again->basis, found->basis));
+  EXPECT_TRUE(at::equal(again->basis.view(at::kByte), found->basis.view(at::kByte)));
+  EXPECT_EQ(again->rests, found->rests);
   EXPECT_EQ(session::text_of(again), word);
   EXPECT_EQ(session::directions_of("-"), nullptr);
   for (const std::string& odd :
-       {std::string(), std::string("4"), word.substr(1), word.substr(0, word.size() - 1),
-        word + "0000", "0" + word.substr(1), "17" + word.substr(1), word + "g",
-        word.substr(0, word.size() - 1) + "G", std::string("4x0x4xplain-"),
-        "1x16x9xplain-" + std::string(64, '0'), std::string("99999999999999999999x1x1xplain-")}) {
+       {std::string(), std::string("16"), word.substr(1), word.substr(0, word.size() - 1),
+        word + "00", "0" + word.substr(2), "17" + word.substr(2), word + "g",
+        word.substr(0, word.size() - 1) + "G", word.substr(0, word.size() - 2) + "7f",
+        word.substr(0, word.size() - 2) + "ff", std::string("4x0xplain:0:0:0:0:"),
+        std::string("1x2xplain:1.5:0000"), std::string("1x2xplain:nan:0000"),
+        std::string("1x2xodd:0.5:0000"), std::string("99999999999999999999x1xplain:")}) {
     EXPECT_THROW(session::directions_of(odd), Error) << odd.substr(0, 40);
   }
 }
@@ -262,9 +286,6 @@ TEST(Directions, AreAtMostSixteen) {
             "fewbit::Compressor: directions is 17, accepted: 0 to 16");
   EXPECT_EQ(test::refusal([] { Compressor({.directions = -1}); }),
             "fewbit::Compressor: directions is -1, accepted: 0 to 16");
-  // They may take what one bit an element leaves, and more.
-  EXPECT_EQ(test::refusal([] { Compressor({.bytes = 1000, .directions = 1}); }),
-            "fewbit::Compressor: directions is 1, accepted beside a budget in bytes: 0");
 }
 
 }  // namespace fewbit::directions_test

@@ -38,6 +38,10 @@ bool Sensitivities::follows(std::string_view operation) {
   return sensitivity_of(operation) != Sensitivity::none;
 }
 
+bool Sensitivities::is_loss(std::string_view operation) {
+  return sensitivity_of(operation) == Sensitivity::loss;
+}
+
 /// A linear layer's dW is the sum over rows of a gradient's row times an input's, so that an error
 /// e of the input adds |dy|^2 mean(e^2) fan_in to its squared error where the two are not related;
 /// a convolution's the same with windows for rows, a norm's weight with its normalised input and
@@ -64,7 +68,7 @@ void Sensitivities::end_call(const RecordedCall& call) {
     coded_.pop_back();
   }
   if (!has_gradient(call)) return;
-  if (sensitivity_of(call.operation) == Sensitivity::loss) return follow_loss(call, here[0]);
+  if (is_loss(call.operation)) return follow_loss(call, here[0]);
   follow_layer(call, here);
 }
 

@@ -28,6 +28,9 @@ class Sensitivities {
   /// Whether it is to hear of the ends of such calls.
   static bool follows(std::string_view operation);
 
+  /// Whether the gradients of all layers have the errors of what it saves.
+  static bool is_loss(std::string_view operation);
+
   /// An operation that runs coded a tensor at a source.
   void add(const SiteKey& site, const at::Tensor& tensor, const SaveEvent& event,
            const SavePolicy& save_policy);

@@ -90,8 +90,8 @@ struct CompressorOptions {
   int trellis = 0;
   /// The most directions of channels that are coded apart at a site, 0 to 16. They come from
   /// earlier tensors of the site, and are used where they take off more of the squared error than
-  /// as many bits more would. What they take counts among `bits`; below 1.25 bits up to a quarter
-  /// of a bit comes on top. Above 0 not beside `bytes`.
+  /// as many bits more would. What they take is part of `bits` or `bytes`, so at 1 bit there are
+  /// none.
   int directions = 0;
   /// Codes leave the device's memory until backward, except tensors below 4 KiB. A GPU's go to
   /// pinned host memory on a stream of their own and come back ahead of their use. A CPU's go to a
