@@ -147,43 +147,50 @@ class LowRankPass {
   }
 
   void encode(Buffers& all, int64_t begin, int64_t end) {
-    low_rank_project(format_.type, all.x.data(), directions(), coefficients_.data(),
-                     begin / kChannels, end / kChannels);
-    const int64_t first = coefficients(begin);
-    const RotatedFormat there = format_there(begin, end);
-    const GroupRange groups{0, there.groups()};
-    rotated_encode(there, &coefficients_[index(first)], &codes_[index(first)],
-                   &constants_[index(first)], groups);
-    rotated_decode(there, &codes_[index(first)], &constants_[index(first)],
-                   &coefficients_[index(first)], groups);
     const LowRank low_rank{directions(), coefficients_.data()};
     RotatedFormat format = format_;
     format.low_rank = &low_rank;
-    rotated_encode(format, all.x.data(), all.codes.data(), all.constants.data(),
-                   {begin / kGroup, end / kGroup});
+    for_units(begin, end, [&](int64_t from, int64_t to) {
+      low_rank_project(format_.type, all.x.data(), directions(), coefficients_.data(),
+                       from / kChannels, to / kChannels);
+      const GroupRange there = groups_there(from, to);
+      rotated_encode(coefficients_form(), coefficients_.data(), codes_.data(), constants_.data(),
+                     there);
+      rotated_decode(coefficients_form(), codes_.data(), constants_.data(), coefficients_.data(),
+                     there);
+      rotated_encode(format, all.x.data(), all.codes.data(), all.constants.data(),
+                     {from / kGroup, to / kGroup});
+    });
   }
 
   void decode(Buffers& all, int64_t begin, int64_t end) {
-    const int64_t first = coefficients(begin);
-    const RotatedFormat there = format_there(begin, end);
-    rotated_decode(there, &codes_[index(first)], &constants_[index(first)],
-                   &coefficients_[index(first)], {0, there.groups()});
     const LowRank low_rank{directions(), coefficients_.data()};
     RotatedFormat format = format_;
     format.low_rank = &low_rank;
-    rotated_decode(format, all.codes.data(), all.constants.data(), all.y.data(),
-                   {begin / kGroup, end / kGroup});
+    for_units(begin, end, [&](int64_t from, int64_t to) {
+      rotated_decode(coefficients_form(), codes_.data(), constants_.data(), coefficients_.data(),
+                     groups_there(from, to));
+      rotated_decode(format, all.codes.data(), all.constants.data(), all.y.data(),
+                     {from / kGroup, to / kGroup});
+    });
   }
 
  private:
   static constexpr int64_t kChannels = 512;
 
-  static size_t index(int64_t i) { return static_cast<size_t>(i); }
+  /// In units that stay in the cache, of whole groups of coefficients (ops/rotated_low_rank.cpp).
+  template <class Visit>
+  static void for_units(int64_t begin, int64_t end, const Visit& visit) {
+    constexpr int64_t kUnit = kChannels * kGroup;
+    for (int64_t from = begin; from < end; from += kUnit) visit(from, std::min(end, from + kUnit));
+  }
   int64_t coefficients(int64_t elements) const { return elements / kChannels * count_; }
   Directions directions() const { return {{kChannels, 1}, count_, kChannels, basis_.data()}; }
-  /// Of a thread's share, as a run of its own.
-  RotatedFormat format_there(int64_t begin, int64_t end) const {
-    return {ElementType::f32, 4, kGroup, coefficients(end - begin), kRandom};
+  RotatedFormat coefficients_form() const {
+    return {ElementType::f32, 4, kGroup, coefficients(format_.count), kRandom};
+  }
+  GroupRange groups_there(int64_t begin, int64_t end) const {
+    return {coefficients(begin) / kGroup, (coefficients(end) + kGroup - 1) / kGroup};
   }
 
   RotatedFormat format_;

@@ -17,91 +17,48 @@ namespace fewbit::codecs {
 
 namespace {
 
-/// Coefficients share constants with so many.
-constexpr int64_t kGroupOfCoefficients = 256;
-
-RotatedCodes form_of_coefficients(const Directions& directions) {
-  return {directions.bits, kGroupOfCoefficients};
-}
-
 class LowRankRun final : public Encoded {
  public:
   LowRankRun(const RotatedCodes& form, const Directions& directions, const at::Tensor& x,
              const RandomStream& random)
-      : form_(form),
-        of_coefficients_(form_of_coefficients(directions)),
-        place_(directions.place),
+      : form_{directions.place, directions.bits, form},
         count_(x.numel()),
         dtype_(x.scalar_type()),
         offset_(random.offset) {
-    auto& [codes, constants, seed, basis, codes_there, constants_there] = parts_;
+    auto& [codes, constants, codes_there, constants_there, seed, basis] = parts_;
     seed = random.seed;
     basis = directions.basis;
-    if (x.is_meta()) {  // bytes alone
-      std::tie(codes, constants) = ops::rotated_encode(x, form, random);
-      const at::Tensor coefficients =
-          at::empty({coefficients_of(count_)}, x.options().dtype(at::kFloat));
-      std::tie(codes_there, constants_there) =
-          ops::rotated_encode(coefficients, of_coefficients_, random_there());
+    if (!x.is_meta()) {
+      std::tie(codes, constants, codes_there, constants_there) =
+          ops::low_rank_encode(flat(x), basis, form_, random);
       return;
     }
-    const at::Tensor run = flat(x);
-    std::tie(codes_there, constants_there) = ops::rotated_encode(
-        ops::low_rank_project(run, basis, place_), of_coefficients_, random_there());
-    // As they come back: what is lost of them is in the rest.
-    std::tie(codes, constants) = ops::rotated_encode(run, low_rank(0, count_), form, random);
+    // Bytes alone.
+    std::tie(codes, constants) = ops::rotated_encode(x, form, random);
+    const int64_t coefficients = count_ / directions.place.channels * basis.size(0);
+    std::tie(codes_there, constants_there) =
+        ops::rotated_encode(at::empty({coefficients}, x.options().dtype(at::kFloat)),
+                            form_.coefficients(), ops::for_coefficients(random));
   }
 
-  at::Tensor decoded() const override {
-    return ops::rotated_decode(parts_[0], parts_[1], count_, low_rank(0, count_), form_, dtype_,
-                               {parts_[2], offset_});
-  }
+  at::Tensor decoded() const override { return decoded(0, count_); }
 
   bool has_parts() const override { return true; }
 
   at::Tensor decoded(int64_t begin, int64_t end) const override {
-    const ops::Part part(begin, end, count_);
-    return ops::rotated_decode(part.of_codes(parts_[0], form_.bits, count_),
-                               part.of_constants(parts_[1], form_.group), part.count(),
-                               low_rank(part.begin, part.end), form_, dtype_, {parts_[2], offset_},
-                               part.begin)
-        .slice(0, begin - part.begin, end - part.begin);
+    const auto& [codes, constants, codes_there, constants_there, seed, basis] = parts_;
+    return ops::low_rank_decode({codes, constants, codes_there, constants_there}, basis, count_,
+                                form_, dtype_, {seed, offset_}, begin, end);
   }
 
   at::TensorList tensors() const override { return parts_; }
 
  private:
-  int64_t coefficients_of(int64_t elements) const {
-    return elements / place_.channels * parts_[3].size(0);
-  }
-
-  /// Others than those of the rest, or its error would depend on theirs.
-  RandomStream random_there() const {
-    constexpr int64_t kApart = int64_t{1} << 62;
-    return {parts_[2], offset_ + kApart};
-  }
-
-  /// Of elements [begin, end), those of whole blocks.
-  ops::LowRank low_rank(int64_t begin, int64_t end) const {
-    const int64_t block = place_.block();
-    const int64_t first = begin / block, last = (end + block - 1) / block;
-    const int64_t all = coefficients_of(count_);
-    const int64_t from = coefficients_of(first * block), to = coefficients_of(last * block);
-    const ops::Part part(from, to, all);
-    const at::Tensor coefficients =
-        ops::rotated_decode(part.of_codes(parts_[4], of_coefficients_.bits, all),
-                            part.of_constants(parts_[5], of_coefficients_.group), part.count(),
-                            of_coefficients_, at::kFloat, random_there(), part.begin)
-            .slice(0, from - part.begin, to - part.begin);
-    return {parts_[3], coefficients, place_, begin - first * block};
-  }
-
-  RotatedCodes form_, of_coefficients_;
-  ops::ChannelPlace place_;
+  ops::LowRankForm form_;
   int64_t count_;
   at::ScalarType dtype_;
   int64_t offset_;
-  std::array<at::Tensor, 6> parts_;  // codes, constants, seed; basis, codes and constants there
+  std::array<at::Tensor, 6> parts_;  // codes and constants, those of coefficients; seed, basis
 };
 
 class LowRank final : public Codec {
@@ -136,9 +93,9 @@ class LowRank final : public Codec {
 double bits_of_directions(const Directions& directions, int64_t elements) {
   constexpr int64_t kConstants = 4;  // bytes of a group
   const int64_t places = elements / directions.place.channels;
-  const int64_t groups =
-      (places * directions.basis.size(0) + kGroupOfCoefficients - 1) / kGroupOfCoefficients;
-  const int64_t bytes = ops::code_bytes(groups * kGroupOfCoefficients, directions.bits) +
+  const int64_t groups = (places * directions.basis.size(0) + ops::kGroupOfCoefficients - 1) /
+                         ops::kGroupOfCoefficients;
+  const int64_t bytes = ops::code_bytes(groups * ops::kGroupOfCoefficients, directions.bits) +
                         groups * kConstants + static_cast<int64_t>(directions.basis.nbytes());
   return 8.0 * static_cast<double>(bytes) / static_cast<double>(elements);
 }

@@ -7,24 +7,25 @@
 #include "kernels/quantizer/low_rank.hpp"
 #include "ops/rotated.hpp"
 
-/// rotated_encode and rotated_decode (ops/rotated.hpp) of what is left of elements once the part of
-/// them is taken off that lies in a few directions of channels (kernels/quantizer/low_rank.hpp), as
-/// operations of library `fewbit`:
+/// Elements in two parts, as operations of library `fewbit`: coefficients of a few directions of
+/// channels (kernels/quantizer/low_rank.hpp), and what is left of the elements once what these say
+/// as they come back is taken off. Both are coded as by rotated_encode (ops/rotated.hpp).
 ///
-///   low_rank_project(Tensor x, Tensor basis, int channels, int inner) -> Tensor
-///   rotated_low_rank_encode(Tensor x, Tensor coefficients, Tensor basis, int channels, int inner,
+///   rotated_low_rank_encode(Tensor x, Tensor basis, int channels, int inner, int coefficient_bits,
 ///                           int bits, int group, int states, Tensor seed, int offset)
-///       -> (Tensor codes, Tensor constants)
-///   rotated_low_rank_decode(Tensor codes, Tensor constants, SymInt count, Tensor coefficients,
-///                           Tensor basis, int channels, int inner, int begin, int bits, int group,
-///                           int states, ScalarType dtype, Tensor seed, int offset, SymInt first=0)
+///       -> (Tensor codes, Tensor constants, Tensor coefficient_codes,
+///           Tensor coefficient_constants)
+///   rotated_low_rank_decode(Tensor codes, Tensor constants, Tensor coefficient_codes,
+///                           Tensor coefficient_constants, Tensor basis, int count, int channels,
+///                           int inner, int coefficient_bits, int bits, int group, int states,
+///                           ScalarType dtype, Tensor seed, int offset, int begin, int end)
 ///       -> Tensor
 ///
 /// x: float, bfloat16 or half, contiguous, its elements [outer, channels, inner]. basis:
 /// float8_e4m3fn [k, channels rounded up to a multiple of 16], 1 <= k <= 16, 256 times what the
-/// directions are, zeros behind the channels. coefficients: float [outer, k, inner]. begin: the
-/// element of the coefficients' blocks that the part begins with. Nothing here is differentiable or
-/// waits for a device.
+/// directions are, zeros behind the channels. Coefficients, [outer, k, inner], are coded in groups
+/// of 256, by random numbers of their own. Of `count` elements those from begin to end, that one
+/// left out, come back. Nothing here is differentiable or waits for a device.
 ///
 /// Throws c10::Error naming operation and argument for others.
 namespace fewbit::ops {
@@ -32,13 +33,21 @@ namespace fewbit::ops {
 using kernels::ChannelPlace;
 using kernels::kMostDirections;
 
-/// What lies in directions of channels.
-struct LowRank {
-  at::Tensor basis;
-  at::Tensor coefficients;
+/// Coefficients share constants with so many.
+inline constexpr int64_t kGroupOfCoefficients = 256;
+
+/// How elements are coded beside directions.
+struct LowRankForm {
   ChannelPlace place;
-  int64_t begin = 0;
+  int64_t coefficient_bits;
+  RotatedCodes rest;
+
+  RotatedCodes coefficients() const { return {coefficient_bits, kGroupOfCoefficients}; }
 };
+
+/// The random numbers of coefficients: were they those of the rest, its error would depend on
+/// theirs.
+RandomStream for_coefficients(const RandomStream& random);
 
 /// Channels rounded up as a basis has them.
 int64_t basis_stride(int64_t channels);
@@ -50,17 +59,15 @@ at::Tensor basis_of(const at::Tensor& directions);
 /// Floats [k, channels] that a basis stands for.
 at::Tensor directions_of(const at::Tensor& basis, int64_t channels);
 
-/// Coefficients of x, flat, for every place of its channels.
-at::Tensor low_rank_project(const at::Tensor& x, const at::Tensor& basis,
-                            const ChannelPlace& place);
+/// Codes and constants, of the rest and of coefficients.
+using LowRankCodes = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
-std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const LowRank& low_rank,
-                                                  const RotatedCodes& form,
-                                                  const RandomStream& random);
+LowRankCodes low_rank_encode(const at::Tensor& x, const at::Tensor& basis, const LowRankForm& form,
+                             const RandomStream& random);
 
 /// Within the finite range of dtype.
-at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
-                          const LowRank& low_rank, const RotatedCodes& form, at::ScalarType dtype,
-                          const RandomStream& random, int64_t first = 0);
+at::Tensor low_rank_decode(const LowRankCodes& codes, const at::Tensor& basis, int64_t count,
+                           const LowRankForm& form, at::ScalarType dtype,
+                           const RandomStream& random, int64_t begin, int64_t end);
 
 }  // namespace fewbit::ops

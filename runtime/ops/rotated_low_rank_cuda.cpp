@@ -17,93 +17,92 @@ namespace {
 /// Elements whose rest is in memory at the same time.
 constexpr int64_t kPiece = int64_t{1} << 22;
 
-kernels::cuda::DeviceDirections directions_of(const LowRankMemory& memory) {
-  return {memory.place, memory.count, memory.stride, memory.basis};
+kernels::cuda::DeviceDirections directions_of(const LowRankRun& run) {
+  return {run.place, run.count, run.stride, run.basis};
 }
 
-/// A piece of a run: its elements, codes, constants and format, in which the rest is coded.
-struct Piece {
-  int64_t first, count;
-  kernels::RotatedFormat format;
-  int64_t code_bytes, constant_bytes;  ///< before it
-
-  Piece(const kernels::RotatedFormat& run, int64_t begin)
-      : first(begin),
-        count(std::min(kPiece, run.count - begin)),
-        format(run),
-        code_bytes(begin / 8 * run.bits),
-        constant_bytes(begin / run.group * run.constant_bytes_of_group()) {
-    format.type = kernels::ElementType::f32;
-    format.count = count;
-    format.signs.first += static_cast<uint64_t>(begin) / kernels::kSignsOfDraw;
-  }
-};
-
-/// Floats on the current device, for the current stream's work.
-at::Tensor rest_of(const kernels::RotatedFormat& format) {
+/// On the current device, for the current stream's work.
+at::Tensor floats(int64_t count) {
   const at::Device device(at::kCUDA, c10::cuda::current_device());
-  return at::empty({std::min(kPiece, format.count)}, at::TensorOptions(device).dtype(at::kFloat));
+  return at::empty({count}, at::TensorOptions(device).dtype(at::kFloat));
 }
 
 struct RotatedLowRankCuda {
   static constexpr at::DeviceType kType = at::kCUDA;
 
-  static void project(const char* operation, kernels::ElementType type, const void* x,
-                      const LowRankMemory& memory, int64_t outer, float* coefficients) {
-    check_launch(operation,
-                 kernels::cuda::low_rank_project(type, x, directions_of(memory), outer,
-                                                 coefficients, c10::cuda::getCurrentCUDAStream()));
-  }
-
-  static void encode(const char* operation, const kernels::RotatedFormat& format,
-                     const int64_t* seed, const LowRankMemory& memory,
-                     const RotatedEncodeMemory& at) {
-    const at::Tensor rest = rest_of(format);
-    auto* const floats = rest.mutable_data_ptr<float>();
+  static void encode(const char* operation, const LowRankRun& run, const int64_t* seed,
+                     const RotatedEncodeMemory& at, const RotatedEncodeMemory& there) {
+    const kernels::RotatedFormat& format = run.format;
+    if (format.count == 0) return;
     const auto stream = c10::cuda::getCurrentCUDAStream();
+    const at::Tensor kept = floats(run.of_coefficients.count);
+    auto* const coefficients = kept.mutable_data_ptr<float>();
+    check_launch(operation, kernels::cuda::low_rank_project(
+                                format.type, at.elements, directions_of(run),
+                                format.count / run.place.block(), coefficients, stream));
+    const auto philox = device_philox(seed, run.of_coefficients.signs);
+    check_launch(operation, kernels::cuda::rotated_encode(run.of_coefficients, philox, coefficients,
+                                                          there.codes, there.constants, stream));
+    check_launch(operation, kernels::cuda::rotated_decode(run.of_coefficients, philox, there.codes,
+                                                          there.constants, coefficients, stream));
+    const at::Tensor kept_rest = floats(std::min(kPiece, format.count));
+    auto* const rest = kept_rest.mutable_data_ptr<float>();
     for (int64_t first = 0; first < format.count; first += kPiece) {
-      const Piece piece(format, first);
+      const PartOfRun piece = piece_of(format, first, format.count);
       const auto* const x =
           static_cast<const uint8_t*>(at.elements) + first * kernels::element_bytes(format.type);
-      check_launch(operation, kernels::cuda::low_rank_take(format.type, x, at_piece(memory, piece),
-                                                           piece.count, floats, stream));
+      check_launch(operation, kernels::cuda::low_rank_take(
+                                  format.type, x, {directions_of(run), coefficients, first},
+                                  piece.format.count, rest, stream));
       check_launch(operation,
                    kernels::cuda::rotated_encode(
-                       piece.format, device_philox(seed, piece.format.signs), floats,
+                       piece.format, device_philox(seed, piece.format.signs), rest,
                        at.codes + piece.code_bytes, at.constants + piece.constant_bytes, stream));
     }
   }
 
-  static void decode(const char* operation, const kernels::RotatedFormat& format,
-                     const int64_t* seed, const LowRankMemory& memory,
-                     const RotatedDecodeMemory& at) {
-    const at::Tensor rest = rest_of(format);
-    auto* const floats = rest.mutable_data_ptr<float>();
+  static void decode(const char* operation, const LowRankRun& run, const int64_t* seed,
+                     const RotatedDecodeMemory& at, const RotatedDecodeMemory& there, int64_t begin,
+                     int64_t end) {
     const auto stream = c10::cuda::getCurrentCUDAStream();
-    for (int64_t first = 0; first < format.count; first += kPiece) {
-      const Piece piece(format, first);
-      auto* const x =
-          static_cast<uint8_t*>(at.elements) + first * kernels::element_bytes(format.type);
+    const CoefficientsOfPart all(run, begin, end);
+    const PartOfRun there_part(run.of_coefficients, all.begin, all.end - all.begin);
+    const at::Tensor kept = floats(there_part.format.count);
+    auto* const coefficients = kept.mutable_data_ptr<float>();
+    check_launch(operation, kernels::cuda::rotated_decode(
+                                there_part.format, device_philox(seed, there_part.format.signs),
+                                there.codes + there_part.code_bytes,
+                                there.constants + there_part.constant_bytes, coefficients, stream));
+    const at::Tensor kept_rest = floats(std::min(kPiece, end - begin));
+    auto* const rest = kept_rest.mutable_data_ptr<float>();
+    for (int64_t first = begin; first < end; first += kPiece) {
+      const PartOfRun piece = piece_of(run.format, first, end);
+      auto* const x = static_cast<uint8_t*>(at.elements) +
+                      (first - begin) * kernels::element_bytes(run.format.type);
       check_launch(operation, kernels::cuda::rotated_decode(
                                   piece.format, device_philox(seed, piece.format.signs),
                                   at.codes + piece.code_bytes, at.constants + piece.constant_bytes,
-                                  floats, stream));
+                                  rest, stream));
       check_launch(operation,
-                   kernels::cuda::low_rank_put_back(format.type, floats, at_piece(memory, piece),
-                                                    piece.count, x, stream));
+                   kernels::cuda::low_rank_put_back(run.format.type, rest,
+                                                    {directions_of(run), coefficients + all.before,
+                                                     first - all.first_block * run.place.block()},
+                                                    piece.format.count, x, stream));
     }
   }
 
  private:
-  static kernels::cuda::DeviceLowRank at_piece(const LowRankMemory& memory, const Piece& piece) {
-    return {directions_of(memory), memory.coefficients, memory.begin + piece.first};
+  /// The rest, in floats, of elements from `first` on, up to `end`.
+  static PartOfRun piece_of(const kernels::RotatedFormat& format, int64_t first, int64_t end) {
+    PartOfRun piece(format, first, std::min(kPiece, end - first));
+    piece.format.type = kernels::ElementType::f32;
+    return piece;
   }
 };
 
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, CUDA, m) {
-  m.impl("low_rank_project", RotatedLowRankOperations<RotatedLowRankCuda>::project);
   m.impl("rotated_low_rank_encode", RotatedLowRankOperations<RotatedLowRankCuda>::encode);
   m.impl("rotated_low_rank_decode", RotatedLowRankOperations<RotatedLowRankCuda>::decode);
 }

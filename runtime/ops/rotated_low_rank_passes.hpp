@@ -17,97 +17,121 @@
 
 namespace fewbit::ops {
 
-inline constexpr const char* kLowRankProject = "fewbit::low_rank_project";
 inline constexpr const char* kRotatedLowRankEncode = "fewbit::rotated_low_rank_encode";
 inline constexpr const char* kRotatedLowRankDecode = "fewbit::rotated_low_rank_decode";
 
-/// Directions and coefficients in the memory of the device. basis: e4m3, [count, stride].
-struct LowRankMemory {
+/// A run of elements and the run of their coefficients, with the basis in the device's memory.
+struct LowRankRun {
+  kernels::RotatedFormat format, of_coefficients;
   ChannelPlace place;
   int count;
   int64_t stride;
-  const uint8_t* basis;
-  const float* coefficients = nullptr;
-  int64_t begin = 0;  ///< of the coefficients' elements, that the run begins with
+  const uint8_t* basis;  ///< as it is kept, [count, stride]
+
+  int64_t coefficients(int64_t blocks) const { return blocks * count * place.inner; }
+};
+
+/// Elements from `begin` on, a multiple of 128 and of the group, as a run of its own: its format,
+/// and the bytes before its codes and constants.
+struct PartOfRun {
+  kernels::RotatedFormat format;
+  int64_t code_bytes, constant_bytes;
+
+  PartOfRun(const kernels::RotatedFormat& run, int64_t begin, int64_t count)
+      : format(run),
+        code_bytes(begin / 8 * run.bits),
+        constant_bytes(begin / run.group * run.constant_bytes_of_group()) {
+    format.count = count;
+    format.signs.first += static_cast<uint64_t>(begin) / kernels::kSignsOfDraw;
+  }
+};
+
+/// Coefficients of the blocks that hold elements [begin, end), from the first of a group on.
+struct CoefficientsOfPart {
+  int64_t first_block, last_block;
+  int64_t begin, end;  ///< of the coefficients
+  int64_t before;      ///< of them, that are another block's
+
+  CoefficientsOfPart(const LowRankRun& run, int64_t first, int64_t last) {
+    const int64_t block = run.place.block();
+    first_block = first / block;
+    last_block = (last + block - 1) / block;
+    const int64_t from = run.coefficients(first_block);
+    begin = from / kGroupOfCoefficients * kGroupOfCoefficients;
+    end = run.coefficients(last_block);
+    before = from - begin;
+  }
 };
 
 /// `Device` has kType and the static functions, with the seed in the device's memory,
-///   project(operation, ElementType, x, LowRankMemory, outer, coefficients)
-///   encode(operation, RotatedFormat, seed, LowRankMemory, RotatedEncodeMemory)
-///   decode(operation, RotatedFormat, seed, LowRankMemory, RotatedDecodeMemory)
+///   encode(operation, LowRankRun, seed, RotatedEncodeMemory, RotatedMemory of coefficients)
+///   decode(operation, LowRankRun, seed, RotatedDecodeMemory, RotatedDecodeMemory of coefficients,
+///          begin, end)
+/// Coefficients have codes and constants alone. What is decoded begins with a multiple of 1024.
 template <class Device>
 struct RotatedLowRankOperations {
-  static at::Tensor project(const at::Tensor& x, const at::Tensor& basis, int64_t channels,
-                            int64_t inner) {
-    check_device(kLowRankProject, "x", x, Device::kType);
-    const kernels::ElementType type = type_of(kLowRankProject, x);
-    const LowRankMemory memory = memory_of(kLowRankProject, basis, {channels, inner}, x);
-    const int64_t outer = blocks_of(kLowRankProject, x, memory.place);
-    const c10::DeviceGuard guard(x.device());
-    at::Tensor coefficients =
-        at::empty({outer, memory.count, inner}, x.options().dtype(at::kFloat));
-    if (outer > 0) {
-      Device::project(kLowRankProject, type, x.const_data_ptr(), memory, outer,
-                      coefficients.mutable_data_ptr<float>());
-    }
-    return coefficients;
-  }
-
-  static std::tuple<at::Tensor, at::Tensor> encode(const at::Tensor& x,
-                                                   const at::Tensor& coefficients,
-                                                   const at::Tensor& basis, int64_t channels,
-                                                   int64_t inner, int64_t bits, int64_t group,
-                                                   int64_t states, const at::Tensor& seed,
-                                                   int64_t offset) {
+  static LowRankCodes encode(const at::Tensor& x, const at::Tensor& basis, int64_t channels,
+                             int64_t inner, int64_t coefficient_bits, int64_t bits, int64_t group,
+                             int64_t states, const at::Tensor& seed, int64_t offset) {
     check_device(kRotatedLowRankEncode, "x", x, Device::kType);
-    const RotatedCodes form{bits, group, states};
-    type_of(kRotatedLowRankEncode, x);
-    const kernels::ElementType type = check_rotated_encoding(x, form, seed);
-    const LowRankMemory memory = with_coefficients(
-        kRotatedLowRankEncode, memory_of(kRotatedLowRankEncode, basis, {channels, inner}, x),
-        coefficients, 0, x.numel(), x);
-    blocks_of(kRotatedLowRankEncode, x, memory.place);
+    TORCH_CHECK_TYPE(x.scalar_type() != at::kDouble, kRotatedLowRankEncode,
+                     ": no double is accepted");
+    TORCH_CHECK_VALUE(x.is_contiguous(), kRotatedLowRankEncode, ": x is not contiguous");
+    const LowRankForm form{{channels, inner}, coefficient_bits, {bits, group, states}};
+    const kernels::ElementType type = check_rotated_encoding(x, form.rest, seed);
+    const LowRankRun run =
+        run_of(kRotatedLowRankEncode, basis, form, type, x.numel(), x, {seed, offset});
     const c10::DeviceGuard guard(x.device());
-    auto [codes, constants] = empty_rotated(x.numel(), form, type, x.options());
-    Device::encode(kRotatedLowRankEncode, rotated_format(type, form, x.numel(), offset),
-                   seed.const_data_ptr<int64_t>(), memory,
-                   {x.const_data_ptr(), codes.template mutable_data_ptr<uint8_t>(),
-                    static_cast<uint8_t*>(constants.mutable_data_ptr())});
-    return {codes, constants};
+    auto [codes, constants] = empty_rotated(x.numel(), form.rest, type, x.options());
+    auto [codes_there, constants_there] = empty_rotated(
+        run.of_coefficients.count, form.coefficients(), kernels::ElementType::f32, x.options());
+    const auto bytes = [](const at::Tensor& tensor) {
+      return static_cast<uint8_t*>(tensor.mutable_data_ptr());
+    };
+    Device::encode(kRotatedLowRankEncode, run, seed.const_data_ptr<int64_t>(),
+                   {x.const_data_ptr(), bytes(codes), bytes(constants)},
+                   {nullptr, bytes(codes_there), bytes(constants_there)});
+    return {codes, constants, codes_there, constants_there};
   }
 
-  static at::Tensor decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
-                           const at::Tensor& coefficients, const at::Tensor& basis,
-                           int64_t channels, int64_t inner, int64_t begin, int64_t bits,
-                           int64_t group, int64_t states, at::ScalarType dtype,
-                           const at::Tensor& seed, int64_t offset, int64_t first) {
+  static at::Tensor decode(const at::Tensor& codes, const at::Tensor& constants,
+                           const at::Tensor& coefficient_codes,
+                           const at::Tensor& coefficient_constants, const at::Tensor& basis,
+                           int64_t count, int64_t channels, int64_t inner, int64_t coefficient_bits,
+                           int64_t bits, int64_t group, int64_t states, at::ScalarType dtype,
+                           const at::Tensor& seed, int64_t offset, int64_t begin, int64_t end) {
     check_device(kRotatedLowRankDecode, "codes", codes, Device::kType);
-    const RotatedCodes form{bits, group, states};
+    const LowRankForm form{{channels, inner}, coefficient_bits, {bits, group, states}};
     TORCH_CHECK_TYPE(dtype != at::kDouble, kRotatedLowRankDecode, ": no double is accepted");
     const kernels::ElementType type =
-        check_rotated_decoding(codes, constants, count, form, dtype, seed);
-    const LowRankMemory memory = with_coefficients(
-        kRotatedLowRankDecode, memory_of(kRotatedLowRankDecode, basis, {channels, inner}, codes),
-        coefficients, begin, count, codes);
+        check_rotated_decoding(codes, constants, count, form.rest, dtype, seed);
+    const LowRankRun run =
+        run_of(kRotatedLowRankDecode, basis, form, type, count, codes, {seed, offset});
+    check_rotated_decoding(coefficient_codes, coefficient_constants, run.of_coefficients.count,
+                           form.coefficients(), at::kFloat, seed);
+    TORCH_CHECK_VALUE(begin >= 0 && begin <= end && end <= count, kRotatedLowRankDecode,
+                      ": begin and end are ", begin, " and ", end, ", accepted: 0 to ", count);
+    const Part part(begin, end, count);
     const c10::DeviceGuard guard(codes.device());
-    at::Tensor x = at::empty({count}, codes.options().dtype(dtype));
-    Device::decode(kRotatedLowRankDecode,
-                   part_of(kRotatedLowRankDecode, rotated_format(type, form, count, offset), first),
-                   seed.const_data_ptr<int64_t>(), memory,
-                   {x.mutable_data_ptr(), codes.const_data_ptr<uint8_t>(),
-                    static_cast<const uint8_t*>(constants.const_data_ptr())});
-    return x;
+    at::Tensor x = at::empty({part.count()}, codes.options().dtype(dtype));
+    const auto bytes = [](const at::Tensor& tensor) {
+      return static_cast<const uint8_t*>(tensor.const_data_ptr());
+    };
+    if (part.count() > 0) {
+      Device::decode(kRotatedLowRankDecode, run, seed.const_data_ptr<int64_t>(),
+                     {x.mutable_data_ptr(), bytes(codes), bytes(constants)},
+                     {nullptr, bytes(coefficient_codes), bytes(coefficient_constants)}, part.begin,
+                     part.end);
+    }
+    return x.slice(0, begin - part.begin, end - part.begin);
   }
 
  private:
-  static kernels::ElementType type_of(const char* operation, const at::Tensor& x) {
-    TORCH_CHECK_TYPE(x.scalar_type() != at::kDouble, operation, ": no double is accepted");
-    TORCH_CHECK_VALUE(x.is_contiguous(), operation, ": x is not contiguous");
-    return check_element_type(operation, x.scalar_type());
-  }
-
-  static LowRankMemory memory_of(const char* operation, const at::Tensor& basis,
-                                 const ChannelPlace& place, const at::Tensor& beside) {
+  /// beside: on the device that the basis has to be on.
+  static LowRankRun run_of(const char* operation, const at::Tensor& basis, const LowRankForm& form,
+                           kernels::ElementType type, int64_t count, const at::Tensor& beside,
+                           const RandomStream& random) {
+    const ChannelPlace& place = form.place;
     check_device(operation, "basis", basis, beside.device().type());
     TORCH_CHECK_VALUE(place.channels > 0 && place.inner > 0, operation, ": channels and inner are ",
                       place.channels, " and ", place.inner, ", accepted: above 0");
@@ -117,32 +141,20 @@ struct RotatedLowRankOperations {
             basis.size(0) >= 1 && basis.size(0) <= kMostDirections && basis.size(1) == stride,
         operation, ": basis is ", basis.toString(), " ", basis.sizes(),
         ", accepted: float8_e4m3fn [1 to ", kMostDirections, ", ", stride, "], contiguous");
-    return {place, static_cast<int>(basis.size(0)), stride,
-            static_cast<const uint8_t*>(basis.const_data_ptr())};
-  }
-
-  static int64_t blocks_of(const char* operation, const at::Tensor& x, const ChannelPlace& place) {
-    TORCH_CHECK_VALUE(x.numel() % place.block() == 0, operation, ": x has ", x.numel(),
-                      " elements, accepted: a multiple of channels * inner, ", place.block());
-    return x.numel() / place.block();
-  }
-
-  /// Of `count` elements from `begin` on.
-  static LowRankMemory with_coefficients(const char* operation, LowRankMemory memory,
-                                         const at::Tensor& coefficients, int64_t begin,
-                                         int64_t count, const at::Tensor& beside) {
-    check_device(operation, "coefficients", coefficients, beside.device().type());
-    const int64_t block = memory.place.block();
-    const int64_t blocks = (begin + count + block - 1) / block;
-    TORCH_CHECK_VALUE(
-        begin >= 0 && coefficients.scalar_type() == at::kFloat && coefficients.is_contiguous() &&
-            coefficients.numel() >= blocks * memory.count * memory.place.inner,
-        operation, ": coefficients are ", coefficients.toString(), " ", coefficients.sizes(),
-        " for elements ", begin, " to ", begin + count, ", accepted: float [", blocks, " or more, ",
-        memory.count, ", ", memory.place.inner, "], contiguous");
-    memory.coefficients = coefficients.const_data_ptr<float>();
-    memory.begin = begin;
-    return memory;
+    TORCH_CHECK_VALUE(form.coefficient_bits >= 1 && form.coefficient_bits <= 8, operation,
+                      ": coefficient_bits is ", form.coefficient_bits, ", accepted: 1 to 8");
+    TORCH_CHECK_VALUE(count % place.block() == 0, operation, ": of ", count,
+                      " elements, accepted: multiples of channels * inner, ", place.block());
+    LowRankRun run{rotated_format(type, form.rest, count, random.offset),
+                   {},
+                   place,
+                   static_cast<int>(basis.size(0)),
+                   stride,
+                   static_cast<const uint8_t*>(basis.const_data_ptr())};
+    run.of_coefficients =
+        rotated_format(kernels::ElementType::f32, form.coefficients(),
+                       run.coefficients(count / place.block()), for_coefficients(random).offset);
+    return run;
   }
 };
 

@@ -1,7 +1,9 @@
 // Directions of channels apart, the rest rotated: less error, no bias whatever the directions are,
 // bytes that are known.
 #include <cmath>
+#include <vector>
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "tests/codecs/support.hpp"
@@ -135,6 +137,36 @@ TEST(LowRank, MakesNanOfAGroupWithOneAndLeavesOthers) {
     const at::Tensor rest = back.narrow(0, 512, 64 * 64 - 512);
     EXPECT_LT((rest - run_of(x).narrow(0, 512, 64 * 64 - 512)).abs().max().item().toDouble(), 2.0);
   }
+}
+
+// A thread takes units of whole blocks, or all threads take one pass after the other.
+TEST(LowRank, IsTheSameForAnyNumberOfThreads) {
+  at::manual_seed(3);
+  const int threads = at::get_num_threads();
+  for (const ops::ChannelPlace& place :
+       {ops::ChannelPlace{384, 1}, {33, 1}, {24, 49}, {5, 36}, {64, 1024}, {1000, 3}}) {
+    const int64_t count = 300'000 / place.block() * place.block();
+    const at::Tensor x = at::randn({count});
+    for (const int64_t k : {1, 3, 16}) {
+      const Directions directions{ops::basis_of(0.1 * at::randn({k, place.channels})), place, 3};
+      std::vector<at::Tensor> first;
+      for (const int many : {1, 2, 5, 200}) {
+        at::set_num_threads(many);
+        const auto encoded = low_rank({2, 64}, directions)->encode(x, random_of(1));
+        std::vector<at::Tensor> made = encoded->tensors().vec();
+        made.push_back(encoded->decoded());
+        made.push_back(encoded->decoded(count / 3 + 1, count - 5));
+        if (first.empty()) first = made;
+        for (size_t i = 0; i < made.size(); ++i) {
+          const at::Tensor a = made[i].contiguous().view(at::kByte);
+          EXPECT_TRUE(at::equal(a, first[i].contiguous().view(at::kByte)))
+              << many << ' ' << place.channels << ' ' << k << ' ' << i;
+        }
+        EXPECT_TRUE(at::equal(made.back(), made[made.size() - 2].slice(0, count / 3 + 1, -5)));
+      }
+    }
+  }
+  at::set_num_threads(threads);
 }
 
 TEST(LowRank, KeepsItsBitsConstantsCoefficientsAndBasis) {

@@ -111,26 +111,26 @@ TEST_F(CudaQuantizers, RotateByClassAsOnTheCpu) {
 TEST_F(CudaQuantizers, TakeWhatLiesAlongDirectionsAsOnTheCpu) {
   const at::Tensor seed = at::full({1}, 11, at::kLong);
   const ops::RandomStream here{seed, 5}, there{seed.cuda(), 5};
-  const ops::RotatedCodes form{2, 256};
   at::manual_seed(8);
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const ops::ChannelPlace& place : {ops::ChannelPlace{384, 1}, {48, 49}}) {
       const at::Tensor x = at::randn({(int64_t{5} << 20) / place.block() * place.block()}).to(type);
       const at::Tensor basis = ops::basis_of(at::randn({5, place.channels}));
-      const at::Tensor coefficients = ops::low_rank_project(x, basis, place);
-      const at::Tensor on_device = ops::low_rank_project(x.cuda(), basis.cuda(), place);
-      EXPECT_TRUE(same_bits(on_device, coefficients)) << type;
-      const ops::LowRank low_rank{basis, coefficients, place};
-      const ops::LowRank device_low_rank{basis.cuda(), on_device, place};
-      const auto [codes, constants] = ops::rotated_encode(x, low_rank, form, here);
-      const auto [device_codes, device_constants] =
-          ops::rotated_encode(x.cuda(), device_low_rank, form, there);
-      EXPECT_TRUE(same_bits(device_codes, codes) && same_bits(device_constants, constants)) << type;
-      EXPECT_TRUE(
-          same_bits(ops::rotated_decode(device_codes, device_constants, x.numel(), device_low_rank,
-                                        form, type, there),
-                    ops::rotated_decode(codes, constants, x.numel(), low_rank, form, type, here)))
-          << type;
+      const ops::LowRankForm form{place, 5, {2, 256}};
+      const ops::LowRankCodes codes = ops::low_rank_encode(x, basis, form, here);
+      const ops::LowRankCodes device_codes =
+          ops::low_rank_encode(x.cuda(), basis.cuda(), form, there);
+      EXPECT_TRUE(same_bits(std::get<0>(device_codes), std::get<0>(codes))) << type;
+      EXPECT_TRUE(same_bits(std::get<1>(device_codes), std::get<1>(codes))) << type;
+      EXPECT_TRUE(same_bits(std::get<2>(device_codes), std::get<2>(codes))) << type;
+      EXPECT_TRUE(same_bits(std::get<3>(device_codes), std::get<3>(codes))) << type;
+      for (const int64_t begin : {int64_t{0}, x.numel() / 3}) {
+        EXPECT_TRUE(same_bits(
+            ops::low_rank_decode(device_codes, basis.cuda(), x.numel(), form, type, there, begin,
+                                 x.numel()),
+            ops::low_rank_decode(codes, basis, x.numel(), form, type, here, begin, x.numel())))
+            << type;
+      }
     }
   }
 }
