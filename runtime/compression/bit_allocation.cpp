@@ -96,16 +96,22 @@ double BitAllocation::weight_of(const SiteState& state, double typical) const {
   return state.sensitivity == 0.0 ? typical * state.save_policy.weight : state.sensitivity;
 }
 
-/// A loss's error is in the gradients of all layers, as if each of their tensors had it.
+/// What is saved behind the last layer is a loss's: the gradients of all layers have its error, as
+/// if each of their tensors had it.
 void BitAllocation::raise_losses(std::vector<Demand>& demands) const {
   if (typical_sensitivity() != 0.0) return;  // that was measured
   double all = 0.0;
   for (const Demand& demand : demands) all += demand.elements + demand.recomputed;
+  const std::vector<SiteState>& states = sites_.all();
+  const auto is_layer = [](const SiteState& state) {
+    return Sensitivities::is_layer(state.site.operation);
+  };
+  const auto behind = std::ranges::find_if(states.rbegin(), states.rend(), is_layer).base();
   size_t next = 0;
-  for (const SiteState& state : sites_.all()) {
-    if (!takes_budget(state)) continue;
+  for (auto state = states.begin(); state != states.end(); ++state) {
+    if (!takes_budget(*state)) continue;
     Demand& demand = demands[next++];
-    if (Sensitivities::is_loss(state.site.operation)) demand.weight *= all / demand.elements;
+    if (state >= behind) demand.weight *= all / demand.elements;
   }
 }
 

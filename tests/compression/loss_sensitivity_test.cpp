@@ -1,7 +1,9 @@
 // What an error of the loss's probabilities does: it reaches the gradients of all layers.
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +67,30 @@ TEST(LossSensitivity, IsThatOfTheGradientsOfAllLayers) {
   }
   const Compressor::Site site = test::coded_sites(probe).at(loss_of(probe));
   EXPECT_NEAR(error / (found * static_cast<double>(site.elements) * site.error), 1.0, 0.25);
+}
+
+// A loss that is written out: the gradients of all layers depend on few elements.
+TEST(LossSensitivity, GivesWhatIsSavedBehindTheLastLayerMostBits) {
+  at::manual_seed(62);
+  const at::Tensor x = at::randn({64, 512}).requires_grad_(), target = at::randn({64, 32});
+  std::vector<at::Tensor> weights;
+  for (const auto& [inputs, outputs] :
+       std::initializer_list<std::pair<int64_t, int64_t>>{{512, 384}, {384, 64}, {64, 32}}) {
+    weights.push_back((0.05 * at::randn({inputs, outputs})).requires_grad_());
+  }
+  Compressor compressor({.bits = 2});
+  for (int step = 0; step < 6; ++step) {
+    const CompressionScope scope(compressor);
+    at::Tensor y = x * 1.0;
+    for (const at::Tensor& weight : weights) y = at::mm(y + 0.0, weight);
+    (y - target).square().mean();
+  }
+  double of_layers = 0.0, of_loss = 0.0;
+  for (const Compressor::Site& site : compressor.sites()) {
+    double& most = site.elements == 64 * 32 ? of_loss : of_layers;
+    most = std::max(most, site.stored.bits);
+  }
+  EXPECT_GE(of_loss, of_layers + 2.0) << compressor.report();
 }
 
 // Of all that a random classifier keeps, an element of it matters most; without the greatest of

@@ -38,8 +38,8 @@ bool Sensitivities::follows(std::string_view operation) {
   return sensitivity_of(operation) != Sensitivity::none;
 }
 
-bool Sensitivities::is_loss(std::string_view operation) {
-  return sensitivity_of(operation) == Sensitivity::loss;
+bool Sensitivities::is_layer(std::string_view operation) {
+  return sensitivity_of(operation) == Sensitivity::layer;
 }
 
 /// A linear layer's dW is the sum over rows of a gradient's row times an input's, so that an error
@@ -68,7 +68,7 @@ void Sensitivities::end_call(const RecordedCall& call) {
     coded_.pop_back();
   }
   if (!has_gradient(call)) return;
-  if (is_loss(call.operation)) return follow_loss(call, here[0]);
+  if (sensitivity_of(call.operation) == Sensitivity::loss) return follow_loss(call, here[0]);
   follow_layer(call, here);
 }
 

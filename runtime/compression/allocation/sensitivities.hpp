@@ -28,8 +28,8 @@ class Sensitivities {
   /// Whether it is to hear of the ends of such calls.
   static bool follows(std::string_view operation);
 
-  /// Whether the gradients of all layers have the errors of what it saves.
-  static bool is_loss(std::string_view operation);
+  /// Whether what it saves is multiplied by gradients alone, to gradients of parameters.
+  static bool is_layer(std::string_view operation);
 
   /// An operation that runs coded a tensor at a source.
   void add(const SiteKey& site, const at::Tensor& tensor, const SaveEvent& event,
