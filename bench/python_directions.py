@@ -51,9 +51,10 @@ def train(model: torch.nn.Module, loss: Callable, optimizer, batches: Iterator, 
         optimizer.zero_grad()
 
 
-def encoder() -> Trained:
-    """The encoder of python_pretrained.py, without dropout, that has begun to learn its task."""
-    pretrained.BATCH = 64
+def encoder(batch: int = 64) -> Trained:
+    """Of so many glosses a batch: that of python_pretrained.py, without dropout, that has begun to
+    learn its task."""
+    pretrained.BATCH = batch
     folder, data = pretrained.data_of(argparse.Namespace(device="cpu"))
     torch.manual_seed(1)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=45)
@@ -61,12 +62,14 @@ def encoder() -> Trained:
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
 
-    def loss(batch) -> torch.Tensor:
-        return model(**batch).loss
+    def loss(tokens) -> torch.Tensor:
+        return model(**tokens).loss
 
     batches = itertools.cycle(data.batches(0, 200))
     train(model, loss, torch.optim.AdamW(model.parameters(), lr=1e-4), batches, 30)
-    return Trained("MiniLM, 6 x 384, 64 glosses, 30 steps of fine-tuning", model, loss, batches)
+    return Trained(
+        f"MiniLM, 6 x 384, {batch} glosses, 30 steps of fine-tuning", model, loss, batches
+    )
 
 
 class Block(torch.nn.Module):
@@ -218,9 +221,9 @@ def main() -> None:
         f"their length, the mean of {BATCHES} batches, after {STEPS} steps in which sites are "
         "measured. Kept: codes, constants, coefficients and directions of one forward, tables of "
         "activations among them. Step time: without optimizer, over exact, medians of "
-        f"{ROUNDS} steps in turn, {arguments.threads} threads of a CPU with AVX2: rough. "
-        "Below 1.25 bits directions come on top of the bits. Training: accuracy and loss of the "
-        "test, the mean of the seeds; for the "
+        f"{ROUNDS} steps in turn, {arguments.threads} threads of a CPU with "
+        f"{torch.backends.cpu.get_cpu_capability()}: rough. "
+        "Training: accuracy and loss of the test, the mean of the seeds; for the "
         "variants the mean paired difference to exact with its standard error. "
         f"torch {torch.__version__}, Python {platform.python_version()}.\n",
     ]

@@ -35,6 +35,7 @@ from fewbit._fewbit import (  # noqa: E402
 )
 from fewbit._functional import *  # noqa: E402, F403
 from fewbit._memory_plan import plan_memory  # noqa: E402
+from fewbit._noise_preview import NoisePreview, NoiseRow, preview_noise  # noqa: E402
 from fewbit._saved_bytes import SavedBytes, peak_bytes  # noqa: E402
 from fewbit._scopes import (  # noqa: E402
     ActivationScope,
@@ -54,6 +55,8 @@ __all__ = [
     "Compressor",
     "LeftAlone",
     "MemoryPlan",
+    "NoisePreview",
+    "NoiseRow",
     "RandomizedLinearScope",
     "SavedBytes",
     "SavedTensor",
@@ -72,6 +75,7 @@ __all__ = [
     "peak_bytes",
     "plan_memory",
     "preview_budgets",
+    "preview_noise",
     "randomized_linear",
     "solve",
     "swap_activations",

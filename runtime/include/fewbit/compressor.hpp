@@ -300,8 +300,8 @@ class Compressor {
     int64_t bytes_before = 0;     ///< of the latest, exact
     int64_t bytes_after = 0;      ///< of the latest, in the device's memory
     int64_t bytes_offloaded = 0;  ///< of the latest, elsewhere
-    /// Of the directions of its channels, which stay from step to step; among bytes_after where the
-    /// latest tensor was coded by them.
+    /// Of the directions of its channels, which stay from step to step. bytes_after counts those
+    /// that the latest tensor was coded by.
     int64_t bytes_of_directions = 0;
     /// Squared error over the tensor's energy, when last measured; 0: exact. Of a table: over the
     /// derivative's energy, for inputs from N(0, 1).

@@ -10,6 +10,7 @@
 #include "fewbit/functional.hpp"
 #include "fewbit/memory_plan.hpp"
 #include "fewbit/nn/modules.hpp"
+#include "fewbit/noise_preview.hpp"
 #include "fewbit/peak_bytes.hpp"
 #include "fewbit/randomized_linear.hpp"
 #include "fewbit/saved_bytes.hpp"
