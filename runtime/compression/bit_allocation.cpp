@@ -107,6 +107,7 @@ void BitAllocation::raise_losses(std::vector<Demand>& demands) const {
     return Sensitivities::is_layer(state.site.operation);
   };
   const auto behind = std::ranges::find_if(states.rbegin(), states.rend(), is_layer).base();
+  if (behind == states.begin()) return;  // no layer is known
   size_t next = 0;
   for (auto state = states.begin(); state != states.end(); ++state) {
     if (!takes_budget(*state)) continue;
