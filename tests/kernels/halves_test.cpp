@@ -104,7 +104,7 @@ TEST(SixteenBitInputs, GetTheNearestValueForEveryCurvedFunction) {
 
 /// Else for_each_target would try one way twice.
 TEST(SixteenBitInputs, HaveAFitThatGivesTheTableOfGatesSigmoidAndTanh) {
-  if ((hwy::SupportedTargets() & HWY_AVX3) == 0) return;
+  if ((instruction_sets() & HWY_AVX3) == 0) return;
   const StepView none{1, false, 0, nullptr, reinterpret_cast<const uint8_t*>(""), 0, nullptr};
   for (const char* const name : {"gelu", "gelu_tanh", "silu", "sigmoid", "tanh"}) {
     const Activation& activation = *find_activation(name);

@@ -9,6 +9,7 @@
 
 #include "kernels/activation/activation.hpp"
 #include "kernels/activation/cpu/half_values.hpp"
+#include "kernels/instruction_sets.hpp"
 #include "tests/kernels/reference.hpp"
 
 namespace fewbit::kernels {
@@ -39,14 +40,12 @@ inline std::vector<uint8_t> run_backward(const StepView& steps, ElementType type
   return dx;
 }
 
-/// Runs `body` for every instruction set of this machine that the kernels were compiled for, for
-/// the one that has several with every way to the values of tables.
+/// Runs `body` for each of instruction_sets(), for the one that has several with every way to the
+/// values of tables.
 template <class Body>
 void for_each_target(const Body& body) {
-  const int64_t supported = hwy::SupportedTargets();
-  for (int64_t rest = supported; rest != 0; rest &= rest - 1) {
+  for (int64_t rest = instruction_sets(); rest != 0; rest &= rest - 1) {
     const int64_t target = rest & -rest;
-    if (target != HWY_SSE4 && target != HWY_AVX2 && target != HWY_AVX3 && HWY_ARCH_X86) continue;
     hwy::SetSupportedTargetsForTest(target);
     for (const HalfWay way : {HalfWay::single_loads, HalfWay::gathers, HalfWay::fit}) {
       if (way != HalfWay::single_loads && target != HWY_AVX3) continue;
