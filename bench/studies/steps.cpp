@@ -39,6 +39,7 @@ struct Options {
                                   "transformer",
                                   "cnn",
                                   "normed cnn"};
+  std::vector<std::string> stored;  ///< of setups(); empty: all
   int64_t batch = 16;
   std::vector<int> threads{1, static_cast<int>(std::thread::hardware_concurrency())};
   int rounds = 5;
@@ -55,10 +56,10 @@ struct Network {
   std::function<void(const examples::RunBlock&)> run_blocks_by = nullptr;
 };
 
-/// Of the large ones of the catalogue a quarter as much.
+/// Of the large ones of the catalogue a part as much.
 int64_t batch_of(const std::string& name, int64_t batch) {
-  const bool is_large = name == "vit_small_16" || name == "gpt";
-  return is_large ? std::max(batch / 4, int64_t{1}) : batch;
+  const int64_t part = name == "gpt" ? 8 : name == "vit_small_16" ? 4 : 1;
+  return std::max(batch / part, int64_t{1});
 }
 
 /// Of the examples' data in their batches 32 times as large, or of the catalogue.
@@ -112,6 +113,17 @@ std::vector<Setup> setups() {
           {"blpa, 4 bits", {{.bits = 4, .scheme = Scheme::blpa}}}};
 }
 
+/// Of setups() the exact one and those that are asked for.
+std::vector<Setup> setups_of(const Options& options) {
+  std::vector<Setup> asked = setups();
+  if (options.stored.empty()) return asked;
+  std::erase_if(asked, [&](const Setup& setup) {
+    return setup.name != "exact" &&
+           std::ranges::find(options.stored, setup.name) == options.stored.end();
+  });
+  return asked;
+}
+
 struct Variant {
   Setup setup;
   std::unique_ptr<Compressor> compressor = {};
@@ -156,9 +168,9 @@ void settle(const Network& network, Variant& variant) {
   step();
 }
 
-std::vector<Variant> variants_for(const Network& network) {
+std::vector<Variant> variants_for(const Network& network, const Options& options) {
   std::vector<Variant> variants;
-  for (Setup& setup : setups()) {
+  for (Setup& setup : setups_of(options)) {
     if (setup.has_checkpoints && !network.run_blocks_by) continue;
     std::unique_ptr<Compressor> compressor = setup.compressor();
     variants.push_back({std::move(setup), std::move(compressor)});
@@ -179,7 +191,7 @@ at::Tensor gradient_of(const Network& network, const Variant& variant) {
 /// Of the gradients of all parameters, without dropout, over the exact one; by variant.
 std::vector<double> gradient_errors(const std::string& name, const Options& options) {
   const Network network = make_network(name, options.batch, /*drops=*/false);
-  const std::vector<Variant> variants = variants_for(network);
+  const std::vector<Variant> variants = variants_for(network, options);
   const at::Tensor exact = gradient_of(network, variants[0]);
   std::vector<double> errors;
   for (const Variant& variant : variants) {
@@ -240,7 +252,7 @@ void add_rows(examples::Page& page, examples::Sheet& sheet, const std::string& n
   const Network network = make_network(name, options.batch);
   for (const int threads : options.threads) {
     at::set_num_threads(threads);
-    std::vector<Variant> variants = variants_for(network);
+    std::vector<Variant> variants = variants_for(network, options);
     measure(network, variants, options.rounds, threads == 1);
     const Variant& exact = variants[0];
     std::vector<examples::Line> groups;
@@ -354,6 +366,7 @@ std::string command_of(const Options& options) {
   };
   add(" --models", options.models);
   add(" --planned", options.planned);
+  if (!options.stored.empty()) add(" --stored", options.stored);
   text += " --threads";
   for (const int threads : options.threads) text += " " + std::to_string(threads);
   return text + " --rounds " + std::to_string(options.rounds) + " --out bench/results";
@@ -364,8 +377,10 @@ void run(const Options& options) {
   page.add("`" + command_of(options) + "`, " + processor_name() +
            ", libtorch, fp32. Forward, loss and backward, without an optimizer; activations in 3 "
            "bits. Catalogue networks on a batch of " +
-           std::to_string(options.batch) + ", " + std::to_string(batch_of("gpt", options.batch)) +
-           " of vit_small_16 and gpt; the examples' in 32 of theirs.");
+           std::to_string(options.batch) + ", " +
+           std::to_string(batch_of("vit_small_16", options.batch)) + " of vit_small_16, " +
+           std::to_string(batch_of("gpt", options.batch)) +
+           " of gpt; the examples' in 32 of theirs.");
   examples::Sheet sheet{"Step times",
                         {"network", "threads", "stored", "times less", "peak MiB", "median ms",
                          "of exact", "gradient error"},
@@ -385,7 +400,10 @@ void run(const Options& options) {
                          "peak MiB", "exact", "coded", "recomputed", "offloaded", "planned ms more",
                          "ms more", "exact ms", "planning s"},
                         {}};
-  for (const std::string& name : options.planned) add_plan_rows(plans, name, options);
+  for (const std::string& name : options.planned) {
+    const bool is_asked = std::ranges::find(options.models, name) != options.models.end();
+    if (is_asked) add_plan_rows(plans, name, options);
+  }
   show(page, plans,
        "fewbit::plan_memory for so many bytes that are kept, activations' codes, the batch and all "
        "else among them, or for so high a peak; sites by how they are kept, and what a step that "
@@ -407,7 +425,11 @@ Study command(CLI::App& app) {
   app.add_option("--models", options->models, "which")->check(CLI::IsMember(models));
   app.add_option("--batch", options->batch, "pictures or sequences")->check(CLI::PositiveNumber);
   app.add_option("--threads", options->threads, "numbers of threads")->check(CLI::PositiveNumber);
-  app.add_option("--planned", options->planned, "which to plan for fewer bytes")
+  std::vector<std::string> stored;
+  for (const Setup& setup : setups()) stored.push_back(setup.name);
+  app.add_option("--stored", options->stored, "how, beside exact; without it every way")
+      ->check(CLI::IsMember(stored));
+  app.add_option("--planned", options->planned, "which of them to plan for fewer bytes")
       ->check(CLI::IsMember(models));
   app.add_option("--budgets", options->budgets, "of kept bytes, in per cent of exact ones")
       ->check(CLI::PositiveNumber);
