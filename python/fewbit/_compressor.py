@@ -164,7 +164,8 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
         return self._compressor.left_alone_operations()
 
     def report(self) -> str:
-        """sites() and left_alone() as tables, with totals."""
+        """sites() and left_alone() as tables, with totals, and the peak of the latest step of this
+        compressor that fewbit.peak_bytes measured."""
         return self._compressor.report()
 
     def _repr_html_(self) -> str:

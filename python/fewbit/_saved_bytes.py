@@ -68,7 +68,8 @@ def peak_bytes(step: Callable[[], object], device: torch.device | str | None = N
 
         print(fewbit.peak_bytes(lambda: model(**batch).loss.backward()))
 
-    This decides whether a batch fits. Gradients that the step makes count; on a CPU, memory of
+    This decides whether a batch fits. A compressor that codes in the step names it in its report
+    from then on. Gradients that the step makes count; on a CPU, memory of
     before that it gives back, as by zero_grad(), is not deducted: do that before. What libraries
     allocate for themselves, such as oneDNN's scratch memory, does not count.
 

@@ -106,6 +106,12 @@ class Compression {
   std::vector<Compressor::Site> sites() const;
   std::vector<Compressor::LeftAlone> left_alone() const;
   std::optional<double> split_gap() const;
+  /// Bytes, of the latest step of which somebody measured it.
+  std::optional<int64_t> step_peak() const {
+    const int64_t bytes = step_peak_;
+    return bytes < 0 ? std::nullopt : std::optional(bytes);
+  }
+  void note_step_peak(int64_t bytes) { step_peak_ = bytes; }
   /// Sites, with the bits of an element where it is coded in such, and the site from whose codes it
   /// is recomputed where it is.
   struct SiteFacts {
@@ -140,6 +146,7 @@ class Compression {
   std::atomic<bool> is_observed_ = false;
   std::exception_ptr failure_;
   uint64_t forwards_ = 0;  ///< begun so far
+  std::atomic<int64_t> step_peak_ = -1;
 };
 
 }  // namespace fewbit::session

@@ -10,6 +10,7 @@
 #include "dispatch/policy_stack.hpp"
 #include "text/table.hpp"
 #include "trace/saved_tensors.hpp"
+#include "trace/step_peak.hpp"
 
 namespace fewbit {
 
@@ -183,6 +184,10 @@ std::string Compressor::report() const {
     text += "weighted error: at most " + session::rounded(100.0 * *gap) +
             " % above the best allocation of bits\n";
   }
+  if (const std::optional<int64_t> peak = compression_->step_peak()) {
+    text +=
+        "peak of the latest step that peak_bytes measured: " + session::grouped(*peak) + " bytes\n";
+  }
   return text + left_text(left_alone());
 }
 
@@ -192,6 +197,11 @@ CompressionScope::CompressionScope(Compressor& compressor)
       use_(std::make_unique<session::SavedTensorUse>("fewbit::CompressionScope", user_)),
       policy_(std::make_unique<session::CompressionPolicy>(*compressor.compression_, *user_)) {
   stack_->open(policy_.get());
+  if (session::StepPeak* const peak = session::StepPeak::of_this_thread()) {
+    peak->when_known([compression = compressor.compression_](int64_t bytes) {
+      compression->note_step_peak(bytes);
+    });
+  }
 }
 
 CompressionScope::~CompressionScope() {

@@ -6,6 +6,7 @@
 #include <torch/csrc/profiler/orchestration/observer.h>
 
 #include "fewbit/peak_bytes.hpp"
+#include "trace/step_peak.hpp"
 
 namespace fewbit {
 
@@ -88,7 +89,9 @@ int64_t LiveBytes::peak() const {
 
 std::int64_t peak_bytes(const std::function<void()>& step, at::Device device) {
   const session::LiveBytes live("fewbit::peak_bytes", device);
+  const session::StepPeak asked;
   step();
+  asked.tell(live.peak());
   return live.peak();
 }
 

@@ -11,10 +11,12 @@
 
 #include "fewbit/compressor.hpp"
 #include "tests/support/refusal.hpp"
+#include "text/table.hpp"
 
 namespace fewbit::peak_bytes_test {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int64_t kFloats = 1 << 18;
 constexpr int64_t kBytes = 4 * kFloats;
@@ -87,6 +89,23 @@ TEST(PeakBytes, SeesWhatAnotherThreadGivesBack) {
   const int64_t peak = peak_bytes([&] { step({.offload = true}); });
   EXPECT_LT(peak, 12 * kBytes);
   EXPECT_GT(peak, 2 * kBytes);
+}
+
+TEST(PeakBytes, IsNamedByTheReportOfWhoCodedInTheStep) {
+  Compressor compressor, other;
+  const at::Tensor x = at::randn({kFloats}).requires_grad_();
+  const auto step = [&] {
+    const CompressionScope scope(compressor);
+    x.pow(2.0).sum().backward();
+  };
+  step();
+  const std::string line = "peak of the latest step that peak_bytes measured: ";
+  EXPECT_THAT(compressor.report(), Not(HasSubstr(line)));
+  peak_bytes([&] { peak_bytes(step); });  // of the inner one
+  const int64_t peak = peak_bytes(step);
+  step();
+  EXPECT_THAT(compressor.report(), HasSubstr(line + session::grouped(peak) + " bytes\n"));
+  EXPECT_THAT(other.report(), Not(HasSubstr(line)));
 }
 
 TEST(PeakBytes, RefusesWhileAProfilerRecords) {

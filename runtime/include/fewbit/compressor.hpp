@@ -325,8 +325,9 @@ class Compressor {
   };
   std::vector<LeftAlone> left_alone() const;
 
-  /// sites() and left_alone() as tables for a person, with totals and a bound on how much better
-  /// another allocation of bits could be.
+  /// sites() and left_alone() as tables for a person, with totals, a bound on how much better
+  /// another allocation of bits could be, and the peak of the latest step of this compressor that
+  /// peak_bytes (peak_bytes.hpp) measured.
   std::string report() const;
 
   /// Writes sites, their bits and the number of forwards as text (docs/files.md). After load, with

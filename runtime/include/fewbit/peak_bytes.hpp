@@ -14,6 +14,8 @@ namespace fewbit {
 /// std::cout << fewbit::peak_bytes([&] { model->forward(x).sum().backward(); });
 /// ```
 ///
+/// Reports of the compressors that code in the step name it from then on.
+///
 /// Gradients that the step makes count; those that it adds to existing ones do not stay. Counts
 /// what torch's allocator hands out to this thread, to autograd's threads for it, and to the thread
 /// that offloads. What libraries allocate for themselves, such as oneDNN's scratch memory, does not
