@@ -81,12 +81,13 @@ at::Tensor codes_alone(const at::Tensor& x, const ops::ActivationArguments& argu
   const int64_t at_once =
       x.is_cpu() ? (int64_t{1} << 16) * at::get_num_threads() : int64_t{1} << 23;
   const int bits = ops::bits_of(arguments.table.levels.size());
-  const at::Tensor run = x.as_strided({x.numel()}, {1});
+  const at::Tensor run = ops::seen_as(x, {x.numel()}, {1});
   at::Tensor codes = at::empty({ops::code_bytes(x.numel(), bits)}, x.options().dtype(at::kByte));
   for (int64_t first = 0; first < x.numel(); first += at_once) {
-    const at::Tensor part = run.narrow(0, first, std::min(at_once, x.numel() - first));
+    const at::Tensor part = ops::slice_of(run, first, std::min(first + at_once, x.numel()));
     const at::Tensor of_part = std::get<1>(ops::activation_forward(part, arguments));
-    codes.narrow(0, first * bits / 8, of_part.numel()).copy_(of_part);
+    const int64_t byte = first * bits / 8;
+    ops::slice_of(codes, byte, byte + of_part.numel()).copy_(of_part);
   }
   return codes;
 }

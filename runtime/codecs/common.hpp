@@ -9,12 +9,14 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/accumulate.h>
 
+#include "ops/layout.hpp"
+
 /// What codecs have in common.
 namespace fewbit::codecs {
 
 /// The elements of a dense tensor in the order of memory.
 inline at::Tensor flat(const at::Tensor& x) {
-  return x.as_strided({x.numel()}, {1});
+  return ops::seen_as(x, {x.numel()}, {1});
 }
 
 /// The rows of a dense tensor, one for each index of dimension 0, in the order of its memory.

@@ -56,8 +56,7 @@ class MaskRun final : public Encoded {
 
   at::Tensor decoded(int64_t begin, int64_t end) const override {
     const ops::Part part(begin, end, count_);
-    return of(part.of_codes(parts_[0], 1, count_), part.count())
-        .slice(0, begin - part.begin, end - part.begin);
+    return part.elements(of(part.of_codes(parts_[0], 1, count_), part.count()), begin, end);
   }
 
   at::TensorList tensors() const override { return parts_; }

@@ -58,10 +58,11 @@ class GroupedRun final : public Encoded {
 
   at::Tensor decoded(int64_t begin, int64_t end) const override {
     const ops::Part part(begin, end, count_);
-    return ops::group_decode(part.of_codes(parts_[0], format_.bits, count_),
-                             part.of_constants(parts_[1], format_.group), part.count(),
-                             format_.bits, format_.group, format_.rounding, dtype_)
-        .slice(0, begin - part.begin, end - part.begin);
+    return part.elements(
+        ops::group_decode(part.of_codes(parts_[0], format_.bits, count_),
+                          part.of_constants(parts_[1], format_.group), part.count(), format_.bits,
+                          format_.group, format_.rounding, dtype_),
+        begin, end);
   }
 
   at::TensorList tensors() const override { return parts_; }

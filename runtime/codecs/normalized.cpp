@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include <ATen/ops/addcdiv.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/nan_to_num.h>
@@ -69,7 +68,7 @@ class NormalizedRun final : public Encoded {
     const auto [first, last] = rows_.holding(begin, end);
     const at::Tensor run =
         restored(inner_->decoded(rows_.begin(first), rows_.begin(last)), first, last);
-    return run.slice(0, begin - rows_.begin(first), end - rows_.begin(first));
+    return ops::slice_of(run, begin - rows_.begin(first), end - rows_.begin(first));
   }
 
   at::TensorList tensors() const override { return parts_; }
@@ -82,13 +81,11 @@ class NormalizedRun final : public Encoded {
     if (!sizes.empty()) sizes[0] = last - first;
     const Statistics statistics =
         statistics_of_rows(statistics_, static_cast<int64_t>(sizes_.size()), first, last);
-    at::Tensor values = seen(run.as_strided(sizes, strides_), statistics);
-    if (statistics.mean.defined()) {
-      at::addcdiv_out(values, statistics.mean, values, statistics.factor);
-    } else {
-      values.div_(statistics.factor);
-    }
-    return run.to(dtype_);
+    at::Tensor values = seen(ops::seen_as(run, sizes, strides_), statistics);
+    // Loops over vectors, which one over both statistics at a time would not be.
+    values.div_(statistics.factor);
+    if (statistics.mean.defined()) values.add_(statistics.mean);
+    return ops::in_type(run, dtype_);
   }
 
   std::shared_ptr<const Encoded> inner_;
@@ -140,7 +137,7 @@ Statistics statistics_of_rows(const Statistics& statistics, int64_t dimensions, 
   const auto of_rows = [&](const at::Tensor& numbers) {
     const bool is_shared =
         !numbers.defined() || numbers.dim() < seen || seen == 0 || numbers.size(0) == 1;
-    return is_shared ? numbers : numbers.slice(0, first, last);
+    return is_shared ? numbers : ops::slice_of(numbers, first, last);
   };
   Statistics some = statistics;
   some.mean = of_rows(statistics.mean);

@@ -31,10 +31,11 @@ class RotatedRun final : public Encoded {
 
   at::Tensor decoded(int64_t begin, int64_t end) const override {
     const ops::Part part(begin, end, count_);
-    return ops::rotated_decode(part.of_codes(parts_[0], form_.bits, count_),
-                               part.of_constants(parts_[1], form_.group), part.count(), form_,
-                               dtype_, {parts_[2], offset_}, part.begin)
-        .slice(0, begin - part.begin, end - part.begin);
+    return part.elements(
+        ops::rotated_decode(part.of_codes(parts_[0], form_.bits, count_),
+                            part.of_constants(parts_[1], form_.group), part.count(), form_, dtype_,
+                            {parts_[2], offset_}, part.begin),
+        begin, end);
   }
 
   at::TensorList tensors() const override { return parts_; }

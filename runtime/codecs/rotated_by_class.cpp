@@ -50,11 +50,11 @@ class ByClassRun final : public Encoded {
   at::Tensor decoded(int64_t begin, int64_t end) const override {
     const ops::Part part(begin, end, count_);
     const auto& [codes, constants, seed, maps] = parts_;
-    return ops::rotated_decode(part.of_codes(codes, form_.bits, count_),
-                               part.of_constants(constants, form_.group), part.count(),
-                               classes_.of_part(part), maps, form_, dtype_, {seed, offset_},
-                               part.begin)
-        .slice(0, begin - part.begin, end - part.begin);
+    return part.elements(ops::rotated_decode(part.of_codes(codes, form_.bits, count_),
+                                             part.of_constants(constants, form_.group),
+                                             part.count(), classes_.of_part(part), maps, form_,
+                                             dtype_, {seed, offset_}, part.begin),
+                         begin, end);
   }
 
   at::TensorList tensors() const override { return parts_; }

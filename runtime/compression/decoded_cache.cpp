@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compression/recompute/changing_run.hpp"
+#include "ops/layout.hpp"
 #include "trace/running_operations.hpp"
 #include "trace/streams.hpp"
 
@@ -32,7 +33,7 @@ class HoldingRun final : public ChangingRun, public std::enable_shared_from_this
   bool has_parts() const override { return run_->has_parts(); }
   at::Tensor decoded(int64_t begin, int64_t end) const override {
     const at::Tensor decoded = held_->find(this);
-    return decoded.defined() ? decoded.slice(0, begin, end) : run_->decoded(begin, end);
+    return decoded.defined() ? ops::slice_of(decoded, begin, end) : run_->decoded(begin, end);
   }
 
   at::TensorList tensors() const override { return run_->tensors(); }

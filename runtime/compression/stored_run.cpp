@@ -25,7 +25,7 @@ at::Tensor StoredRun::unchanged(const at::Tensor& view) const {
       "operation: ",
       view.toString(), " ", view.sizes(), ": it is at version ", view._version(),
       "; expected version ", version_, " (fewbit::Compressor holds it as it was saved)");
-  return ops::dense(view).as_strided({view.numel()}, {1});
+  return ops::seen_as(ops::dense(view), {view.numel()}, {1});
 }
 
 at::Tensor StoredRun::decoded() const {
@@ -40,7 +40,7 @@ bool StoredRun::has_parts() const {
 
 at::Tensor StoredRun::decoded(int64_t begin, int64_t end) const {
   const auto [codes, view] = held();
-  return codes ? codes->decoded(begin, end) : unchanged(view).slice(0, begin, end).clone();
+  return codes ? codes->decoded(begin, end) : ops::slice_of(unchanged(view), begin, end).clone();
 }
 
 at::TensorList StoredRun::tensors() const {

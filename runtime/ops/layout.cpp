@@ -1,7 +1,10 @@
 #include "ops/layout.hpp"
 
+#include <utility>
+
 #include <ATen/TensorSubclassLikeUtils.h>
 #include <ATen/ops/empty_like.h>
+#include <c10/util/SmallVector.h>
 
 namespace fewbit::ops {
 
@@ -25,6 +28,29 @@ at::Tensor unexpanded(const at::Tensor& x) {
     if (is_expanded) elements = elements.narrow(i, 0, 1);
   }
   return elements;
+}
+
+at::Tensor seen_as(const at::Tensor& x, at::IntArrayRef sizes, at::IntArrayRef strides,
+                   int64_t first) {
+  if (!x.has_storage() || at::isTensorSubclassLike(x)) {
+    return x.as_strided(sizes, strides, x.storage_offset() + first);
+  }
+  auto view = c10::make_intrusive<c10::TensorImpl>(c10::TensorImpl::VIEW, c10::Storage(x.storage()),
+                                                   x.key_set(), x.dtype());
+  view->set_version_counter(x.unsafeGetTensorImpl()->version_counter());
+  view->set_sizes_and_strides(sizes, strides, x.storage_offset() + first);
+  return at::Tensor(std::move(view));
+}
+
+at::Tensor slice_of(const at::Tensor& x, int64_t first, int64_t last) {
+  if (first == 0 && last == x.size(0)) return x;
+  c10::SmallVector<int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
+  sizes[0] = last - first;
+  return seen_as(x, sizes, x.strides(), first * x.stride(0));
+}
+
+at::Tensor in_type(const at::Tensor& x, at::ScalarType type) {
+  return x.scalar_type() == type ? x : x.to(type);
 }
 
 bool has_one_owner(const at::Tensor& x) {

@@ -15,6 +15,18 @@ at::Tensor dense(const at::Tensor& x);
 /// a graph.
 at::Tensor unexpanded(const at::Tensor& x);
 
+/// x's memory from its element `first` on as a tensor of these sizes and strides: what as_strided
+/// gives where no graph is recorded, without a call of the dispatcher, which costs more than small
+/// pieces do.
+at::Tensor seen_as(const at::Tensor& x, at::IntArrayRef sizes, at::IntArrayRef strides,
+                   int64_t first = 0);
+
+/// Indices [first, last) of dimension 0, in the same way.
+at::Tensor slice_of(const at::Tensor& x, int64_t first, int64_t last);
+
+/// x, or a copy of it in this type.
+at::Tensor in_type(const at::Tensor& x, at::ScalarType type);
+
 /// Whether nobody else holds the tensor or its memory, so that its elements may be overwritten.
 bool has_one_owner(const at::Tensor& x);
 

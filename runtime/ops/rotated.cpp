@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include "ops/find.hpp"
+#include "ops/layout.hpp"
 #include "ops/ranges.hpp"
 #include "ops/rotated_arguments.hpp"
 #include "ops/rotated_passes.hpp"
@@ -124,11 +125,15 @@ at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, 
 
 at::Tensor Part::of_codes(const at::Tensor& stream, int64_t bits, int64_t all) const {
   const int64_t from = begin / 8 * bits;
-  return stream.slice(0, from, end == all ? stream.numel() : end / 8 * bits);
+  return slice_of(stream, from, end == all ? stream.numel() : end / 8 * bits);
 }
 
 at::Tensor Part::of_constants(const at::Tensor& constants, int64_t group) const {
-  return constants.slice(0, begin / group, (end + group - 1) / group);
+  return slice_of(constants, begin / group, (end + group - 1) / group);
+}
+
+at::Tensor Part::elements(const at::Tensor& part, int64_t from, int64_t to) const {
+  return slice_of(part, from - begin, to - begin);
 }
 
 double rotated_error(const RotatedCodes& form) {

@@ -50,6 +50,8 @@ struct Part {
   /// Of a stream with so many bits for each element, and of constants for each group.
   at::Tensor of_codes(const at::Tensor& stream, int64_t bits, int64_t all) const;
   at::Tensor of_constants(const at::Tensor& constants, int64_t group) const;
+  /// Elements [from, to) of the run, out of the part, which is decoded.
+  at::Tensor elements(const at::Tensor& part, int64_t from, int64_t to) const;
 };
 
 using kernels::kMostTrellisBits;

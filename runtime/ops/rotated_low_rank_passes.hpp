@@ -123,7 +123,7 @@ struct RotatedLowRankOperations {
                      {nullptr, bytes(coefficient_codes), bytes(coefficient_constants)}, part.begin,
                      part.end);
     }
-    return x.slice(0, begin - part.begin, end - part.begin);
+    return part.elements(x, begin, end);
   }
 
  private:

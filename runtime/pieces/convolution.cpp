@@ -5,6 +5,7 @@
 #include <ATen/ops/convolution_backward.h>
 #include <torch/library.h>
 
+#include "ops/layout.hpp"
 #include "pieces/piecewise.hpp"
 
 namespace fewbit::session {
@@ -34,8 +35,8 @@ Gradients convolution_backward(const at::Tensor& gradient, const at::Tensor& inp
   PieceSum of_weight, of_bias;
   pieces->each(static_cast<int64_t>(weight.nbytes()),
                [&](int64_t first, int64_t last, const at::Tensor& rows) {
-                 auto [dx, dw, db] = of(gradient.slice(0, first, last), rows, weight);
-                 if (mask[0]) of_input.slice(0, first, last).copy_(dx);
+                 auto [dx, dw, db] = of(ops::slice_of(gradient, first, last), rows, weight);
+                 if (mask[0]) ops::slice_of(of_input, first, last).copy_(dx);
                  of_weight.add(dw);
                  of_bias.add(db);
                });

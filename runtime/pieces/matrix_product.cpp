@@ -3,6 +3,7 @@
 #include <ATen/ops/mm.h>
 #include <torch/library.h>
 
+#include "ops/layout.hpp"
 #include "pieces/piecewise.hpp"
 
 namespace fewbit::session {
@@ -49,7 +50,7 @@ at::Tensor mm(const at::Tensor& self, const at::Tensor& other) {
   if (left != nullptr && right == nullptr && left->is_transposed() &&
       are_plain({other}, left->device()) && other.size(0) == left->row_count()) {
     left->each(result_bytes(self, other), [&](int64_t first, int64_t last, const at::Tensor& rows) {
-      sum.add(rows.t(), other.slice(0, first, last));
+      sum.add(rows.t(), ops::slice_of(other, first, last));
     });
     return sum.result(self.scalar_type());
   }

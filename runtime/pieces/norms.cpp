@@ -20,6 +20,7 @@
 #include <torch/library.h>
 
 #include "ops/channels.hpp"
+#include "ops/layout.hpp"
 #include "pieces/piecewise.hpp"
 
 namespace fewbit::session {
@@ -49,7 +50,7 @@ struct Pass {
   at::Tensor of_input;  ///< undefined: nobody asks for it
 
   at::Tensor rows_of_input(int64_t first, int64_t last) const {
-    return of_input.slice(0, first, last);
+    return ops::slice_of(of_input, first, last);
   }
 };
 
@@ -89,9 +90,10 @@ void put_gradient(const Pass& pass, const BatchStatistics& of, const at::Tensor&
   const at::Tensor factor = by_channel(a, x.dim());
   const at::Tensor zeros = at::zeros_like(b);
   pass.pieces.each(0, [&](int64_t first, int64_t last, const at::Tensor& rows) {
-    const at::Tensor linear = ops::by_channels(rows.to(type), zeros, b, {}, c);
+    const at::Tensor linear = ops::by_channels(ops::in_type(rows, type), zeros, b, {}, c);
     at::Tensor to = pass.rows_of_input(first, last);
-    at::addcmul_out(to, linear, pass.gradient.slice(0, first, last).to(type), factor);
+    const at::Tensor gradient = ops::slice_of(pass.gradient, first, last);
+    at::addcmul_out(to, linear, ops::in_type(gradient, type), factor);
   });
 }
 
@@ -105,8 +107,8 @@ std::optional<Gradients> batch_norm(const at::Tensor& gradient, const at::Tensor
   PieceSum products, sums;
   pass->pieces.each(0, [&](int64_t first, int64_t last, const at::Tensor& rows) {
     const auto [dx, dw, db] = at::native_batch_norm_backward(
-        gradient.slice(0, first, last), rows, optional(weight), std::nullopt, std::nullopt, of.mean,
-        of.factor, /*train=*/true, 0.0, {false, true, true});
+        ops::slice_of(gradient, first, last), rows, optional(weight), std::nullopt, std::nullopt,
+        of.mean, of.factor, /*train=*/true, 0.0, {false, true, true});
     products.add(dw);
     sums.add(db);
   });
@@ -146,7 +148,8 @@ template <class Backward>
 Gradients by_rows(const Pass& pass, at::ScalarType type, const Backward& backward) {
   PieceSum of_weight, of_bias;
   pass.pieces.each(0, [&](int64_t first, int64_t last, const at::Tensor& rows) {
-    const auto [dx, dw, db] = backward(pass.gradient.slice(0, first, last), rows, first, last);
+    const auto [dx, dw, db] =
+        backward(ops::slice_of(pass.gradient, first, last), rows, first, last);
     if (pass.of_input.defined()) pass.rows_of_input(first, last).copy_(dx);
     of_weight.add(dw);
     of_bias.add(db);
@@ -180,7 +183,8 @@ Gradients native_layer_norm_backward(const at::Tensor& gradient, const at::Tenso
   }
   return by_rows(*pass, type_of(weight, input),
                  [&](const at::Tensor& dy, const at::Tensor& x, int64_t first, int64_t last) {
-                   return of(dy, x, mean.slice(0, first, last), factor.slice(0, first, last));
+                   return of(dy, x, ops::slice_of(mean, first, last),
+                             ops::slice_of(factor, first, last));
                  });
 }
 
@@ -202,8 +206,8 @@ Gradients native_group_norm_backward(const at::Tensor& gradient, const at::Tenso
   }
   return by_rows(*pass, type_of(weight, input),
                  [&](const at::Tensor& dy, const at::Tensor& x, int64_t first, int64_t last) {
-                   return of(dy, x, mean.slice(0, first, last), factor.slice(0, first, last),
-                             last - first);
+                   return of(dy, x, ops::slice_of(mean, first, last),
+                             ops::slice_of(factor, first, last), last - first);
                  });
 }
 
@@ -223,7 +227,7 @@ std::tuple<at::Tensor, at::Tensor> fused_rms_norm_backward(
   const auto [dx, dw, none] =
       by_rows(*pass, type_of(weight, input),
               [&](const at::Tensor& dy, const at::Tensor& x, int64_t first, int64_t last) {
-                const auto [dx_rows, dw_rows] = of(dy, x, factor.slice(0, first, last));
+                const auto [dx_rows, dw_rows] = of(dy, x, ops::slice_of(factor, first, last));
                 return Gradients{dx_rows, dw_rows, at::Tensor()};
               });
   return {dx, dw};

@@ -7,6 +7,7 @@
 #include "ops/activation.hpp"
 #include "ops/activation_arguments.hpp"
 #include "ops/integers.hpp"
+#include "ops/layout.hpp"
 
 namespace fewbit::session {
 
@@ -52,7 +53,7 @@ std::optional<Recipe> value(const EndedCall& call) {
     recipe.of_rows = [codes = codes->tensor, levels, row_bits](const at::Tensor& rows,
                                                                int64_t first) {
       const at::Tensor part =
-          codes().slice(0, first * row_bits / 8, (first + rows.size(0)) * row_bits / 8);
+          ops::slice_of(codes(), first * row_bits / 8, (first + rows.size(0)) * row_bits / 8);
       return ops::activation_backward(rows, part, levels);
     };
   }

@@ -8,6 +8,7 @@
 
 #include "compression/operators/operator.hpp"
 #include "ops/channels.hpp"
+#include "ops/layout.hpp"
 
 namespace fewbit::session {
 
@@ -76,7 +77,7 @@ std::optional<Recipe> recipe(const EndedCall& call) {
       if (weight.defined()) y.mul_(weight);
       if (bias.defined()) y.add_(bias);
     }
-    return y.to(type);
+    return ops::in_type(y, type);
   };
   Recipe recipe{kNorm,
                 call.arguments.tensor("input"),
@@ -107,7 +108,7 @@ std::optional<Recipe> recipe(const EndedCall& call) {
   const auto normalise = [=](const at::Tensor& x, const at::Tensor& deviations) {
     at::Tensor y = at::mul(x, deviations);
     if (weight.defined()) y.mul_(weight);
-    return y.to(type);
+    return ops::in_type(y, type);
   };
   Recipe recipe{kNorm,
                 call.arguments.tensor("input"),
@@ -178,7 +179,7 @@ std::optional<Recipe> recipe(const EndedCall& call) {
   const at::Tensor mean = call.result(1), deviation = call.result(2);
   const auto type = call.result(0).scalar_type();
   const auto again = [=](const at::Tensor& x) {
-    return ops::by_channels(x, mean, deviation, weight, bias).to(type);
+    return ops::in_type(ops::by_channels(x, mean, deviation, weight, bias), type);
   };
   Recipe recipe{kNorm, call.arguments.tensor("input"), again, {mean, deviation}};
   recipe.is_by_rows = true;

@@ -66,15 +66,15 @@ class RecomputedRun final : public ChangingRun {
   at::Tensor decoded(int64_t begin, int64_t end) const override {
     {
       const std::lock_guard lock(mutex_);
-      if (const at::Tensor run = latest(); run.defined()) return run.slice(0, begin, end);
+      if (const at::Tensor run = latest(); run.defined()) return ops::slice_of(run, begin, end);
       check();
     }
     const auto [first, last] = rows_.holding(begin, end);
     std::vector<int64_t> sizes = sizes_;
     sizes[0] = last - first;
     const at::NoGradGuard no_grad;
-    return computed(from_.rows(first, last), first, sizes)
-        .slice(0, begin - rows_.begin(first), end - rows_.begin(first));
+    return ops::slice_of(computed(from_.rows(first, last), first, sizes),
+                         begin - rows_.begin(first), end - rows_.begin(first));
   }
 
   /// As what it is computed from holds them now.
@@ -115,14 +115,15 @@ class RecomputedRun final : public ChangingRun {
     const at::Tensor again = recipe_.by_weight ? recipe_.by_weight(from, recipe_.weight.tensor())
                              : first && recipe_.of_rows ? recipe_.of_rows(from, *first)
                                                         : recipe_.again(from);
-    const at::Tensor result = again.reshape(sizes).to(type_);
+    const at::Tensor shaped = again.sizes() == sizes ? again : again.reshape(sizes);
+    const at::Tensor result = ops::in_type(shaped, type_);
     const int64_t count = result.numel();
     if (result.strides() == at::IntArrayRef(strides_) && result.storage_offset() == 0) {
-      return result.as_strided({count}, {1});
+      return ops::seen_as(result, {count}, {1});
     }
     const at::Tensor laid_out = at::empty_strided(sizes, strides_, result.options());
     laid_out.copy_(result);
-    return laid_out.as_strided({count}, {1});
+    return ops::seen_as(laid_out, {count}, {1});
   }
 
   Shown from_;
@@ -165,7 +166,7 @@ at::Tensor Shown::rows(int64_t first, int64_t last) const {
   std::vector<int64_t> shape = sizes;
   shape[0] = last - first;
   const at::Tensor part = run->decoded(offset + rows.begin(first), offset + rows.begin(last));
-  return part.as_strided(shape, strides);
+  return ops::seen_as(part, shape, strides);
 }
 
 Again again(const Shown& shown) {

@@ -15,6 +15,7 @@
 #include "compression/recompute/known_classes.hpp"
 #include "compression/recompute/parameter_copies.hpp"
 #include "fewbit/compressor.hpp"
+#include "ops/layout.hpp"
 #include "trace/contents.hpp"
 
 namespace fewbit::session {
@@ -29,7 +30,7 @@ struct Shown {
   std::vector<int64_t> strides;
   int64_t offset = 0;
 
-  at::Tensor tensor() const { return run->decoded().as_strided(sizes, strides, offset); }
+  at::Tensor tensor() const { return ops::seen_as(run->decoded(), sizes, strides, offset); }
 
   /// Whether rows, which are indices of dimension 0, come back at the cost of their share.
   bool has_rows() const;
