@@ -1,6 +1,8 @@
 // What an activation's codes tell of its output is not coded again.
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -78,6 +80,25 @@ TEST(KnownClasses, WhatIsDroppedIsKnownToBeZero) {
     Compressor compressor({.bits = 2});
     EXPECT_LT(error_of(one, compressor), 0.15) << name;
     EXPECT_THAT(layers_input(compressor), IsCoded("rotated by class", 2)) << name;
+  }
+}
+
+TEST(KnownClasses, ManyAreMergedAndTellNoLess) {
+  at::manual_seed(58);
+  for (const double share_dropped : {0.0, 0.25}) {
+    const Network one = network([share_dropped](const at::Tensor& x) {
+      at::manual_seed(4);  // the same mask
+      return at::dropout(at::gelu(x), share_dropped, true);
+    });
+    const Network of_layer{one.x, {one.parameters[0]}, one.forward};
+    double least = std::numeric_limits<double>::infinity();
+    for (const int bits : {3, 4, 5, 6, 8}) {  // the last three have 32 levels and more
+      Compressor compressor({.bits = 4, .activation_bits = bits});
+      const double error = error_of(of_layer, compressor);
+      EXPECT_THAT(layers_input(compressor), IsCoded("rotated by class", 4)) << bits;
+      EXPECT_LT(error, 1.05 * least) << bits << " bits, dropped " << share_dropped;
+      least = std::min(least, error);
+    }
   }
 }
 

@@ -18,8 +18,8 @@ namespace fewbit::session {
 
 namespace {
 
-/// Of codes of more bits there would be more classes than are mapped.
-constexpr int kMostClassBits = 4;
+/// Of codes of more bits there are more classes than are mapped.
+constexpr int kMostClassBits = std::bit_width(static_cast<unsigned>(ops::kMostClasses)) - 1;
 
 struct Layout {
   std::vector<int64_t> sizes, strides;
@@ -55,8 +55,28 @@ at::Tensor dropped(const at::Tensor& each, const at::Tensor& mask, int zero) {
   return each.sub(zero).mul_(kept).add_(zero);
 }
 
+/// Of 2^bits neighbours one.
+codecs::Classes merged(codecs::Classes classes, int64_t elements, int bits) {
+  classes.count = ((classes.count - 1) >> bits) + 1;
+  classes.zero.reset();
+  const auto merge = [bits](const ops::ElementClasses& of, int64_t count) {
+    return stream_of(of.bytes(count).bitwise_right_shift_(bits), {1});
+  };
+  classes.of_elements = [before = std::move(classes.of_elements), merge, elements] {
+    return merge(before(), elements);
+  };
+  if (!classes.of_part) return classes;
+  classes.of_part = [before = std::move(classes.of_part), merge](const ops::Part& part) {
+    return merge(before(part), part.count());
+  };
+  return classes;
+}
+
 /// What is dropped is 0, whatever it was.
 codecs::Classes dropped(codecs::Classes classes, const at::Tensor& result, const Again& mask) {
+  if (!classes.zero && classes.count == ops::kMostClasses) {
+    classes = merged(std::move(classes), result.numel(), 1);
+  }
   const int zero = classes.zero.value_or(classes.count);
   classes.count = std::max(classes.count, zero + 1);
   classes.zero = zero;
@@ -101,7 +121,7 @@ std::optional<codecs::Classes> KnownClasses::of_activation(
   if (arguments.size() <= ops::kLevelsArgument) return std::nullopt;
   const std::vector<double> levels = arguments[ops::kLevelsArgument].toDoubleVector();
   const auto bits = static_cast<int>(std::bit_width(levels.size() - 1));
-  if (bits < 1 || bits > kMostClassBits) return std::nullopt;
+  if (bits < 1) return std::nullopt;
   codecs::Classes classes;
   classes.count = static_cast<int>(levels.size());
   classes.of_elements = [codes = codes.tensor, bits] { return ops::ElementClasses{codes(), bits}; };
@@ -113,6 +133,7 @@ std::optional<codecs::Classes> KnownClasses::of_activation(
     const auto zero = std::ranges::find(levels, 0.0);
     if (zero != levels.end()) classes.zero = static_cast<int>(zero - levels.begin());
   }
+  if (bits > kMostClassBits) return merged(std::move(classes), elements, bits - kMostClassBits);
   return classes;
 }
 
