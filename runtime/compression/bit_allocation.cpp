@@ -112,7 +112,7 @@ void BitAllocation::raise_losses(std::vector<Demand>& demands) const {
   for (auto state = states.begin(); state != states.end(); ++state) {
     if (!takes_budget(*state)) continue;
     Demand& demand = demands[next++];
-    if (state >= behind) demand.weight *= all / demand.elements;
+    if (state >= behind) demand.weight *= state->energy_share * all / demand.elements;
   }
 }
 

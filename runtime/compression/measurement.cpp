@@ -112,6 +112,9 @@ std::optional<Measured> measure(const Coder& coder, const Subject& subject,
       // All that a short type tells is held: that says nothing of fewer bits.
       least = least_error(coder, subject, save_policy, 1, run, random, {});
     }
+    const bool is_log_softmax =
+        save_policy.storage == StorageKind::probabilities && save_policy.factor == Factor::product;
+    if (is_log_softmax) least.energy_share = energy_share_of(run);
   } else {
     return std::nullopt;
   }

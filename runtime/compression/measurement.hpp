@@ -19,6 +19,7 @@ struct Measured {
   double median_share;  ///< of groups, the median error over that of all, as it is coded now
   int bits;             ///< of an element; 0: of a cast, which has no choice
   std::optional<double> error_beside_directions = {};  ///< of the subject, if it has such
+  double energy_share = 1.0;  ///< of log_softmax's probabilities, as energy_share_of says
 };
 
 /// What a codec of that text made of a run.

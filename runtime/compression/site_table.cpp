@@ -168,6 +168,7 @@ void SiteTable::note_errors(const SiteKey& site, const Measured& measured) {
   const double error = measured.error;
   state->kind = measured.kind;
   state->median_share = measured.median_share;
+  state->energy_share = measured.energy_share;
   const auto expected = [&](int bits) { return coder_.expected_error(measured.kind, bits); };
   state->errors = measured.bits == 0 ? std::vector<double>(kMostBits, error)
                                      : errors_by_bits(error, measured.bits, expected);

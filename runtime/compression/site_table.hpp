@@ -38,6 +38,7 @@ struct SiteState {
   DirectionsChoice coded_choice;        ///< of the latest
   double error_of_rest = 0.0;           ///< over expected ones times what is left; 0: not known
   double median_share = 0.0;            ///< of groups, their median error over that of all
+  double energy_share = 1.0;            ///< of log_softmax's probabilities: of its gradient's
   double sensitivity = 0.0;             ///< when last noted; 0: never
   std::optional<SiteKey> root;          ///< of whose codes it could come
   double ratio = 0.0;                   ///< its error then over the root's

@@ -1,6 +1,6 @@
 // The sites of a Compressor as text, a line each:
 //
-//   fewbit compressor 9 0f3c52a90b1d7e64
+//   fewbit compressor 10 0f3c52a90b1d7e64
 //   12 changed 1
 //   1 0 rotated rotated 2 64 51200 51200 9024 204800 13928 1 0 2 0 .571 .133 ... -1 0 0 0 coded
 //   chosen - - aten::addmm
@@ -23,7 +23,7 @@ namespace fewbit::session {
 
 namespace {
 
-constexpr const char* kTitle = "fewbit compressor 9";
+constexpr const char* kTitle = "fewbit compressor 10";
 constexpr size_t kErrors = 8;
 
 const char* name_of(StorageKind storage) {
@@ -142,14 +142,15 @@ SiteState read_site(const std::string& line, int64_t& root) {
   while (errors.size() < kErrors && words >> error) {
     errors.push_back(parse_number(error, "error"));
   }
-  std::string median, ratio, floor, is_recomputed, is_asked_for, of_rest, directions;
-  words >> median >> root >> ratio >> floor >> state.floor_bits >> is_recomputed >> is_asked_for >>
-      state.recompute_path >> of_rest >> state.directions_choice.count >>
+  std::string median, energy, ratio, floor, is_recomputed, is_asked_for, of_rest, directions;
+  words >> median >> energy >> root >> ratio >> floor >> state.floor_bits >> is_recomputed >>
+      is_asked_for >> state.recompute_path >> of_rest >> state.directions_choice.count >>
       state.directions_choice.bits >> state.coded_choice.count >> state.coded_choice.bits >>
       directions;
   std::getline(words >> std::ws, site.operation);
   if (errors.size() < kErrors || site.operation.empty()) refuse(line);
   state.median_share = parse_number(median, "median");
+  state.energy_share = parse_number(energy, "energy");
   state.ratio = parse_number(ratio, "ratio");
   state.floor = parse_number(floor, "error");
   state.is_recomputed = is_recomputed == "recomputed";
@@ -208,7 +209,7 @@ std::string text_of(const SiteTable& sites, uint64_t forwards) {
     for (size_t i = 0; i < kErrors; ++i) {
       text << ' ' << shortest(state.errors.empty() ? -1.0 : state.errors[i]);
     }
-    text << ' ' << shortest(state.median_share) << ' '
+    text << ' ' << shortest(state.median_share) << ' ' << shortest(state.energy_share) << ' '
          << (state.root ? sites.number_of(*state.root) : -1) << ' ' << shortest(state.ratio) << ' '
          << shortest(state.floor) << ' ' << state.floor_bits << ' '
          << (state.is_recomputed ? "recomputed" : "coded") << ' '

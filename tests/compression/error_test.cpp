@@ -87,4 +87,20 @@ TEST(CompressionError, IsNoneWhereThereIsNoEnergy) {
   EXPECT_EQ(session::median_error_of(none, none, true), 0.0);
 }
 
+TEST(CompressionError, OfProbabilitiesCountsByTheEnergyOfTheirGradient) {
+  at::manual_seed(12);
+  for (const int64_t classes : {2, 10, 1000}) {
+    for (const double confidence : {0.0, 1.0, 8.0}) {
+      at::Tensor p = at::softmax(at::randn({400, classes}) * confidence, 1);
+      const double gradient = (1 - p.square().sum(1)).sum().item<double>();
+      p.scatter_(1, p.argmax(1, /*keepdim=*/true), 0.0);
+      const double share = p.square().sum().item<double>() / gradient;
+      const double told = session::energy_share_of(p);
+      EXPECT_LE(share, told * 1.001) << classes << ", " << confidence;
+      EXPECT_GE(share, told / 2.5) << classes << ", " << confidence;
+    }
+  }
+  EXPECT_EQ(session::energy_share_of(at::zeros({20})), 0.0);
+}
+
 }  // namespace fewbit::compression_error_test

@@ -51,12 +51,12 @@ TEST(CompressionFile, RefusesOtherFiles) {
   std::ofstream(path) << "something\n";
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
-                ": begins with 'something', accepted: 'fewbit compressor 9'");
+                ": begins with 'something', accepted: 'fewbit compressor 10'");
   const std::string places =
       "0 split 1\n"
       "0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded chosen - - "
       "aten::mm\n";
-  std::ofstream(path) << "fewbit compressor 9 " << digest(places) << '\n' << places;
+  std::ofstream(path) << "fewbit compressor 10 " << digest(places) << '\n' << places;
   EXPECT_EQ(
       test::refusal([&] { compressor.load(path); }),
       "fewbit::Compressor::load: " + path +

@@ -9,6 +9,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/div.h>
+#include <ATen/ops/dot.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
@@ -151,6 +152,17 @@ double median_error_of(const ByParts& run, const ByParts& decoded, bool is_norm)
   const auto middle = errors.begin() + static_cast<int64_t>(errors.size() / 2);
   std::ranges::nth_element(errors, middle);
   return *middle;
+}
+
+double energy_share_of(const ByParts& probabilities) {
+  Sum sum, squares;
+  for_each_part({&probabilities}, [&](const auto& parts) {
+    const at::Tensor doubles = parts[0].to(at::kDouble);
+    sum.add(at::sum(doubles));
+    squares.add(at::dot(doubles, doubles));
+  });
+  const double energy = squares.value(), expected = sum.value() - energy;
+  return expected > 0.0 ? energy / expected : 0.0;
 }
 
 std::vector<double> errors_by_bits(double measured, int bits,

@@ -33,6 +33,11 @@ double error_of(const ByParts& run, const ByParts& decoded, bool is_norm);
 /// of these, or 1.
 double median_error_of(const ByParts& run, const ByParts& decoded, bool is_norm);
 
+/// Of the probabilities p that a log_softmax saves, but for the greatest of each row: their energy
+/// over that of the gradient, 1 - |p|^2 in a row whose probabilities are right, as the sum of
+/// p (1 - p) has it to a factor of 2. 0: all are 0.
+double energy_share_of(const ByParts& probabilities);
+
 /// The error of 1 to 8 bits from that of some: as `expected` falls, the error of so many bits by
 /// the book.
 std::vector<double> errors_by_bits(double measured, int bits,
