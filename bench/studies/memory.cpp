@@ -1,5 +1,6 @@
 // What well-known networks keep for backward, exact and coded, a picture or sequence: counted, not
 // estimated, of one forward on the CPU. Prints Markdown; --out writes memory.html, .md and .json.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +30,8 @@ struct Options {
   std::string folder;
 };
 
+const std::string kOurs = "rotated, ";
+
 std::vector<CompressorSetup> setups() {
   std::vector<CompressorSetup> all;
   for (const double bits : {4.0, 2.0}) {
@@ -46,13 +49,15 @@ std::vector<CompressorSetup> setups() {
     all.push_back(
         {"blpa, " + examples::number(bits) + " bits", {.bits = bits, .scheme = Scheme::blpa}});
   }
-  for (const bool again : {false, true}) {
-    for (const double bits : {3.0, 2.0, 1.0}) {
-      const std::string width = examples::number(bits) + (bits == 1.0 ? " bit" : " bits");
-      all.push_back(
-          {"rotated, " + width + (again ? ", layers recomputed" : ""), {.bits = bits}, again});
-    }
-  }
+  const auto add = [&](double bits, int trellis, bool again) {
+    std::string name = kOurs + examples::number(bits) + (bits == 1.0 ? " bit" : " bits");
+    if (trellis > 0) name += ", trellis";
+    if (again) name += ", layers recomputed";
+    all.push_back({name, {.bits = bits, .trellis = trellis}, again});
+  };
+  for (const double bits : {4.0, 3.0, 2.0, 1.5, 1.0, 0.5}) add(bits, 0, false);
+  for (const double bits : {2.0, 1.5, 1.0}) add(bits, 4, false);
+  for (const double bits : {3.0, 2.0, 1.0}) add(bits, 0, true);
   return all;
 }
 
@@ -124,9 +129,28 @@ std::vector<Row> rows_of(const examples::ModelSubject& model, const std::string&
   return rows;
 }
 
-void add_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
+/// Of other schemes, that keep fewer bytes or err less than every row of ours.
+std::vector<std::string> beside_ours(const std::vector<Row>& rows) {
+  const auto is_ours = [](const Row& row) { return row.name.starts_with(kOurs); };
+  std::vector<std::string> names;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    const bool is_beaten = std::ranges::any_of(rows, [&](const Row& other) {
+      return is_ours(other) && other.step.bytes <= rows[i].step.bytes &&
+             other.error <= rows[i].error;
+    });
+    if (!is_ours(rows[i]) && !is_beaten) names.push_back(rows[i].name);
+  }
+  return names;
+}
+
+/// Notes at the front of which network others are.
+void add_rows(examples::Sheet& sheet, const std::string& name, const Options& options,
+              std::string& front) {
   const examples::ModelSubject model = examples::make_model(name, options.batch);
   const std::vector<Row> rows = rows_of(model, name, options);
+  for (const std::string& other : beside_ours(rows)) {
+    front += (front.empty() ? "" : "; ") + name + ": " + other;
+  }
   const auto less = [&](int64_t Step::*bytes, const Row& row) {
     return examples::number(static_cast<double>(rows[0].step.*bytes) /
                             static_cast<double>(row.step.*bytes));
@@ -150,7 +174,8 @@ void run(const Options& options) {
                         {"network", "kept", "MB of one", "times less", "batch and buffers aside",
                          "error of the gradient"},
                         {}};
-  for (const std::string& name : options.models) add_rows(sheet, name, options);
+  std::string front;
+  for (const std::string& name : options.models) add_rows(sheet, name, options, front);
   show(
       page, sheet,
       "group: ActNN's rounding in groups of 256 of all that takes bits. actnn: its levels, the "
@@ -164,6 +189,12 @@ void run(const Options& options) {
       "- exact| over |exact| of one step with all "
       "parameters as they are at first, without dropout. Bytes kept are no peak: peaks.md, "
       "fits.md.");
+  if (options.measures_errors) {
+    page.add(
+        "Rows of other schemes that no row of rotated beats, with no more bytes and no larger "
+        "error: " +
+        (front.empty() ? "none" : front) + ".");
+  }
   if (!options.folder.empty()) page.write(options.folder, "memory");
 }
 

@@ -50,7 +50,8 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
 
     Args:
         model: gives rules and the report the names of modules. None: they have none, until name().
-        bits: average bits of an element, 1 to 8.
+        bits: average bits of an element, 1 to 8; below 1, from 0.5, where tensors are recomputed
+            from others' codes.
         rules: {pattern: bits, dtype, "exact" or "offload"}; see rule().
         scheme: "rotated" (the default), "group", "actnn", "gact", "division" or "blpa".
         options: level, block, activation_bits, bytes (a budget in bytes in place of bits), group,
@@ -78,6 +79,8 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
             self._compressor = _fewbit.Compressor(options_of(bits, options))
         except RuntimeError as error:
             raise ValueError(str(error)) from None
+        self.bits = float(bits)
+        """Average bits of an element, as given."""
         self._model = None if model is None else weakref.ref(model)
         self._named: tuple[int, ...] = ()
         self._knows_modules = model is None

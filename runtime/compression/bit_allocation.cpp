@@ -60,6 +60,7 @@ bool BitAllocation::is_better_recomputed(const SiteState& state) const {
   const double own = static_cast<double>(state.site.elements) * state.save_policy.weight;
   const double roots = static_cast<double>(root.site.elements) * root.save_policy.weight;
   const double bits = coder_.options().bits;
+  if (bits < 1.0) return true;  // there are none for codes of its own
   const double share =
       static_cast<double>(state.site.elements) / static_cast<double>(root.site.elements);
   const std::vector<double> of_root = errors_of(root);

@@ -23,6 +23,8 @@ constexpr std::array kNames = {
 
 constexpr int kActnnBits = 4;  // of levels 1 and 2
 
+constexpr double kLeastAverage = 0.5;
+
 /// Of a scheme that has levels, or 0.
 int level_of(const CompressorOptions& options) {
   const bool is_actnn = options.scheme == Scheme::actnn;
@@ -103,7 +105,10 @@ void check_bits(const char* what, double bits) {
 }
 
 Coder::Coder(const CompressorOptions& options) : options_(options) {
-  check_bits("bits", options.bits);
+  const bool recomputes = options.scheme == Scheme::rotated;  // from one tensor's codes another
+  TORCH_CHECK(options.bits >= (recomputes ? kLeastAverage : 1.0) && options.bits <= kMostBits,
+              "fewbit::Compressor: bits is ", options.bits,
+              ", accepted: ", recomputes ? "0.5 to 8" : "1 to 8");
   if (options.activation_bits) check_bits("activation_bits", *options.activation_bits);
   TORCH_CHECK(codecs::is_group(options.group), "fewbit::Compressor: group is ", options.group,
               ", accepted: 64, 128, 256, 512, 1024");

@@ -51,6 +51,33 @@ TEST(CompressionRules, BitsAreTheAverageOverAllThatIsCoded) {
   }
 }
 
+// A norm's input serves the convolution behind it, too, so that 1 bit of it is half a bit of both.
+TEST(CompressionRules, AnAverageBelowOneIsOfRecomputedElements) {
+  at::manual_seed(8);
+  torch::nn::Sequential model;
+  for (int i = 0; i < 3; ++i) {
+    model->push_back(torch::nn::Conv2d(torch::nn::Conv2dOptions(16, 16, 3).padding(1)));
+    model->push_back(torch::nn::BatchNorm2d(16));
+    model->push_back(torch::nn::ReLU());
+  }
+  const at::Tensor x = at::randn({8, 16, 16, 16});
+  int64_t kept[2] = {};
+  for (const double bits : {1.0, 0.5}) {
+    Compressor compressor({.bits = bits});
+    for (int step = 0; step < 3; ++step) {
+      const CompressionScope scope(compressor);
+      model->forward(x).sum();
+    }
+    for (const Compressor::Site& site : compressor.sites()) {
+      kept[bits < 1.0 ? 1 : 0] += site.bytes_after;
+      if (bits < 1.0) {
+        EXPECT_LE(site.stored.bits, 1.0) << compressor.report();
+      }
+    }
+  }
+  EXPECT_LT(static_cast<double>(kept[1]), 0.8 * static_cast<double>(kept[0]));
+}
+
 TEST(CompressionRules, LeavesAloneWhatItShould) {
   Compressor compressor({.bits = 1});
   const at::Tensor weight = at::randn({kWidth, kWidth}).requires_grad_();
@@ -390,7 +417,8 @@ TEST(CompressionRules, ASmallBatchMovesNoSites) {
 }
 
 TEST(CompressionRules, RefusesOptionsByName) {
-  EXPECT_THROW(Compressor({.bits = 0.5}), c10::Error);
+  EXPECT_THROW(Compressor({.bits = 0.4}), c10::Error);
+  EXPECT_THROW(Compressor({.bits = 0.9, .scheme = Scheme::group}), c10::Error);
   EXPECT_THROW(Compressor({.bits = 9}), c10::Error);
   EXPECT_THROW(Compressor({.activation_bits = 0}), c10::Error);
   EXPECT_THROW(Compressor({.group = 100}), c10::Error);

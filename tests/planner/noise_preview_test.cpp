@@ -115,7 +115,7 @@ TEST(NoisePreview, RefusesWhatTellsNothing) {
             "fewbit::preview_noise: batches is 1, accepted: 2 or more");
   Network other(2);
   EXPECT_EQ(test::refusal([&] { other.noise({9.0}); }),
-            "fewbit::Compressor: bits is 9, accepted: 1 to 8");
+            "fewbit::Compressor: bits is 9, accepted: 0.5 to 8");
   EXPECT_EQ(test::refusal([&] {
               preview_noise([](int64_t) { return at::ones({}).requires_grad_(); }, 2,
                             other.model->named_parameters());

@@ -108,7 +108,8 @@ def test_state_goes_on_bit_for_bit():
     ("arguments", "message"),
     [
         ({"bits": 9}, "accepted"),
-        ({"bits": 0.5}, "accepted"),
+        ({"bits": 0.4}, "accepted"),
+        ({"bits": 0.9, "scheme": "group"}, "accepted"),
         ({"scheme": "best"}, "rotated, group, actnn"),
         ({"group": 100}, "accepted"),
     ],

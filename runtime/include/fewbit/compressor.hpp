@@ -61,8 +61,9 @@ enum class Recompute {
 };
 
 struct CompressorOptions {
-  /// Average over all coded elements: 1 to 8. A recomputed tensor still counts towards the average;
-  /// its bits go to the tensor it is recomputed from.
+  /// Average over all coded elements: 1 to 8, in the scheme rotated 0.5 to 8. A recomputed tensor
+  /// still counts towards the average; its bits go to the tensor it is recomputed from. Every other
+  /// tensor has 1 bit at least, so that an average below 1 needs as many recomputed elements.
   double bits = 2;
   Scheme scheme = Scheme::rotated;
   /// Of the schemes actnn (default 3) and gact (default 2). 0: nothing is coded.
