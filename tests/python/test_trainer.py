@@ -100,6 +100,40 @@ def test_inputs_of_checkpoints_are_offloaded(tmp_path):
     assert all(site.bytes_offloaded == site.bytes_before for site in inputs)
 
 
+def test_noise_chooses_the_bits(tmp_path):
+    def trained(compression):
+        trainer = Trainer(
+            model=low_rank(llama()),
+            args=arguments(tmp_path),
+            train_dataset=tokens(),
+            activation_compression=compression,
+        )
+        return trainer, trainer.train().training_loss
+
+    trainer, loss = trained({"noise": 0.05})
+    bits = trainer.compressor.bits
+    rows = {row.bits: row.added for row in trainer.noise.rows}
+    assert rows[bits] <= 0.05 < max(rows[few] for few in rows if few < bits), trainer.noise
+    assert trainer.compressor.sites()[0].count == 10
+    # Measuring has changed nothing.
+    assert loss == trained({"bits": bits})[1]
+    with pytest.raises(ValueError, match="both bits and noise"):
+        trained({"noise": 0.05, "bits": 2})
+
+
+def test_noise_that_no_bits_reach_takes_the_least(tmp_path, caplog):
+    trainer = Trainer(
+        model=low_rank(llama()),
+        args=arguments(tmp_path, max_steps=1),
+        train_dataset=tokens(16),
+        activation_compression={"noise": 1e-12, "group": 128},
+    )
+    trainer.train()
+    least = min(trainer.noise.rows, key=lambda row: row.added)
+    assert trainer.compressor.bits == least.bits
+    assert f"{least.bits:g} bits add least noise" in caplog.text
+
+
 def test_a_checkpoint_resumes_bit_for_bit(tmp_path):
     def trained(folder, resume=None, **options):
         trainer = Trainer(
