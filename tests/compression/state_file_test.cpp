@@ -52,16 +52,18 @@ TEST(CompressionFile, RefusesOtherFiles) {
   EXPECT_EQ(test::refusal([&] { compressor.load(path); }),
             "fewbit::Compressor::load: " + path +
                 ": begins with 'something', accepted: 'fewbit compressor 10'");
-  const std::string places =
-      "0 split 1\n"
-      "0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded chosen - - "
-      "aten::mm\n";
-  std::ofstream(path) << "fewbit compressor 10 " << digest(places) << '\n' << places;
-  EXPECT_EQ(
-      test::refusal([&] { compressor.load(path); }),
-      "fewbit::Compressor::load: " + path +
-          ": is no site of a compressor: '0 0 rotated rotated 9 1 1 1 0 1 1 1 0 9 1 1 1 1 1 1 1 "
-          "1 1 -1 0 0 0 coded chosen - - aten::mm'");
+  const auto load_site_of = [&](const std::string& bits) {
+    const std::string line = "0 0 rotated rotated " + bits + " 1 1 1 0 1 1 1 0 " + bits +
+                             " 1 1 1 1 1 1 1 1 1 1 1 -1 0 0 0 coded chosen - 0 0 0 0 0 - aten::mm";
+    const std::string places = "0 split 1\n" + line + '\n';
+    std::ofstream(path) << "fewbit compressor 10 " << digest(places) << '\n' << places;
+    compressor.load(path);
+    return line;
+  };
+  const std::string line = load_site_of("8");  // a site as it should be, but for its bits
+  EXPECT_EQ(test::refusal([&] { load_site_of("9"); }),
+            "fewbit::Compressor::load: " + path + ": is no site of a compressor: '" +
+                std::string(line).replace(20, 1, "9").replace(38, 1, "9") + "'");
 }
 
 TEST(CompressionFile, RefusesAFileThatWasCutOrChanged) {
