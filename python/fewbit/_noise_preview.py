@@ -152,7 +152,7 @@ def preview_noise(
         loss: takes a batch and returns a scalar tensor.
         batches: two or more of the size that training uses. Eight give a good estimate.
         model: the module whose parameters' gradients are compared.
-        bits: average bits of coded elements to measure, 1 to 8 each.
+        bits: average bits of coded elements to measure, each as a Compressor takes it.
         options: those of Compressor.
 
     Raises:

@@ -51,9 +51,9 @@ struct NoisePreview {
 /// draws the same mask in every pass of a batch.
 ///
 /// loss: takes the number of a batch, from 0, and returns a scalar. batches: 2 or more, of the size
-/// that training uses. parameters: those that require gradients count. bits: 1 to 8 each, in place
-/// of the options'. Throws c10::Error for fewer batches, where no parameter gets a gradient, and
-/// for options out of range.
+/// that training uses. parameters: those that require gradients count. bits: each as a
+/// Compressor takes it, in place of the options'. Throws c10::Error for fewer batches, where no
+/// parameter gets a gradient, and for options out of range.
 NoisePreview preview_noise(const std::function<at::Tensor(int64_t batch)>& loss, int64_t batches,
                            const torch::OrderedDict<std::string, at::Tensor>& parameters,
                            const CompressorOptions& options = {},
