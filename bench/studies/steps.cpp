@@ -3,7 +3,8 @@
 // bytes predict. All variants take turns on the same parameters and batch, a few steps in a row
 // each: the first after another variant finds the allocator as it is in no training. The order
 // moves on with every round. With one thread the time is the processor's, which leaves out the
-// turns of other programs. Prints Markdown; --out writes steps.html, .md and .json.
+// turns of other programs. Prints Markdown; --out writes steps.html, .md and .json after every
+// network, from which --resume goes on.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -15,10 +16,10 @@
 #include <ATen/ops/cat.h>
 #include <CLI/CLI.hpp>
 
-#include "bench/codecs/show.hpp"
 #include "bench/measure.hpp"
 #include "bench/studies/compressor_setup.hpp"
 #include "bench/studies/counted_memory.hpp"
+#include "bench/studies/step_page.hpp"
 #include "bench/studies/studies.hpp"
 #include "bench/studies/ways.hpp"
 #include "examples/models/catalogue.hpp"
@@ -47,6 +48,7 @@ struct Options {
   std::vector<double> budgets{50, 25, 10, 5};  ///< of kept bytes, in per cent of exact ones
   std::vector<double> peaks{75, 60, 50};       ///< of plans' peaks, in per cent of the exact one
   std::string folder;
+  bool resumes = false;
 };
 
 struct Network {
@@ -205,6 +207,7 @@ std::vector<double> gradient_errors(const std::string& name, const Options& opti
 void measure(const Network& network, std::vector<Variant>& variants, int rounds,
              bool of_processor) {
   constexpr int kInARow = 3;
+  constexpr double kSeconds = .5;  // or more steps in a row, of a small network
   const auto time = [&](const Variant& variant) {
     const auto step = [&] { variant.step(network); };
     return of_processor ? processor_seconds_of(step) : seconds_of(step);
@@ -212,10 +215,13 @@ void measure(const Network& network, std::vector<Variant>& variants, int rounds,
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < variants.size(); ++i) {
       Variant& variant = variants[(i + static_cast<size_t>(round)) % variants.size()];
-      double least = std::numeric_limits<double>::infinity(), least_exact = least;
-      for (int j = 0; j < kInARow; ++j) {  // in turn: a machine's speed changes within seconds
-        least_exact = std::min(least_exact, time(variants[0]));
-        least = std::min(least, time(variant));
+      double least = std::numeric_limits<double>::infinity(), least_exact = least, spent = 0;
+      for (int j = 0; j < kInARow || spent < kSeconds; ++j) {
+        // in turn: a machine's speed changes within seconds
+        const double exact = time(variants[0]), ours = time(variant);
+        least_exact = std::min(least_exact, exact);
+        least = std::min(least, ours);
+        spent += exact + ours;
       }
       variant.seconds.push_back(least);
       variant.exact.push_back(least_exact);
@@ -232,9 +238,10 @@ double ratio(const Variant& variant) {
   return median(ratios);
 }
 
-/// What a variant is called on the picture of its network, where few names and colours are told
-/// apart.
-std::string group_of(const Setup& setup) {
+/// What a setup is called on the picture of a network, where few names and colours are told apart.
+std::string group_of(const std::string& stored) {
+  const std::vector<Setup> known = setups();
+  const Setup& setup = *std::ranges::find(known, stored, &Setup::name);
   if (!setup.options) return setup.has_checkpoints ? "checkpoints" : "exact";
   if (setup.has_checkpoints) return "coded checkpoints";
   if (setup.is_offloaded) return "offloaded";
@@ -244,41 +251,28 @@ std::string group_of(const Setup& setup) {
   return is_plain ? "3, 2, 1 bits" : "2 bits, options";
 }
 
-void add_dot(std::vector<examples::Line>& groups, const Setup& setup, double peak, double time) {
-  const std::string name = group_of(setup);
-  auto group = std::ranges::find(groups, name, &examples::Line::name);
-  if (group == groups.end()) group = groups.insert(group, {name, {}, /*joined=*/false});
-  group->points.emplace_back(peak, time);
-}
-
-void add_rows(examples::Page& page, examples::Sheet& sheet, const std::string& name,
-              const Options& options) {
+StepRows measured_rows(const std::string& name, const Options& options) {
   at::set_num_threads(options.threads.back());
   const std::vector<double> errors = gradient_errors(name, options);
   const Network network = make_network(name, options.batch);
+  StepRows rows;
   for (const int threads : options.threads) {
     at::set_num_threads(threads);
     std::vector<Variant> variants = variants_for(network, options);
     measure(network, variants, options.rounds, threads == 1);
-    const Variant& exact = variants[0];
-    std::vector<examples::Line> groups;
     for (size_t i = 0; i < variants.size(); ++i) {
       const Variant& variant = variants[i];
-      const double less = static_cast<double>(exact.bytes) / static_cast<double>(variant.bytes);
-      const double peak = static_cast<double>(variant.peak) / 0x1p20;
-      const double time = i == 0 ? 1.0 : ratio(variant);
-      sheet.rows.push_back({name, std::to_string(threads), variant.setup.name,
-                            examples::number(less), examples::number(peak),
-                            examples::number(median(variant.seconds) * 1e3, 4),
-                            examples::number(time), examples::number(errors[i])});
-      add_dot(groups, variant.setup, peak, time);
-      std::cerr << name << ", " << threads << ", " << variant.setup.name << ": "
-                << examples::number(time) << " of exact\n";
-    }
-    if (threads == options.threads.back()) {
-      page.add(examples::Chart{name, "peak of a step, MiB", "time of a step over exact", groups});
+      const auto less = static_cast<double>(variants[0].bytes) / static_cast<double>(variant.bytes);
+      rows.push_back({name, std::to_string(threads), variant.setup.name, examples::number(less),
+                      examples::number(static_cast<double>(variant.peak) / 0x1p20),
+                      examples::number(median(variant.seconds) * 1e3, 4),
+                      examples::number(i == 0 ? 1.0 : ratio(variant)),
+                      examples::number(errors[i])});
+      std::cerr << name << ", " << threads << ", " << variant.setup.name << ": " << rows.back()[6]
+                << " of exact\n";
     }
   }
+  return rows;
 }
 
 struct Planned {
@@ -332,7 +326,7 @@ double more_milliseconds(const Variant& variant) {
   return median(more);
 }
 
-void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Options& options) {
+StepRows plan_rows(const std::string& name, const Options& options) {
   const Network network = make_network(name, options.batch);
   at::set_num_threads(options.threads.back());
   std::vector<Variant> variants(1);  // exact
@@ -345,13 +339,14 @@ void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Option
     settle(network, variants.back());
   }
   measure(network, variants, options.rounds, false);
+  StepRows rows;
   for (size_t i = 0; i < plans.size(); ++i) {
     const auto& [budget, plan, seconds] = plans[i];
     const Variant& variant = variants[i + 1];
     const auto mebibytes = [](int64_t bytes) {
       return examples::number(static_cast<double>(bytes) / 0x1p20);
     };
-    sheet.rows.push_back(
+    rows.push_back(
         {name, budget + (plan.fits() ? "" : ": none fits"), mebibytes(plan.bytes()),
          mebibytes(variant.bytes), mebibytes(plan.step_peak), mebibytes(variant.peak),
          plans[i].places_kept(Storage::exact), plans[i].places_kept(Storage::coded),
@@ -359,6 +354,7 @@ void add_plan_rows(examples::Sheet& sheet, const std::string& name, const Option
          examples::number(plan.seconds() * 1e3), examples::number(more_milliseconds(variant)),
          examples::number(median(variants[0].seconds) * 1e3, 4), examples::number(seconds)});
   }
+  return rows;
 }
 
 std::string command_of(const Options& options) {
@@ -377,44 +373,43 @@ std::string command_of(const Options& options) {
   return text + " --rounds " + std::to_string(options.rounds) + " --out bench/results";
 }
 
-void run(const Options& options) {
-  examples::Page page("Step times of networks whose saved tensors are coded");
-  page.add("`" + command_of(options) + "`, " + processor_name() +
-           ", libtorch, fp32. Forward, loss and backward, without an optimizer; activations in 3 "
-           "bits. Catalogue networks on a batch of " +
-           std::to_string(options.batch) + ", " +
-           std::to_string(batch_of("vit_small_16", options.batch)) + " of vit_small_16, " +
-           std::to_string(batch_of("gpt", options.batch)) +
-           " of gpt; the examples' in 32 of theirs.");
-  examples::Sheet sheet{"Step times",
-                        {"network", "threads", "stored", "times less", "peak MiB", "median ms",
-                         "of exact", "gradient error"},
-                        {}};
-  for (const std::string& name : options.models) add_rows(page, sheet, name, options);
-  show(page, sheet,
-       "Of exact: the median over the rounds of the least of three steps over the least of three "
-       "exact ones, which take turns with them. With one thread processor time, with "
-       "more the clock's. Bits alone: the scheme rotated; layers recomputed: outputs of linear "
-       "layers and activations recomputed where that errs less; the others "
-       "as in memory.md. Times less: fewer bytes saved. Peak: the most bytes of tensors at a time "
-       "in any step, the first ones that measure errors among them, with gradients, without "
-       "parameters. Gradient error: of all parameters, in one "
-       "step without dropout, over the exact gradient.");
-  examples::Sheet plans{"Plans",
-                        {"network", "budget, % of exact", "planned MiB", "kept MiB", "planned peak",
-                         "peak MiB", "exact", "coded", "recomputed", "offloaded", "planned ms more",
-                         "ms more", "exact ms", "planning s"},
-                        {}};
-  for (const std::string& name : options.planned) {
-    const bool is_asked = std::ranges::find(options.models, name) != options.models.end();
-    if (is_asked) add_plan_rows(plans, name, options);
+std::string conditions_of(const Options& options) {
+  return "`" + command_of(options) + "`, " + processor_name() +
+         ", libtorch, fp32. Forward, loss and backward, without an optimizer; activations in 3 "
+         "bits. Catalogue networks on a batch of " +
+         std::to_string(options.batch) + ", " +
+         std::to_string(batch_of("vit_small_16", options.batch)) + " of vit_small_16, " +
+         std::to_string(batch_of("gpt", options.batch)) + " of gpt; the examples' in 32 of theirs.";
+}
+
+/// Adds what is measured for the names that have no rows yet, and tells of each.
+void complete(StepRows& rows, const std::vector<std::string>& names,
+              const std::function<StepRows(const std::string&)>& measured,
+              const std::function<void()>& write) {
+  for (const std::string& name : names) {
+    if (std::ranges::any_of(rows, [&](const auto& row) { return row[0] == name; })) continue;
+    std::ranges::move(measured(name), std::back_inserter(rows));
+    write();
   }
-  show(page, plans,
-       "fewbit::plan_memory for so many bytes that are kept, activations' codes, the batch and all "
-       "else among them, or for so high a peak; sites by how they are kept, and what a step that "
-       "follows takes more than "
-       "an exact one, as planned and as measured, as above, by the clock with the most threads.");
-  if (!options.folder.empty()) page.write(options.folder, "steps");
+}
+
+void run(const Options& options) {
+  StepPage page{.conditions = conditions_of(options), .group_of = group_of};
+  if (options.resumes) page.read(options.folder);
+  std::vector<std::string> to_plan;
+  std::ranges::copy_if(options.planned, std::back_inserter(to_plan), [&](const std::string& name) {
+    return std::ranges::find(options.models, name) != options.models.end();
+  });
+  const auto write = [&] {
+    if (!options.folder.empty()) page.write(options.folder);
+  };
+  complete(
+      page.times, options.models,
+      [&](const std::string& name) { return measured_rows(name, options); }, write);
+  complete(
+      page.plans, to_plan, [&](const std::string& name) { return plan_rows(name, options); },
+      write);
+  page.print();
 }
 
 }  // namespace
@@ -440,7 +435,10 @@ Study command(CLI::App& app) {
   app.add_option("--peaks", options->peaks, "of plans, in per cent of the exact one")
       ->check(CLI::PositiveNumber);
   app.add_option("--rounds", options->rounds, "of each case")->check(CLI::PositiveNumber);
-  app.add_option("--out", options->folder, "folder for the page");
+  auto* const out = app.add_option("--out", options->folder, "folder for the page");
+  app.add_flag("--resume", options->resumes,
+               "keep the rows of a page there that the same options left on the same processor")
+      ->needs(out);
   return [options] {
     keep_memory();
     CountedMemory::instance().start();

@@ -1,0 +1,107 @@
+#include "bench/studies/step_page.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <span>
+
+#include "examples/support/page.hpp"
+
+namespace fewbit::bench::steps_study {
+
+namespace {
+
+constexpr const char* kTimes = "Step times";
+constexpr const char* kPlans = "Plans";
+
+examples::Sheet time_sheet(const StepRows& rows) {
+  return {kTimes,
+          {"network", "threads", "stored", "times less", "peak MiB", "median ms", "of exact",
+           "gradient error"},
+          rows};
+}
+
+examples::Sheet plan_sheet(const StepRows& rows) {
+  return {kPlans,
+          {"network", "budget, % of exact", "planned MiB", "kept MiB", "planned peak", "peak MiB",
+           "exact", "coded", "recomputed", "offloaded", "planned ms more", "ms more", "exact ms",
+           "planning s"},
+          rows};
+}
+
+/// Time against peak, of the first row's network; of its rows those with the most threads, which
+/// come last.
+examples::Chart chart_of(std::span<const StepRows::value_type> rows,
+                         const std::function<std::string(const std::string&)>& group_of) {
+  std::vector<examples::Line> groups;
+  for (const auto& row : rows) {
+    if (row[1] != rows.back()[1]) continue;
+    const std::string name = group_of(row[2]);
+    auto group = std::ranges::find(groups, name, &examples::Line::name);
+    if (group == groups.end()) group = groups.insert(group, {name, {}, /*joined=*/false});
+    group->points.emplace_back(std::stod(row[4]), std::stod(row[6]));
+  }
+  return {rows.front()[0], "peak of a step, MiB", "time of a step over exact", groups};
+}
+
+void add_charts(examples::Page& page, const StepPage& steps) {
+  const std::span<const StepRows::value_type> rows = steps.times;
+  for (size_t first = 0, last = 0; first < rows.size(); first = last) {
+    while (last < rows.size() && rows[last][0] == rows[first][0]) ++last;
+    page.add(chart_of(rows.subspan(first, last - first), steps.group_of));
+  }
+}
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  for (size_t start = 2, end = 0; (end = line.find(" |", start)) != std::string::npos;
+       start = end + 3) {
+    cells.push_back(line.substr(start, end - start));
+  }
+  return cells;
+}
+
+}  // namespace
+
+void StepPage::read(const std::string& folder) {
+  std::ifstream page(folder + "/steps.md");
+  StepRows* table = nullptr;
+  bool is_same = false;
+  for (std::string line; std::getline(page, line);) {
+    is_same = is_same || line == conditions;
+    if (line == std::string("## ") + kTimes) table = &times;
+    if (line == std::string("## ") + kPlans) table = &plans;
+    const bool is_row = line.starts_with("| ") && !line.starts_with("| network |");
+    if (is_same && table && is_row) table->push_back(cells_of(line));
+  }
+}
+
+void StepPage::write(const std::string& folder) const {
+  examples::Page page("Step times of networks whose saved tensors are coded");
+  page.add(conditions);
+  add_charts(page, *this);
+  page.add(time_sheet(times));
+  page.add(
+      "Of exact: the median over the rounds of the least of at least three steps over the "
+      "least of as many exact ones, which take turns with them. With one thread processor time, "
+      "with "
+      "more the clock's. Bits alone: the scheme rotated; layers recomputed: outputs of linear "
+      "layers and activations recomputed where that errs less; the others "
+      "as in memory.md. Times less: fewer bytes saved. Peak: the most bytes of tensors at a time "
+      "in any step, the first ones that measure errors among them, with gradients, without "
+      "parameters. Gradient error: of all parameters, in one "
+      "step without dropout, over the exact gradient.");
+  page.add(plan_sheet(plans));
+  page.add(
+      "fewbit::plan_memory for so many bytes that are kept, activations' codes, the batch and all "
+      "else among them, or for so high a peak; sites by how they are kept, and what a step that "
+      "follows takes more than "
+      "an exact one, as planned and as measured, as above, by the clock with the most threads.");
+  page.write(folder, "steps");
+}
+
+void StepPage::print() const {
+  std::cout << examples::markdown(time_sheet(times)) << examples::markdown(plan_sheet(plans));
+}
+
+}  // namespace fewbit::bench::steps_study
