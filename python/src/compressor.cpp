@@ -92,6 +92,7 @@ void bind_compressor(py::module_& m) {
             self.name_by(std::move(running_module));
           },
           Unlocked())
+      .def("random_stream", &Compressor::random_stream, Unlocked())
       .def(
           "rule_bits",
           [](Compressor& self, const std::string& pattern, int bits) {

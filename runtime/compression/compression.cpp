@@ -11,6 +11,7 @@
 #include "dispatch/interception.hpp"
 #include "offload/expandable_segments.hpp"
 #include "ops/activation.hpp"
+#include "ops/next_seed.hpp"
 #include "trace/running_operations.hpp"
 
 namespace fewbit::session {
@@ -28,15 +29,6 @@ bool is_plain(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.has_storage() && !tensor.is_nested() &&
          !tensor.is_quantized() && !tensor.is_neg() && !tensor.is_meta() &&
          ops::runs_on(tensor.device().type());
-}
-
-/// A permutation of 64 bits that leaves no trace of order (Steele, Lea and Flood, SplittableRandom,
-/// 2014).
-uint64_t mixed(uint64_t word) {
-  word += 0x9E3779B97F4A7C15u;
-  word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9u;
-  word = (word ^ (word >> 27)) * 0x94D049BB133111EBu;
-  return word ^ (word >> 31);
 }
 
 }  // namespace
@@ -98,6 +90,11 @@ void Compression::set_running_module(std::function<std::string()> module) {
   const auto rules = copied_rules();
   rules->set_running_module(std::move(module));
   before = std::exchange(rules_, rules);
+}
+
+void Compression::set_random_stream(int64_t stream) {
+  const std::lock_guard lock(mutex_);
+  stream_ = static_cast<uint64_t>(stream);
 }
 
 void Compression::set_recompute(const std::string& name, Recompute when) {
@@ -210,7 +207,8 @@ Compression::Forward Compression::begin_forward() {
   const std::lock_guard lock(mutex_);
   if (const auto failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
   sites_.left_alone.clear();
-  Forward forward{static_cast<int64_t>(mixed(mixed(seed) + ++forwards_) >> 1), rules_,
+  const uint64_t start = ops::mixed(seed) ^ (stream_ == 0 ? 0 : ops::mixed(stream_));
+  Forward forward{static_cast<int64_t>(ops::mixed(start + ++forwards_) >> 1), rules_,
                   std::make_shared<SiteNotes>(coder_, rules_), nullptr};
   open_.push_back(forward.notes);
   if (stores_) {

@@ -42,6 +42,7 @@ class Compression {
   void set_rule(const std::string& pattern, StorageKind storage);
   void name(const torch::OrderedDict<std::string, at::Tensor>& parameters);
   void set_running_module(std::function<std::string()> module);
+  void set_random_stream(int64_t stream);
   void set_recompute(const std::string& name, Recompute when);
   void assign(const std::map<SiteKey, UserRules::Assignment>& sites);
   /// Tells it what is saved from now on, and measures no errors meanwhile; null: ends that.
@@ -49,8 +50,8 @@ class Compression {
 
   /// What one forward goes by.
   struct Forward {
-    /// Of its random numbers: a function of the seed of torch's default generator and of how many
-    /// forwards there were, which draws nothing from that generator.
+    /// Of its random numbers: a function of the seed of torch's default generator, of the stream
+    /// and of how many forwards there were, which draws nothing from that generator.
     int64_t seed;
     std::shared_ptr<const UserRules> rules;         ///< as they are now
     std::shared_ptr<SiteNotes> notes;               ///< what it tells of sites
@@ -146,6 +147,7 @@ class Compression {
   std::atomic<bool> is_observed_ = false;
   std::exception_ptr failure_;
   uint64_t forwards_ = 0;  ///< begun so far
+  uint64_t stream_ = 0;    ///< of random numbers
   std::atomic<int64_t> step_peak_ = -1;
 };
 

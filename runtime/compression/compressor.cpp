@@ -123,6 +123,11 @@ Compressor& Compressor::name_by(std::function<std::string()> running_module) {
   return *this;
 }
 
+Compressor& Compressor::random_stream(int64_t stream) {
+  compression_->set_random_stream(stream);
+  return *this;
+}
+
 Compressor& Compressor::rule(const std::string& pattern, Bits bits) {
   compression_->set_rule(pattern, bits);
   return *this;

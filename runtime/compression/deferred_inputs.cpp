@@ -138,6 +138,7 @@ void CompressionUser::end_forward() noexcept {
     compression_->keep_failure(std::current_exception());
   }
   uses_.end();
+  compiled_seeds_.reset();
   compression_->end_forward(*forward_.notes);
 }
 

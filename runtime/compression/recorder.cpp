@@ -58,7 +58,8 @@ CompressionUser::CompressionUser(std::shared_ptr<Compression> compression)
       recomputes_casts_(forward_.rules->when_to_recompute(kCast) != Recompute::never),
       sensitivities_([weak = std::weak_ptr(compression_)](const SiteKey& site, double sensitivity) {
         if (const auto alive = weak.lock()) alive->note_sensitivity(site, sensitivity);
-      }) {}
+      }),
+      compiled_seeds_(std::in_place, forward_.seed) {}
 
 codecs::CodecPointer CompressionUser::measure(const SiteKey& site, const Subject& subject,
                                               const SaveDecision& decision, const at::Tensor& run,

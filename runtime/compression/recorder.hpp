@@ -22,6 +22,7 @@
 #include "compression/shared_copies.hpp"
 #include "compression/stored_run.hpp"
 #include "fewbit/table.hpp"
+#include "ops/next_seed.hpp"
 #include "trace/saved_tensors.hpp"
 
 namespace fewbit::session {
@@ -250,6 +251,7 @@ class CompressionUser final : public SavedTensorUser {
   std::optional<SiteKey> latest_;                         ///< whose tensor was the latest one
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
   std::map<std::string, at::Tensor> seeds_;               ///< the same by device
+  std::optional<ops::SeedScope> compiled_seeds_;          ///< of graphs that torch compiled
   std::map<const void*, Memory> counted_;  ///< of copies of parameters that some site holds
   int64_t coded_ = 0;
   /// What the next activation saves codes by, and of what.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/stack.h>
@@ -137,6 +139,34 @@ at::Tensor mapped(const at::Tensor& x, const ElementClasses& classes, const at::
       .add_(map.select(0, 1).index_select(0, index));
 }
 
+// Shapes without data, sizes symbolic.
+
+std::tuple<at::Tensor, at::Tensor> map_shapes(const at::Tensor& x, const at::Tensor&, int64_t,
+                                              int64_t count, int64_t) {
+  check_device(kClassMaps, "x", x, at::kMeta);
+  const auto options = x.options().dtype(at::kFloat);
+  return {at::empty({2, count}, options), at::empty({2, count}, options)};
+}
+
+std::tuple<at::Tensor, at::Tensor> encode_class_shapes(const at::Tensor& x, const at::Tensor&,
+                                                       int64_t, const at::Tensor&, int64_t bits,
+                                                       int64_t group, int64_t states,
+                                                       const at::Tensor& seed, int64_t) {
+  check_device(kRotatedClassEncode, "x", x, at::kMeta);
+  const RotatedCodes form{bits, group, states};
+  const kernels::ElementType type = check_rotated_encoding(x, form, seed);
+  return empty_rotated(x.sym_numel(), form, type, x.options());
+}
+
+at::Tensor decode_class_shapes(const at::Tensor& codes, const at::Tensor& constants,
+                               c10::SymInt count, const at::Tensor&, int64_t, const at::Tensor&,
+                               int64_t bits, int64_t group, int64_t states, at::ScalarType dtype,
+                               const at::Tensor& seed, int64_t, c10::SymInt /*first*/) {
+  check_device(kRotatedClassDecode, "codes", codes, at::kMeta);
+  check_rotated_decoding(codes, constants, count, {bits, group, states}, dtype, seed);
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
+}
+
 double largest_of(at::ScalarType type) {
   if (type == at::kDouble) return std::numeric_limits<double>::max();
   return kernels::finite_limit(check_element_type(kRotatedDecode, type));
@@ -148,6 +178,12 @@ TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
   m.impl("class_maps", RotatedClassOperations<RotatedClassCpu>::maps);
   m.impl("rotated_class_encode", RotatedClassOperations<RotatedClassCpu>::encode);
   m.impl("rotated_class_decode", RotatedClassOperations<RotatedClassCpu>::decode);
+}
+
+TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
+  m.impl("class_maps", map_shapes);
+  m.impl("rotated_class_encode", encode_class_shapes);
+  m.impl("rotated_class_decode", decode_class_shapes);
 }
 
 at::Tensor ElementClasses::bytes(int64_t count) const {

@@ -218,6 +218,27 @@ TEST(Compression, TheSameRandomStateGivesTheSameStep) {
   EXPECT_FALSE(at::equal(gradients(model, x, &another), second));
 }
 
+TEST(Compression, StreamsOfRandomNumbersAreIndependent) {
+  auto model = mlp();
+  at::manual_seed(5);
+  const at::Tensor x = at::ones({100, kWidth}) + input();
+  const at::Tensor exact = gradients(model, x, nullptr);
+  std::vector<at::Tensor> errors;
+  for (const int64_t stream : {0, 1, 2, -1, 1}) {
+    Compressor compressor({.bits = 1});
+    compressor.random_stream(stream);
+    errors.push_back(gradients(model, x, &compressor) - exact);
+  }
+  EXPECT_TRUE(at::equal(errors[1], errors[4]));
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const double cosine = (errors[i] * errors[j]).sum().item<double>() /
+                            (errors[i].norm() * errors[j].norm()).item<double>();
+      EXPECT_LT(std::abs(cosine), 0.3) << i << ", " << j;
+    }
+  }
+}
+
 TEST(Compression, AConvolutionalNetworkKeepsItsGradients) {
   at::manual_seed(3);
   torch::nn::Sequential model(torch::nn::Conv2d(torch::nn::Conv2dOptions(3, 16, 3).padding(1)),

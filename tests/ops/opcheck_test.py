@@ -34,6 +34,10 @@ for x in torch.randn(5, 70), images, images[:, :2], torch.randn(1, 6).expand(5, 
 
 # Codes of saved tensors.
 seed = torch.tensor([7])
+# Another one in every call, so that results are not compared.
+torch.library.opcheck(
+    ops.next_seed.default, (seed,), test_utils=("test_schema", "test_faketensor")
+)
 for x in torch.randn(5, 70), images, images[:, :2]:
     check(ops.sign_encode.default, x)
     check(ops.sign_decode.default, ops.sign_encode(x), x.numel(), torch.bool)
@@ -55,6 +59,14 @@ for x in torch.randn(5, 70), images, images[:, :2]:
             check(ops.group_decode_samples.default, *encoded, bits, count, 64, rounding, dtype,
                   seed, 5)
 
+        if dtype != torch.float64:
+            run, signs = x.to(dtype).contiguous(), ops.sign_encode(x.contiguous())
+            check(ops.class_maps.default, run, signs, 1, 2, 0)
+            there, back = ops.class_maps(run, signs, 1, 2, 0)
+            check(ops.rotated_class_encode.default, run, signs, 1, there, 3, 64, 4, seed, 5)
+            codes = ops.rotated_class_encode(run, signs, 1, there, 3, 64, 4, seed, 5)
+            check(ops.rotated_class_decode.default, *codes, x.numel(), signs, 1, back, 3, 64, 4,
+                  dtype, seed, 5)
         check(ops.rotated_encode.default, x.to(dtype), 3, 64, 4, seed, 5)
         encoded = ops.rotated_encode(x.to(dtype), 3, 64, 4, seed, 5)
         check(ops.rotated_decode.default, *encoded, x.numel(), 3, 64, 4, dtype, seed, 5)

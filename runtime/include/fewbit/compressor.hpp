@@ -209,8 +209,10 @@ struct StoredAs {
 ///   second, third, fifth, ... and every 256th tensor. Only there the host waits for a CUDA device.
 /// - Elements far greater than the rest of their group (masks, padding, outliers) are stored apart,
 ///   exactly, on a CPU.
-/// - Random numbers come from the compressor's own stream, by the seed of torch's default generator
-///   and the number of forwards. That generator is not advanced: dropout draws as without a scope.
+/// - Random numbers come from the compressor's own stream, by the seed of torch's default
+/// generator,
+///   random_stream() and the number of forwards. That generator is not advanced: dropout draws as
+///   without a scope.
 class Compressor {
  public:
   /// Throws c10::Error naming the option and what is accepted.
@@ -235,6 +237,12 @@ class Compressor {
   /// compressor.name_by([&] { return running; });
   /// ```
   Compressor& name_by(std::function<std::string()> running_module);
+
+  /// Draws random numbers from another stream from the next forward on; 0 is the first one.
+  /// Processes that train copies of one model on different data take their ranks: errors of codes
+  /// are then independent, and fall as gradients are averaged. The same torch seed, stream and
+  /// number of forwards give the same codes. In Python it is the rank in torch.distributed.
+  Compressor& random_stream(int64_t stream);
 
   /// Sets bits, 1 to 8, for what matching operations save. A pattern is the name of an operation
   /// ("aten::addmm", "addmm") or of a parameter that it takes ("encoder.layers.0.*"); * stands for
