@@ -57,8 +57,10 @@ NodeKey key_of(const torch::autograd::Node& node) {
   return {node.thread_id(), node.sequence_nr()};
 }
 
+// Of a tensor that torch.compile traces the offset may be symbolic.
 std::int64_t offset_of(const at::Tensor& tensor) {
-  return tensor.has_storage() ? tensor.storage_offset() : 0;
+  const bool is_known = !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+  return is_known && tensor.has_storage() ? tensor.storage_offset() : 0;
 }
 
 template <class Visit>
