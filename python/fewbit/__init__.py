@@ -34,6 +34,7 @@ from fewbit._fewbit import (  # noqa: E402
     Table,
 )
 from fewbit._functional import *  # noqa: E402, F403
+from fewbit._graph_hooks import CompiledSite  # noqa: E402
 from fewbit._memory_plan import plan_memory  # noqa: E402
 from fewbit._noise_preview import NoisePreview, NoiseRow, preview_noise  # noqa: E402
 from fewbit._saved_bytes import SavedBytes, peak_bytes  # noqa: E402
@@ -52,6 +53,7 @@ __all__ = [
     "Calibrator",
     "Codec",
     "Coded",
+    "CompiledSite",
     "Compressor",
     "LeftAlone",
     "MemoryPlan",

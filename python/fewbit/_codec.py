@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 
+from fewbit._processes import rank
+
 _LEAST_ELEMENTS = 1024
 _TYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
@@ -49,7 +51,7 @@ class Codec:
     Args:
         bits: of a code, 1 to 8.
         group: elements that share two constants: 64, 128, 256, 512 or 1024.
-        seed: of the rotations; None: torch's initial seed.
+        seed: of the rotations; None: torch's initial seed plus the rank in torch.distributed.
     """
 
     def __init__(self, bits: int = 4, group: int = 256, seed: int | None = None) -> None:
@@ -60,7 +62,8 @@ class Codec:
         self.bits, self.group = bits, group
         # Its own: what is drawn of torch's would change a dropout that runs again without codes.
         self._generator = torch.Generator("cpu")
-        self._generator.manual_seed(torch.initial_seed() if seed is None else seed)
+        own = (torch.initial_seed() + rank()) % 2**63  # copies of a model err independently
+        self._generator.manual_seed(own if seed is None else seed)
 
     def next_seed(self) -> torch.Tensor:
         """Of the next rotation: one int64 on the CPU."""

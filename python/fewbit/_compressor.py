@@ -10,7 +10,11 @@ import torch
 
 from fewbit import _fewbit, _html
 from fewbit._choices import NamedTensors, choice, named_tensors
+from fewbit._compiled_scope import CompiledScope
+from fewbit._compiled_text import text_of
+from fewbit._graph_hooks import CompiledSite
 from fewbit._open_scopes import Scoped
+from fewbit._processes import rank
 from fewbit._running_module import RunningModule
 
 _SCHEMES = _fewbit.Scheme.__members__
@@ -84,17 +88,21 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
         self._model = None if model is None else weakref.ref(model)
         self._named: tuple[int, ...] = ()
         self._knows_modules = model is None
+        self._compiled = CompiledScope(self._compressor, self.bits, options)
         for pattern, rule in (rules or {}).items():
             self.rule(pattern, rule)
 
     def _open(self) -> _fewbit.CompressionScope:
         self._name_model()
+        self._compressor.random_stream(rank())  # copies of a model err independently
         if not self._knows_modules and self._model is not None:
             model = self._model()
             self._compressor.name_by(RunningModule(model) if model is not None else None)
-        return _fewbit.CompressionScope(self._compressor)
+        with self._compiled.entering():  # below those of C++, which act in what is not compiled
+            return _fewbit.CompressionScope(self._compressor)
 
     def _leave(self, scope: _fewbit.CompressionScope) -> None:
+        self._compiled.leave()
         # Sites keep the names that they had when they were first seen.
         if not self._knows_modules and self.sites():
             self._knows_modules = True
@@ -141,6 +149,7 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
                 f"the rule for {pattern!r} is {rule!r}, accepted: bits from 1 to 8, a torch.dtype, "
                 "'exact', 'offload' or None"
             )
+        self._compiled.rule(pattern, rule)
         return self
 
     def recompute(self, kind: str, when: str = "where_better") -> "Compressor":
@@ -158,6 +167,27 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
         self._compressor.follow(plan)
         return self
 
+    def freeze(self) -> "Compressor":
+        """Gives graphs that torch.compile makes from now on the bits of sites() as they are.
+
+            with compressor:  # before the model is compiled
+                loss = model(**batch).loss
+            loss.backward()
+            model.compile()
+            compressor.freeze()
+
+        A graph holds its numbers of bits. Without this each of its tensors has those of the
+        Compressor; with it as many as give the error that the site of its module has. A function
+        that was compiled before is compiled anew, once.
+        """
+        self._compiled.freeze(self.sites())
+        return self
+
+    def compiled_sites(self) -> list[CompiledSite]:
+        """What graphs save that torch.compile made inside of `with`. Those that torch reads from
+        its cache on disk are coded the same, and not listed."""
+        return self._compiled.sites()
+
     def sites(self) -> list[_fewbit.Site]:
         """Every saved tensor of the model, in the order in which they were first seen."""
         return self._compressor.sites()
@@ -167,9 +197,9 @@ class Compressor(Scoped[_fewbit.CompressionScope]):
         return self._compressor.left_alone_operations()
 
     def report(self) -> str:
-        """sites() and left_alone() as tables, with totals, and the peak of the latest step of this
-        compressor that fewbit.peak_bytes measured."""
-        return self._compressor.report()
+        """sites(), left_alone() and compiled_sites() as tables, with totals, and the peak of the
+        latest step of this compressor that fewbit.peak_bytes measured."""
+        return self._compressor.report() + text_of(self.compiled_sites())
 
     def _repr_html_(self) -> str:
         sites = _html.table(

@@ -26,3 +26,11 @@ class RunningModule:
                     return name
             frame = frame.f_back
         return ""
+
+
+# C++ calls it among a model's functions, which torch.compile may be looking at.
+_frames = torch._C._dynamo.eval_frame
+_frames.set_code_exec_strategy(
+    RunningModule.__call__.__code__,
+    _frames._FrameExecStrategy(_frames._FrameAction.SKIP, _frames._FrameAction.DEFAULT),
+)

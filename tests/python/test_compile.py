@@ -1,0 +1,261 @@
+"""A Compressor around functions that torch.compile compiled: what their graphs save, and gradients.
+
+Most use the backend aot_eager, whose graphs run as they are: it compiles in seconds."""
+
+import pytest
+import torch
+
+import fewbit
+from families import FAMILIES
+from fewbit import _graph_hooks
+from small import DEVICE, gradient_of, mlp, relative
+
+F = torch.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled():
+    torch._dynamo.reset()
+    _graph_hooks._hooks.clear()
+    torch.manual_seed(1)
+
+
+def step(model, loss, compressor=None):
+    """Saved bytes and the gradient."""
+    with fewbit.SavedBytes(model) as saved:
+        if compressor is None:
+            value = loss()
+        else:
+            with compressor:
+                value = loss()
+    return saved.unique_bytes, gradient_of(model, value)
+
+
+class Layers(torch.nn.Module):
+    """torch.nn.Sequential.compile() alone compiles nothing: torch skips its own files."""
+
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = layers
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def model_of(layers, **options):
+    model = Layers(layers).to(DEVICE)
+    model.compile(backend="aot_eager", **options)
+    return model
+
+
+def convolutions():
+    """Every kind of tensor that a graph saves, but attention's."""
+    layers = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 16, 3, padding=1),
+        torch.nn.BatchNorm2d(16),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(16, 16, 3, padding=1),
+        torch.nn.GroupNorm(4, 16),
+        torch.nn.SiLU(),
+        torch.nn.Flatten(),
+        torch.nn.Linear(16 * 64, 32),
+        torch.nn.LayerNorm(32),
+    )
+    x = torch.randn(16, 3, 8, 8, device=DEVICE)
+    model = Layers(layers).to(DEVICE)
+    return model, lambda: model(x).square().mean()
+
+
+@pytest.mark.parametrize("family", ["bert", "llama", "gpt2", "vit", "convolutions"])
+def test_gradients_with_the_bits_of_eager_sites(family):
+    model, loss = FAMILIES.get(family, convolutions)()
+    if family != "convolutions":
+        model.eval()  # without dropout
+    _, exact = step(model, loss)
+    compressor = fewbit.Compressor(model, bits=4)
+    for _ in range(3):
+        _, eager = step(model, loss, compressor)
+    compressor.freeze()
+    model.compile(backend="aot_eager", fullgraph=family != "gpt2")  # it logs
+    exact_bytes, compiled = step(model, loss)
+    assert relative(compiled, exact) < 1e-4
+    saved_bytes, coded = step(model, loss, compressor)
+    assert relative(coded, exact) < 1.6 * relative(eager, exact) + 0.003
+    assert saved_bytes < exact_bytes / 3, (saved_bytes, exact_bytes)
+    assert sum(site.bytes_after for site in compressor.compiled_sites()) >= 0.9 * saved_bytes
+    with torch.compiler.set_stance("fail_on_recompile"):
+        _, again = step(model, loss, compressor)
+    assert 0 < relative(again, coded) < 3 * relative(coded, exact)
+
+
+def test_gradients_are_unbiased():
+    """In what is linear in saved tensors."""
+    model = model_of(torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(3))))
+    x = torch.randn(64, 64, device=DEVICE)
+    loss = lambda: model(x).square().mean()  # noqa: E731
+    _, exact = step(model, loss)
+    compressor = fewbit.Compressor(model, bits=2)
+    gradients = torch.stack([step(model, loss, compressor)[1] for _ in range(200)])
+    deviation = (gradients - gradients.mean(0)).square().sum(1).mean().sqrt()
+    assert (gradients.mean(0) - exact).norm() < 2.5 * deviation / 200**0.5
+
+
+def test_the_same_seed_gives_the_same_gradient():
+    model, x = model_of(mlp()), torch.randn(64, 64, device=DEVICE)
+    loss = lambda: model(x).square().mean()  # noqa: E731
+    runs = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        compressor = fewbit.Compressor(model, bits=2)
+        runs.append([step(model, loss, compressor)[1] for _ in range(2)])
+    assert torch.equal(runs[0][0], runs[1][0]) and torch.equal(runs[0][1], runs[1][1])
+    assert not torch.equal(runs[0][0], runs[0][1])
+
+
+@pytest.mark.parametrize(
+    "function, obstacle",
+    [
+        (lambda y: y.square().add(0.1).log(), "aten.div"),
+        (lambda y: y.square().add(0.1).rsqrt(), "aten.rsqrt"),
+        (lambda y: torch.where(y > 0.5, y, y.square()), "aten.gt"),
+        (lambda y: y.masked_fill(y > 1, -1e9).log_softmax(1), "aten.exp"),
+    ],
+    ids=["log", "rsqrt", "where", "masked"],
+)
+def test_what_a_small_error_may_harm_stays_exact(function, obstacle):
+    x = torch.randn(64, 64, device=DEVICE)
+    weight = torch.randn(64, 64, device=DEVICE, requires_grad=True)
+    compiled = torch.compile(lambda: function(x @ weight).sum(), backend="aot_eager")
+    compressor = fewbit.Compressor(bits=2)
+    with compressor:
+        loss = compiled()
+    loss.backward()
+    reasons = {site.reason for site in compressor.compiled_sites() if site.stored == "exact"}
+    assert obstacle in reasons, compressor.report()
+    assert weight.grad.isfinite().all()
+
+
+def test_signs_and_masks_are_exact():
+    """The gradient of the first bias needs no more than which elements are there."""
+    first, second = torch.nn.Linear(64, 64).to(DEVICE), torch.nn.Linear(64, 64).to(DEVICE)
+    x = torch.randn(64, 64, device=DEVICE)
+    loss = lambda: second(F.dropout(F.relu(first(x)), 0.5)).sum()  # noqa: E731
+    compiled, results = torch.compile(loss, backend="aot_eager"), []
+    for compressor in None, fewbit.Compressor(bits=1):
+        torch.manual_seed(2)
+        if compressor is None:
+            value = compiled()
+        else:
+            with compressor:
+                value = compiled()
+        results.append(torch.autograd.grad(value, [first.bias, second.weight]))
+    assert torch.equal(results[0][0], results[1][0])
+    assert 0 < relative(results[1][1], results[0][1]) < 0.8
+    stored = {site.stored for site in compressor.compiled_sites()}
+    assert stored == {"exact", "mask", "rotated, 1 bit"}, stored
+
+
+def test_sizes_may_change():
+    model = model_of(mlp(), dynamic=True)
+    compressor = fewbit.Compressor(model, bits=6)
+    for rows in 96, 128, 80:
+        x = torch.randn(rows, 64, device=DEVICE)
+        stance = "default" if rows == 96 else "fail_on_recompile"
+        with torch.compiler.set_stance(stance):
+            saved_bytes, gradient = step(model, lambda: model(x).square().mean(), compressor)  # noqa: B023
+        with torch.compiler.set_stance("force_eager"):
+            exact_bytes, exact = step(model, lambda: model(x).square().mean())  # noqa: B023
+        assert relative(gradient, exact) < 0.05 and saved_bytes < exact_bytes / 2
+
+
+def test_blocks_that_are_compiled_one_by_one_share_a_graph():
+    blocks = torch.nn.Sequential(*(Layers(mlp()) for _ in range(4))).to(DEVICE)
+    x = torch.randn(64, 64, device=DEVICE)
+    loss = lambda: blocks(x).square().mean()  # noqa: E731
+    exact_bytes, exact = step(blocks, loss)
+    for block in blocks:
+        block.compile(backend="aot_eager")
+    compressor = fewbit.Compressor(blocks, bits=6)
+    step(blocks, loss, compressor)
+    saved_bytes, gradient = step(blocks, loss, compressor)
+    # The first block's input has no gradient, so that its graph is another one.
+    assert {site.graph for site in compressor.compiled_sites()} == {0, 1}
+    assert relative(gradient, exact) < 0.05 and saved_bytes < exact_bytes / 2.5
+
+
+def test_peak_of_a_step():
+    model = model_of(torch.nn.Sequential(*(mlp(128) for _ in range(8))))
+    x = torch.randn(2048, 128, device=DEVICE)
+    peaks = []
+    for compressor in None, fewbit.Compressor(model, bits=2):
+
+        def forward_and_backward(compressor=compressor):
+            return step(model, lambda: model(x).square().mean(), compressor)
+
+        forward_and_backward()
+        peaks.append(fewbit.peak_bytes(forward_and_backward))
+    assert peaks[1] < 0.4 * peaks[0], peaks
+
+
+def test_rules_and_schemes():
+    x = torch.randn(64, 64, device=DEVICE)
+    for options, stored in (
+        ({"bits": 3}, "rotated, 3 bits"),
+        ({"bits": 3, "rules": {"*": 7}}, "rotated, 7 bits"),
+        ({"bits": 3, "rules": {"*.3.*": 7, "addmm": "exact"}}, "rotated, 7 bits"),
+        ({"bits": 3, "rules": {"*": "exact"}}, "exact"),
+    ):
+        model = model_of(mlp())
+        compressor = fewbit.Compressor(model, **options)
+        step(model, lambda: model(x).square().mean(), compressor)  # noqa: B023
+        (norm,) = {s.stored for s in compressor.compiled_sites() if s.operation == NORM}
+        assert norm == stored
+    with fewbit.Compressor(model, scheme="group") as other:
+        model(x).sum().backward()
+    assert other.compiled_sites() == []
+
+
+NORM = "aten.native_layer_norm"
+
+
+def test_outside_of_the_scope_nothing_changes():
+    model, x = model_of(mlp()), torch.randn(64, 64, device=DEVICE)
+    loss = lambda: model(x).square().mean()  # noqa: E731
+    exact_bytes, exact = step(model, loss)
+    compressor = fewbit.Compressor(model, bits=2)
+    step(model, loss, compressor)
+    with torch.compiler.set_stance("fail_on_recompile"):
+        again_bytes, again = step(model, loss)
+        step(model, loss, compressor)
+    assert torch.equal(exact, again) and exact_bytes == again_bytes
+    assert torch._functorch.config.saved_tensors_hooks_filtering_mode == "donated"
+
+
+def test_the_report_names_them():
+    model, x = model_of(mlp()), torch.randn(64, 64, device=DEVICE)
+    compressor = fewbit.Compressor(model, bits=2)
+    step(model, lambda: model(x).square().mean(), compressor)
+    text = compressor.report().partition("recomputation from codes there)\n")[2]
+    assert "rotated, 2 bits" in text and "fewer than 1,024 elements" in text
+    assert text.splitlines()[0].split() == [
+        "graph", "operation", "module", "stored", "elements", "bytes", "before", "after",
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(DEVICE != "cpu", reason="inductor's C++ is what is tested here")
+def test_inductor_and_its_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    counters = torch._dynamo.utils.counters
+    x, stored = torch.randn(64, 64), []
+    for bits, hits in (4, 0), (4, 1), (2, 0):
+        torch._dynamo.reset()
+        counters.clear()
+        model = Layers(mlp())
+        _, exact = step(model, lambda: model(x).square().mean())  # noqa: B023
+        model.compile()
+        compressor = fewbit.Compressor(model, bits=bits)
+        saved_bytes, gradient = step(model, lambda: model(x).square().mean(), compressor)  # noqa: B023
+        assert counters["aot_autograd"]["autograd_cache_hit"] == hits
+        assert relative(gradient, exact) < 2.0 ** (1 - bits)
+        stored.append(saved_bytes)
+    assert stored[0] == stored[1] > stored[2]
