@@ -45,6 +45,7 @@ from fewbit._scopes import (  # noqa: E402
     randomized_linear,
 )
 from fewbit._solve import solve  # noqa: E402
+from fewbit._subclasses import look_into as _look_into_subclasses  # noqa: E402
 from fewbit._swap import Swap, swap_activations  # noqa: E402
 
 __all__ = [
@@ -85,4 +86,5 @@ __all__ = [
 __all__ += _functional.__all__
 
 _load_cuda()
+_look_into_subclasses()
 take_docs_from_stub(_fewbit)

@@ -21,6 +21,7 @@ void bind_compressor(py::module_& m);
 void bind_memory_plan(py::module_& m);
 void bind_randomized_linear(py::module_& m);
 void bind_saved_bytes(py::module_& m);
+void bind_tensor_subclasses(py::module_& m);
 
 /// What named_parameters() gives. Throws TypeError for what are no pairs of a name and a tensor.
 torch::OrderedDict<std::string, at::Tensor> named_tensors(const py::iterable& pairs);

@@ -43,4 +43,5 @@ PYBIND11_MODULE(_fewbit, m) {
   bind_memory_plan(m);
   bind_randomized_linear(m);
   bind_saved_bytes(m);
+  bind_tensor_subclasses(m);
 }

@@ -22,6 +22,7 @@
 #include "text/names.hpp"
 #include "trace/engine_place.hpp"
 #include "trace/python_state.hpp"
+#include "trace/subclasses.hpp"
 
 namespace fewbit::session {
 
@@ -337,8 +338,16 @@ class Hooks final : public SavedVariableHooks {
  private:
   static std::unique_ptr<const PackedTensor> replacement(const at::Tensor& tensor,
                                                          const SaveEvent& event) {
-    // A subclass of Python's stands for other tensors, as DTensor does.
-    if (tensor.is_meta() || tensor.key_set().has(c10::DispatchKey::Python)) return nullptr;
+    if (tensor.is_meta()) return nullptr;
+    if (!is_of_subclass(tensor)) return replacement_of_plain(tensor, event);
+    auto subclass = looked_into(tensor);
+    if (!subclass) return nullptr;
+    auto kept = replacement_of_plain(subclass->inner, of_inner(event, subclass->inner));
+    return kept ? wrapped(std::move(kept), *std::move(subclass)) : nullptr;
+  }
+
+  static std::unique_ptr<const PackedTensor> replacement_of_plain(const at::Tensor& tensor,
+                                                                  const SaveEvent& event) {
     const Asking asking;
     const Users all = users().all();
     std::unique_ptr<const PackedTensor> kept;

@@ -282,9 +282,8 @@ CASES = {
     "pipeline, 1F1B": (pipeline, {"schedule_of": Schedule1F1B}),
     "checkpoint": (resumes_by_distributed_checkpoint, {}),
 }
-# So many times fewer bytes than exactly; 1.9 elsewhere. Inputs of checkpoints are few bytes anyway;
-# DTensors are left alone.
-LEAST = {"fsdp, checkpoints": 1.4, "tensor parallel": 1.3}
+# So many times fewer bytes than exactly; 1.9 elsewhere. Inputs of checkpoints are few bytes anyway.
+LEAST = {"fsdp, checkpoints": 1.4}
 GRADIENTS = [name for name in CASES if name not in ("replicas", "streams", "checkpoint")]
 
 

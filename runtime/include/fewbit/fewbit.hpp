@@ -15,3 +15,4 @@
 #include "fewbit/randomized_linear.hpp"
 #include "fewbit/saved_bytes.hpp"
 #include "fewbit/table.hpp"
+#include "fewbit/tensor_subclass.hpp"
