@@ -80,6 +80,8 @@ _CURVES = frozenset(
         _aten.silu.default,
         _aten.mish.default,
         _aten.hardswish.default,
+        _aten.native_layer_norm.default,
+        _aten.native_group_norm.default,
     )
 )
 

@@ -2,8 +2,15 @@
 
 Most use the backend aot_eager, whose graphs run as they are: it compiles in seconds."""
 
+import functools
+
 import pytest
 import torch
+from torch.utils.checkpoint import (
+    CheckpointPolicy,
+    checkpoint,
+    create_selective_checkpoint_contexts,
+)
 
 import fewbit
 from families import FAMILIES
@@ -197,6 +204,35 @@ def test_peak_of_a_step():
     assert peaks[1] < 0.4 * peaks[0], peaks
 
 
+def products_are_saved(context, operation, *arguments, **options):
+    """Of a selective checkpoint: the rest runs again."""
+    kept = (torch.ops.aten.addmm.default, torch.ops.aten.mm.default)
+    return CheckpointPolicy.MUST_SAVE if operation in kept else CheckpointPolicy.PREFER_RECOMPUTE
+
+
+class Checkpointed(torch.nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        contexts = functools.partial(create_selective_checkpoint_contexts, products_are_saved)
+        return checkpoint(self.inner, x, use_reentrant=False, context_fn=contexts)
+
+
+def test_selective_checkpoints_save_codes():
+    model = model_of(torch.nn.Sequential(*(Checkpointed(mlp(128)) for _ in range(3))))
+    x = torch.randn(256, 128, device=DEVICE)
+    loss = lambda: model(x).square().mean()  # noqa: E731
+    exact_bytes, exact = step(model, loss)
+    compressor = fewbit.Compressor(model, bits=6)
+    saved_bytes, gradient = step(model, loss, compressor)
+    assert saved_bytes < exact_bytes / 2.5, (saved_bytes, exact_bytes)
+    assert 0 < relative(gradient, exact) < 0.05
+    products = [s for s in compressor.compiled_sites() if "mm" in s.operation]
+    assert sum(site.stored == "rotated, 6 bits" for site in products) >= 5, compressor.report()
+
+
 def test_rules_and_schemes():
     x = torch.randn(64, 64, device=DEVICE)
     for options, stored in (
@@ -247,12 +283,12 @@ def test_inductor_and_its_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     counters = torch._dynamo.utils.counters
     x, stored = torch.randn(64, 64), []
-    for bits, hits in (4, 0), (4, 1), (2, 0):
+    for bits, hits, mode in (4, 0, "default"), (4, 1, "default"), (2, 0, "reduce-overhead"):
         torch._dynamo.reset()
         counters.clear()
         model = Layers(mlp())
         _, exact = step(model, lambda: model(x).square().mean())  # noqa: B023
-        model.compile()
+        model.compile(mode=mode)
         compressor = fewbit.Compressor(model, bits=bits)
         saved_bytes, gradient = step(model, lambda: model(x).square().mean(), compressor)  # noqa: B023
         assert counters["aot_autograd"]["autograd_cache_hit"] == hits

@@ -127,6 +127,45 @@ def ddp_accumulates_without_synchronizing():
     return {"error": float((gradients(model) - exact).norm() / exact.norm())}
 
 
+def ddp_with_uneven_batches():
+    """As an epoch's last: the second process has half as many rows, of which sites had more."""
+    model = Model()
+    wrapped = DistributedDataParallel(model)
+    compressor = fewbit.Compressor(model, bits=BITS)
+    for rows in (ROWS, ROWS, ROWS // (1 + dist.get_rank())):
+        x, target = (part[:rows] for part in part_of_data())
+        wrapped.zero_grad()
+        loss_of(wrapped, x, target).backward()
+        exact = gradients(model)
+        wrapped.zero_grad()
+        with compressor:
+            loss = loss_of(wrapped, x, target)
+        loss.backward()
+    return {"error": float((gradients(model) - exact).norm() / exact.norm())}
+
+
+def a_step_fails_in_one_process():
+    """As out of memory does: its scope closes, and the next step is as if nothing was."""
+    model = Model()
+    compressor = fewbit.Compressor(model, bits=BITS)
+    wrapped = DistributedDataParallel(model)
+    for attempt in range(3):
+        wrapped.zero_grad()
+        try:
+            with compressor:
+                loss = loss_of(model if attempt == 1 else wrapped, *part_of_data())
+                if attempt == 1 and dist.get_rank() == 1:
+                    raise MemoryError
+        except MemoryError:
+            continue
+        if attempt != 1:  # the others give that step up
+            loss.backward()
+    one = Model()
+    loss_of(one, *data()).backward()
+    exact = gradients(one)
+    return {"error": float((gradients(model) - exact).norm() / exact.norm())}
+
+
 def replicas_stay_equal():
     """For 100 steps; each process draws codes of its own."""
     model = Model()
@@ -269,6 +308,8 @@ CASES = {
     "ddp, bf16 communication": (ddp_with_a_communication_hook, {}),
     "ddp, accumulation": (ddp_accumulates_without_synchronizing, {}),
     "ddp, compiled": (ddp_compiled, {}),
+    "ddp, uneven batches": (ddp_with_uneven_batches, {}),
+    "ddp, a step that fails": (a_step_fails_in_one_process, {}),
     "replicas": (replicas_stay_equal, {}),
     "streams": (streams_differ, {}),
     "fsdp": (fsdp, {}),

@@ -1,7 +1,9 @@
 """The examples run, for a few steps."""
 
+import os
 import pathlib
 import runpy
+import subprocess
 import sys
 
 import pytest
@@ -24,3 +26,13 @@ def test_example(name, says, capsys, monkeypatch):
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     output = capsys.readouterr().out
     assert all(words in output for words in says), output
+
+
+@pytest.mark.parametrize("options", [[], ["--engine", "fsdp", "--compile"]], ids=["ddp", "fsdp"])
+def test_example_of_two_processes(options):
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+    port = ["--master-port", str(29600 + os.getpid() % 1000)]
+    script = [str(EXAMPLES / "distributed.py"), "--steps", "2", *options]
+    run = subprocess.run([*command, *port, *script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "2 bits  mean loss" in run.stdout, run.stdout
