@@ -1,9 +1,10 @@
 """What torch.compile's graphs save, peak, time and error, with codes in them and without: a page of
-bench/results. From the root of the repository, after `cmake --preset ci`:
+bench/results; and graph breaks, bytes and errors of families of transformers. From the root of the
+repository, after `cmake --preset ci`:
 
     PYTHONPATH=build/ci/python:tests/python python3 bench/python_compile.py
 
---models takes some of bert, llama, gpt2, vit; --layers as many blocks."""
+--models takes some of bert, llama, gpt2, vit, --families of those of tests/python/families.py."""
 
 import argparse
 import contextlib
@@ -15,6 +16,7 @@ import torch
 import transformers
 
 import fewbit
+from families import FAMILIES
 from small import relative
 
 BATCH, TOKENS, WORDS, WIDTH = 8, 128, 1024, 256
@@ -164,9 +166,50 @@ def rows(name, layers):
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
+def family_row(name):
+    """With torch's backend aot_eager, whose graphs run as they are."""
+    torch._dynamo.reset()
+    counters = torch._dynamo.utils.counters
+    torch.manual_seed(1)
+    model, loss = FAMILIES[name]()
+    model.eval()
+    fewbit.swap_activations(model)
+    step(model, loss, None)
+    exact, compressor = gradient(model), fewbit.Compressor(model, bits=2)
+    for _ in range(3):
+        step(model, loss, compressor)
+    eager = relative(gradient(model), exact)
+    compressor.freeze()
+    model.compile(backend="aot_eager")
+    cells = [name]
+    for scope in (None, compressor):
+        counters.clear()
+        step(model, loss, scope)
+        breaks = sum(counters["graph_break"].values())
+        with fewbit.SavedBytes(model) as saved:
+            value = forward(loss, scope)
+        del value
+        cells += [str(breaks), f"{saved.unique_bytes / 1e6:.2f}"]
+    cells += [f"{relative(gradient(model), exact):.3f}", f"{eager:.3f}"]
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def show_families(names):
+    print(
+        "\n## Families\n\nThose of [python_models.md](python_models.md), by the backend aot_eager; "
+        "coded with the bits of 2-bit eager sites. Breaks: of graphs, as torch counts them.\n"
+    )
+    header = ["model", "breaks", "saved", "breaks, coded", "saved, coded", "error", "eager error"]
+    print("| " + " | ".join(header) + " |")
+    print("|---" * len(header) + "|")
+    for name in names:
+        family_row(name)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
-    parser.add_argument("--models", nargs="+", default=["bert", "llama", "gpt2", "vit"])
+    parser.add_argument("--models", nargs="*", default=["bert", "llama", "gpt2", "vit"])
+    parser.add_argument("--families", nargs="*", default=list(FAMILIES))
     parser.add_argument("--layers", type=int, default=4)
     options = parser.parse_args()
     transformers.logging.set_verbosity_error()
@@ -189,6 +232,7 @@ def main():
     print("|---" * len(header) + "|")
     for name in options.models:
         rows(name, options.layers)
+    show_families(options.families)
 
 
 if __name__ == "__main__":

@@ -1,50 +1,96 @@
-"""What torch does about hooks of saved tensors where a compiled graph runs; for all threads."""
+"""What torch does about hooks of saved tensors where a compiled graph is made and runs.
+
+torch would take a pair of hooks for graphs from the stack of hooks that all operations have. There
+it would keep torch.func from running, and be called for what is not compiled. So torch is told of
+the pair by the function that it asks, while a Compressor is open in the thread.
+"""
 
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
+from torch import fx
 
-from fewbit._graph_hooks import is_ours
+Pair = tuple[fx.GraphModule, fx.GraphModule]
 
+
+class _Thread(threading.local):
+    """Pairs that are open, with the hooks that were on torch's stack when each came."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Pair, Any]] = []
+
+
+_thread = _Thread()
 _lock = threading.Lock()
 _open_scopes = 0
 _mode_before = ""
-_switched_off: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+
+
+def _is_same(hooks: Any, others: Any) -> bool:
+    if not hooks or not others:
+        return not hooks and not others
+    return hooks[0] is others[0] and hooks[1] is others[1]
+
+
+def _top_of_stack() -> Any:
+    return torch._C._autograd._top_saved_tensors_default_hooks(True)
+
+
+def _hooks_of_graphs() -> Any:
+    """The innermost pair; what was put onto torch's stack since it came counts more."""
+    top = _top_of_stack()
+    if _thread.pairs and _is_same(top, _thread.pairs[-1][1]):
+        return _thread.pairs[-1][0]
+    return top
+
+
+def _hooks_are_ours() -> bool:
+    return any(_hooks_of_graphs() is pair for pair, _ in _thread.pairs)
+
+
+def tell_torch() -> None:
+    """Of _hooks_of_graphs(), for good. And torch switches hooks off while a graph runs that has
+    some in it, those of C++ with them: from now on these see the graph's codes, so that SavedBytes
+    counts them."""
+    from torch._functorch._aot_autograd import runtime_wrappers, utils
+
+    if utils.top_saved_tensors_hooks is _hooks_of_graphs:
+        return
+    switched_off: Callable[[], contextlib.AbstractContextManager[None]]
+    switched_off = runtime_wrappers._disable_saved_tensors_hooks
+
+    def switched_off_unless_ours() -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if _hooks_are_ours() else switched_off()
+
+    replaced: list[tuple[Any, str, Callable[..., Any]]] = [
+        (runtime_wrappers, "_disable_saved_tensors_hooks", switched_off_unless_ours),
+        (utils, "top_saved_tensors_hooks", _hooks_of_graphs),
+    ]
+    for module, name, function in replaced:
+        setattr(module, name, function)
 
 
 @contextlib.contextmanager
-def inputs_have_hooks() -> Iterator[None]:
-    """Hooks of graphs are asked for their inputs and outputs, too: a block that is compiled alone
-    saves these. Whatever the order in which threads leave."""
+def graphs_have_hooks(pair: Pair) -> Iterator[None]:
+    """Those that the thread has torch make, of their inputs and outputs, too: a block that is
+    compiled alone saves these. Threads may leave in any order."""
     global _open_scopes, _mode_before
     config = torch._functorch.config
+    entry = (pair, _top_of_stack())
     with _lock:
         if _open_scopes == 0:
             _mode_before = config.saved_tensors_hooks_filtering_mode
             config.saved_tensors_hooks_filtering_mode = "no_static"
         _open_scopes += 1
+    _thread.pairs.append(entry)
     try:
         yield
     finally:
+        _thread.pairs = [one for one in _thread.pairs if one is not entry]
         with _lock:
             _open_scopes -= 1
             if _open_scopes == 0:
                 config.saved_tensors_hooks_filtering_mode = _mode_before
-
-
-def show_what_graphs_save() -> None:
-    """torch switches hooks off while a graph runs that has some in it, those of C++ with them.
-    From now on these see the graph's codes, so that a SavedBytes counts them."""
-    from torch._functorch._aot_autograd import runtime_wrappers
-
-    global _switched_off
-    if runtime_wrappers._disable_saved_tensors_hooks is not _switched_off_unless_ours:
-        _switched_off = runtime_wrappers._disable_saved_tensors_hooks
-        setattr(runtime_wrappers, "_disable_saved_tensors_hooks", _switched_off_unless_ours)  # noqa: B010
-
-
-def _switched_off_unless_ours() -> contextlib.AbstractContextManager[None]:
-    hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
-    return contextlib.nullcontext() if hooks and is_ours(hooks[0]) else _switched_off()

@@ -7,14 +7,11 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import torch
-
 from fewbit import _fewbit
-from fewbit._compiled_regions import inputs_have_hooks, show_what_graphs_save
+from fewbit._compiled_regions import graphs_have_hooks, tell_torch
 from fewbit._graph_hooks import EXACT, CompiledSite, GraphHooks, GraphPolicy, hooks_for
 
 _DEFAULTS = _fewbit.CompressorOptions()
-
 
 # Of the best tables of 1, 2, ... bits for N(0, 1), over its variance (Max 1960, to four digits).
 _ERRORS = (0.3634, 0.1175, 0.03454, 0.009497, 0.002499, 0.0006442, 0.0001638, 0.00004132)
@@ -92,10 +89,9 @@ class CompiledScope:
             )
             self._all.append(self._hooks)
             self._compressor.leave_alone("*CompiledFunction*")  # codes, and what codes would harm
-            show_what_graphs_save()
+            tell_torch()
         stack = contextlib.ExitStack()
-        stack.enter_context(inputs_have_hooks())
-        stack.enter_context(torch.autograd.graph.saved_tensors_hooks(*self._hooks.pair))
+        stack.enter_context(graphs_have_hooks(self._hooks.pair))
         self._thread.stack = stack
 
     def leave(self) -> None:

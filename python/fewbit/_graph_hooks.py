@@ -235,11 +235,6 @@ def hooks_for(policy: GraphPolicy) -> GraphHooks:
     return _hooks.setdefault(policy.key, GraphHooks(policy))
 
 
-def is_ours(hook: object) -> bool:
-    """Whether it is a hook of graphs that hooks_for() made."""
-    return any(hook in hooks.pair for hooks in _hooks.values())
-
-
 def _graph_of(function: Any, key: str) -> fx.GraphModule:
     graph = fx.Graph()
     node = graph.call_function(function, (graph.placeholder("x"), key))

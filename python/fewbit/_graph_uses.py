@@ -178,26 +178,33 @@ def _is_bell(exponential: fx.Node) -> bool:
     return is_product or (square.target is _aten.pow.Tensor_Scalar and square.args[1:2] == (2,))
 
 
-def _first_of(node: fx.Node) -> fx.Node:
-    """What it takes first; itself where that is nothing."""
-    return node.all_input_nodes[0] if node.all_input_nodes else node
+def _divides(user: fx.Node, node: fx.Node) -> bool:
+    """Whether it is 1 / node, or something / node."""
+    if user.target is _aten.reciprocal.default:
+        return True
+    return user.target is _aten.div.Tensor and user.args[0] is not node
 
 
 def _is_logistic(exponential: fx.Node) -> bool:
-    """Whether all that becomes of it is 1 / (1 + exp(-x))."""
+    """Whether all that becomes of it is a quotient by 1 + exp(-x), which is at least 1."""
     negative = exponential.args[0] if exponential.target is _aten.exp.default else None
     if not isinstance(negative, fx.Node) or negative.target is not _aten.neg.default:
         return False
     return all(
         one.target is _aten.add.Tensor
         and one.args[1] == 1
-        and all(user.target is _aten.reciprocal.default for user in one.users)
+        and all(_divides(user, one) for user in one.users)
         for one in exponential.users
     )
 
 
-def _visit(user: fx.Node, place: int, uses: Uses) -> bool:
-    """Takes in what the user does; whether its result is to be followed."""
+def _is_of_logistic(quotient: fx.Node, node: fx.Node) -> bool:
+    sources = node.all_input_nodes
+    return _divides(quotient, node) and len(sources) == 1 and _is_logistic(sources[0])
+
+
+def _visit(user: fx.Node, node: fx.Node, place: int, uses: Uses) -> bool:
+    """Takes in what the user does with the node; whether its result is to be followed."""
     target = user.target
     end = _ENDS.get(target)
     if user.op == "output":
@@ -217,7 +224,7 @@ def _visit(user: fx.Node, place: int, uses: Uses) -> bool:
         is_flat = _is_bell(user) or _is_logistic(user)
         uses.kinds.add("curve" if is_flat else "exponential")
         return True
-    if target is _aten.reciprocal.default and _is_logistic(_first_of(_first_of(user))):
+    if _is_of_logistic(user, node):
         return True
     if target in _ABOVE_ZERO and user.args[1] == 0:
         uses.kinds.add("sign")
@@ -234,7 +241,7 @@ def uses_of(saved: fx.Node) -> Uses:
     while to_visit and not uses.obstacle:
         node = to_visit.pop()
         for user in node.users:
-            follows = [_visit(user, place, uses) for place in _places(user, node)]
+            follows = [_visit(user, node, place, uses) for place in _places(user, node)]
             if any(follows) and user not in seen:
                 seen.add(user)
                 to_visit.append(user)

@@ -162,11 +162,43 @@ struct RotatedLowRankCpu {
   }
 };
 
+// Shapes without data.
+
+LowRankCodes encode_low_rank_shapes(const at::Tensor& x, const at::Tensor& basis, int64_t channels,
+                                    int64_t inner, int64_t coefficient_bits, int64_t bits,
+                                    int64_t group, int64_t states, const at::Tensor& seed,
+                                    int64_t) {
+  check_device(kRotatedLowRankEncode, "x", x, at::kMeta);
+  const LowRankForm form{{channels, inner}, coefficient_bits, {bits, group, states}};
+  const kernels::ElementType type = check_rotated_encoding(x, form.rest, seed);
+  const int64_t coefficients = x.numel() / form.place.block() * basis.size(0) * inner;
+  auto [codes, constants] = empty_rotated(x.numel(), form.rest, type, x.options());
+  auto [codes_there, constants_there] =
+      empty_rotated(coefficients, form.coefficients(), kernels::ElementType::f32, x.options());
+  return {codes, constants, codes_there, constants_there};
+}
+
+at::Tensor decode_low_rank_shapes(const at::Tensor& codes, const at::Tensor& constants,
+                                  const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                  int64_t count, int64_t, int64_t, int64_t, int64_t bits,
+                                  int64_t group, int64_t states, at::ScalarType dtype,
+                                  const at::Tensor& seed, int64_t, int64_t begin, int64_t end) {
+  check_device(kRotatedLowRankDecode, "codes", codes, at::kMeta);
+  check_rotated_decoding(codes, constants, count, {bits, group, states}, dtype, seed);
+  const Part part(begin, end, count);
+  return part.elements(at::empty({part.count()}, codes.options().dtype(dtype)), begin, end);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
   m.impl("rotated_low_rank_encode", RotatedLowRankOperations<RotatedLowRankCpu>::encode);
   m.impl("rotated_low_rank_decode", RotatedLowRankOperations<RotatedLowRankCpu>::decode);
+}
+
+TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
+  m.impl("rotated_low_rank_encode", encode_low_rank_shapes);
+  m.impl("rotated_low_rank_decode", decode_low_rank_shapes);
 }
 
 RandomStream for_coefficients(const RandomStream& random) {

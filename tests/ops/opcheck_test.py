@@ -71,6 +71,18 @@ for x in torch.randn(5, 70), images, images[:, :2]:
         encoded = ops.rotated_encode(x.to(dtype), 3, 64, 4, seed, 5)
         check(ops.rotated_decode.default, *encoded, x.numel(), 3, 64, 4, dtype, seed, 5)
 
+# Beside directions of channels. torch's check of schemas computes with arguments, of which it cannot
+# multiply float8.
+fakes = ("test_faketensor",)
+x, basis = torch.randn(40, 64, 6), torch.zeros(2, 64).to(torch.float8_e4m3fn)
+form = (64, 6, 4, 2, 256, 0)
+arguments = x, basis, *form, seed, 5
+torch.library.opcheck(ops.rotated_low_rank_encode.default, arguments, test_utils=fakes)
+encoded = ops.rotated_low_rank_encode(x, basis, *form, seed, 5)
+for begin, end in (0, x.numel()), (1000, 3000):
+    arguments = *encoded, basis, x.numel(), *form, x.dtype, seed, 5, begin, end
+    torch.library.opcheck(ops.rotated_low_rank_decode.default, arguments, test_utils=fakes)
+
 # What torch computes, with other things kept.
 for input in torch.randn(5, 70), torch.randn(5, 70, requires_grad=True):
     check(ops.log_softmax.default, input, 1)

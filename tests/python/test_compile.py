@@ -73,7 +73,7 @@ def convolutions():
     return model, lambda: model(x).square().mean()
 
 
-@pytest.mark.parametrize("family", ["bert", "llama", "gpt2", "vit", "convolutions"])
+@pytest.mark.parametrize("family", ["bert", "llama", "vit", "convolutions"])
 def test_gradients_with_the_bits_of_eager_sites(family):
     model, loss = FAMILIES.get(family, convolutions)()
     if family != "convolutions":
@@ -83,7 +83,7 @@ def test_gradients_with_the_bits_of_eager_sites(family):
     for _ in range(3):
         _, eager = step(model, loss, compressor)
     compressor.freeze()
-    model.compile(backend="aot_eager", fullgraph=family != "gpt2")  # it logs
+    model.compile(backend="aot_eager", fullgraph=True)
     exact_bytes, compiled = step(model, loss)
     assert relative(compiled, exact) < 1e-4
     saved_bytes, coded = step(model, loss, compressor)
@@ -267,6 +267,38 @@ def test_outside_of_the_scope_nothing_changes():
     assert torch._functorch.config.saved_tensors_hooks_filtering_mode == "donated"
 
 
+def test_transforms_of_functions_and_hooks_of_others():
+    """torch.func refuses hooks on torch's stack; hooks that are opened inside act, not ours."""
+    model, x = model_of(mlp()), torch.randn(64, 64, device=DEVICE)
+    compressor = fewbit.Compressor(model, bits=2)
+    loss = lambda: model(x).square().mean()  # noqa: E731
+    _, exact = step(model, loss)
+    step(model, loss, compressor)
+    with compressor:
+        assert torch.func.grad(lambda y: y.square().sum())(x).equal(2 * x)
+    seen = []
+
+    def pack(tensor):
+        seen.append(tensor.shape)
+        return tensor
+
+    with compressor, torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        value = loss()
+    assert torch.equal(gradient_of(model, value), exact) and len(seen) > 5
+
+
+def test_a_scope_around_export_changes_nothing():
+    model, x = Layers(mlp()), torch.randn(64, 64)
+    with fewbit.Compressor(model, bits=2):
+        program = torch.export.export(model, (x,))
+    assert torch.allclose(program.module()(x), model(x), atol=1e-6)
+    assert all(node.target.namespace == "aten" for node in calls(program.graph))
+
+
+def calls(graph):
+    return [node for node in graph.nodes if node.op == "call_function"]
+
+
 def test_the_report_names_them():
     model, x = model_of(mlp()), torch.randn(64, 64, device=DEVICE)
     compressor = fewbit.Compressor(model, bits=2)
@@ -286,7 +318,7 @@ def test_inductor_and_its_cache(tmp_path, monkeypatch):
     for bits, hits, mode in (4, 0, "default"), (4, 1, "default"), (2, 0, "reduce-overhead"):
         torch._dynamo.reset()
         counters.clear()
-        model = Layers(mlp())
+        model = Layers(mlp()[:3])
         _, exact = step(model, lambda: model(x).square().mean())  # noqa: B023
         model.compile(mode=mode)
         compressor = fewbit.Compressor(model, bits=bits)

@@ -10,7 +10,12 @@ import torch.distributed as dist
 import torch.multiprocessing as processes
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
-from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe
+from torch.distributed.pipelining import (
+    PipelineStage,
+    Schedule1F1B,
+    ScheduleGPipe,
+    ScheduleInterleavedZeroBubble,
+)
 from torch.distributed.tensor import DTensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
@@ -213,6 +218,9 @@ def fsdp(**options):
     )
 
     checkpoints, compiles = options.pop("checkpoints", False), options.pop("compiles", False)
+    if options.pop("replicates", False):
+        names = ("replicate", "shard")
+        options["mesh"] = init_device_mesh("cpu", (WORLD, 1), mesh_dim_names=names)
     model = Model()
     if checkpoints:
         apply_activation_checkpointing(model, check_fn=lambda module: isinstance(module, Block))
@@ -262,6 +270,30 @@ def pipeline(schedule_of):
         with compressor:
             schedule.step(x) if rank == 0 else schedule.step(target=target)
     return {"error": float((gradients(part) - exact).norm() / exact.norm())}
+
+
+def pipeline_without_bubbles():
+    """Two stages in each process; backward of inputs and of weights come apart."""
+    rank = dist.get_rank()
+    one = Model()
+    x, target = data()
+    loss_of(one, x, target).backward()
+    exact_layers, layers = [*one.blocks, one.head], [*(own := Model()).blocks, own.head]
+    places = (rank, rank + WORLD)
+    parts = torch.nn.ModuleList(layers[place] for place in places)
+    stages = [
+        PipelineStage(part, place, len(layers), torch.device("cpu"))
+        for part, place in zip(parts, places, strict=True)
+    ]
+    loss = torch.nn.functional.mse_loss
+    schedule = ScheduleInterleavedZeroBubble(stages, 4, loss_fn=loss)
+    compressor = fewbit.Compressor(parts, bits=BITS)
+    for _ in range(3):
+        parts.zero_grad()
+        with compressor:
+            schedule.step(x) if rank == 0 else schedule.step(target=target)
+    exact = gradients(torch.nn.ModuleList(exact_layers[place] for place in places))
+    return {"error": float((gradients(parts) - exact).norm() / exact.norm())}
 
 
 def ddp_compiled():
@@ -318,9 +350,11 @@ CASES = {
     "fsdp, weights offloaded": (fsdp, {"offload_policy": CPUOffloadPolicy(pin_memory=False)}),
     "fsdp, checkpoints": (fsdp, {"checkpoints": True}),
     "fsdp, blocks compiled": (fsdp, {"compiles": True}),
+    "hsdp": (fsdp, {"replicates": True}),
     "tensor parallel": (tensor_parallel, {}),
     "pipeline, GPipe": (pipeline, {"schedule_of": ScheduleGPipe}),
     "pipeline, 1F1B": (pipeline, {"schedule_of": Schedule1F1B}),
+    "pipeline, zero bubble": (pipeline_without_bubbles, {}),
     "checkpoint": (resumes_by_distributed_checkpoint, {}),
 }
 # So many times fewer bytes than exactly; 1.9 elsewhere. Inputs of checkpoints are few bytes anyway.
