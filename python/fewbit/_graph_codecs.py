@@ -58,7 +58,7 @@ class Form:
 
     def encode(self, x: torch.Tensor) -> tuple[Any, ...]:
         """Codes, and the sizes of x, which is read in the order of its memory."""
-        run = x.permute(_by_stride(x)[::-1]).reshape(-1)
+        run = x.permute(_by_stride(x)[::-1]).reshape(-1).contiguous()
         if self.kind == "signs":
             return (_ops.sign_encode(run), *x.shape)
         seed = _ops.next_seed(x)

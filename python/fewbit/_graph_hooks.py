@@ -44,6 +44,7 @@ _VIEWS = (
 # An exponential of codes wants many bits, and a tensor without masked elements, whose like is huge.
 _EXPONENTIAL_BITS = 8
 _PRODUCTS = ("aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm")
+_HUGE = 1e4
 # Their results are as large as their arguments are small, and backward multiplies powers of them.
 _QUOTIENTS = ("aten.rsqrt", "aten.reciprocal", "aten.sqrt")
 
@@ -200,7 +201,7 @@ class GraphHooks:
         source = _source(node)
         if source.op == "placeholder" and not _has_gradient(source, backward):
             return None, "an input that no gradient runs through"
-        if name_of(source.target) in _QUOTIENTS:
+        if name_of(source.target) in _QUOTIENTS or _has_huge_elements(source):
             return None, name_of(source.target)
         uses = _uses_in(backward, node.name)
         if uses.obstacle:
@@ -306,6 +307,25 @@ def _source(node: fx.Node) -> fx.Node:
     while name_of(node.target) in _VIEWS:
         node = node.all_input_nodes[0]
     return node
+
+
+def _has_huge_elements(node: fx.Node) -> bool:
+    """Whether a mask puts a number in the place of some that would make others' codes err."""
+    name = name_of(node.target)
+    if name == "aten.masked_fill":
+        return _is_huge(node.args[2])
+    return name == "aten.where" and any(_is_huge(one) for one in node.args[1:3])
+
+
+def _is_huge(filling: Any) -> bool:
+    """Of one number; also where it is not known."""
+    while isinstance(filling, fx.Node):
+        if filling.meta["val"].dim() > 0 and name_of(filling.target) != "aten.full":
+            return False
+        if name_of(filling.target) not in ("aten.full", "aten.scalar_tensor"):
+            return True
+        filling = filling.args[1 if name_of(filling.target) == "aten.full" else 0]
+    return not abs(filling) < _HUGE
 
 
 def _has_gradient(placeholder: fx.Node, backward: fx.Graph) -> bool:

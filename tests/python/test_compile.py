@@ -15,6 +15,7 @@ from torch.utils.checkpoint import (
 import fewbit
 from families import FAMILIES
 from fewbit import _graph_hooks
+from fewbit._graph_codecs import Form
 from small import DEVICE, gradient_of, mlp, relative
 
 F = torch.nn.functional
@@ -140,6 +141,64 @@ def test_what_a_small_error_may_harm_stays_exact(function, obstacle):
     reasons = {site.reason for site in compressor.compiled_sites() if site.stored == "exact"}
     assert obstacle in reasons, compressor.report()
     assert weight.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("filling", [-1e9, float("-inf"), -0.5])
+def test_huge_fillings_of_masks_do_not_spread(filling):
+    """Into codes of their neighbours."""
+    x, factors = torch.randn(64, 64, device=DEVICE), torch.randn(64, 64, device=DEVICE)
+    weight = torch.randn(64, 64, device=DEVICE, requires_grad=True)
+    factors.requires_grad_()
+
+    def function():
+        y = x @ weight
+        return (y.masked_fill(y > 5, filling) * factors).sum()
+
+    exact = torch.autograd.grad(function(), factors)[0]
+    compressor = fewbit.Compressor(bits=6)
+    with compressor:
+        loss = torch.compile(function, backend="aot_eager_default_partitioner")()
+    gradient = torch.autograd.grad(loss, factors)[0]
+    here = exact != filling
+    assert relative(gradient[here], exact[here]) < 0.05
+    (masked,) = (s for s in compressor.compiled_sites() if s.operation == "aten.masked_fill")
+    assert (masked.stored == "exact") == (filling != -0.5), compressor.report()
+
+
+@pytest.mark.parametrize("kind", ["rotated", "rotated by sign", "signs"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_forms_keep_the_order_of_memory(kind, dtype):
+    x = torch.randn(4, 6, 10, 8, device=DEVICE).to(dtype)
+    for tensor in (
+        x,
+        x.permute(2, 0, 3, 1),
+        x.to(memory_format=torch.channels_last),
+        x[:, :3],
+        x.transpose(1, 3)[:, ::2],
+        x[:, :1],
+        x.flatten(),
+    ):
+        form = Form(kind, bits=8)
+        decoded = form.decode(form.encode(tensor), tensor)
+        assert decoded.shape == tensor.shape and decoded.dtype == tensor.dtype
+        expected = {"rotated": tensor, "signs": (tensor > 0).to(dtype)}.get(kind, tensor.relu())
+        assert relative(decoded.float(), expected.float()) < 0.02
+        is_dense = tensor.is_contiguous() or tensor.permute(2, 0, 3, 1).is_contiguous()
+        if is_dense or tensor.is_contiguous(memory_format=torch.channels_last):
+            assert decoded.stride() == tensor.stride()
+
+
+def test_autocast_to_bfloat16():
+    model, x = model_of(mlp()), torch.randn(64, 64, device=DEVICE)
+
+    def loss():
+        with torch.autocast(DEVICE, torch.bfloat16):
+            return model(x).float().square().mean()
+
+    exact_bytes, exact = step(model, loss)
+    compressor = fewbit.Compressor(model, bits=6)
+    saved_bytes, gradient = step(model, loss, compressor)
+    assert 0 < relative(gradient, exact) < 0.05 and saved_bytes < exact_bytes / 1.5
 
 
 def test_signs_and_masks_are_exact():
