@@ -412,6 +412,7 @@ GRADIENTS = [name for name in CASES if name not in ("replicas", "streams", "chec
 def run(rank, port, folder):
     os.environ.update(
         MASTER_ADDR="127.0.0.1",
+        GLOO_SOCKET_IFNAME="lo",  # whatever the machine's name leads to
         MASTER_PORT=str(port),
         RANK=str(rank),
         LOCAL_RANK=str(rank),
