@@ -7,19 +7,22 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import torch
+
 from fewbit import _fewbit
 from fewbit._compiled_regions import graphs_have_hooks, tell_torch
 from fewbit._graph_hooks import EXACT, CompiledSite, GraphHooks, GraphPolicy, hooks_for
 
 _DEFAULTS = _fewbit.CompressorOptions()
 
-# Of the best tables of 1, 2, ... bits for N(0, 1), over its variance (Max 1960, to four digits).
-_ERRORS = (0.3634, 0.1175, 0.03454, 0.009497, 0.002499, 0.0006442, 0.0001638, 0.00004132)
-
 
 def _bits_of(error: float) -> int:
-    """The number whose error is nearest to that, by ratio."""
-    return 1 + min(range(len(_ERRORS)), key=lambda place: abs(math.log(_ERRORS[place] / error)))
+    """The number of bits whose codes have the nearest error to that, by ratio."""
+
+    def distance(bits: int) -> float:
+        return abs(math.log(torch.ops.fewbit.rotated_error(bits) / error))
+
+    return min(range(1, 9), key=distance)
 
 
 class CompiledScope:

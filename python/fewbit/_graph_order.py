@@ -41,9 +41,11 @@ class Order:
         while last.prev.op != "root" and last.prev.name not in self._in_forward:
             last = last.prev
             added.append(last)
-        places = _Places(self._forward) if added else None
+        if not added:
+            return
+        places = _Places(self._forward)
         for node in reversed(added):
-            if places is not None and node.all_input_nodes:
+            if node.all_input_nodes:
                 max(node.all_input_nodes, key=places).append(node)
                 places.moved(node)
         self._in_forward.update(node.name for node in added)
@@ -55,9 +57,11 @@ class Order:
             for node in self._backward.nodes
             if node.op == "call_function" and node.name not in self._in_backward
         ]
-        places = _Places(self._backward) if added else None
+        if not added:
+            return
+        places = _Places(self._backward)
         for node in reversed(added):
-            if places is not None and node.users:
+            if node.users:
                 min(node.users, key=places).prepend(node)
                 places.moved(node)
         self._in_backward.update(node.name for node in added)

@@ -21,6 +21,11 @@ TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   m.def(
       "rotated_decode(Tensor codes, Tensor constants, SymInt count, int bits, int group, "
       "int states, ScalarType dtype, Tensor seed, int offset, SymInt first=0) -> Tensor");
+  m.def("rotated_error(int bits, int states=0) -> float", [](int64_t bits, int64_t states) {
+    const fewbit::ops::RotatedCodes form{bits, /*group=*/256, states};
+    fewbit::ops::check_codes("fewbit::rotated_error", form);
+    return fewbit::ops::rotated_error(form);
+  });
 }
 
 namespace fewbit::ops {

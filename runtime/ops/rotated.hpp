@@ -75,6 +75,7 @@ at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, 
                           const RandomStream& random, int64_t first = 0);
 
 /// The squared error of what is decoded over the energy of Gaussian elements, their mean left out.
+/// As an operation rotated_error(int bits, int states=0) -> float.
 double rotated_error(const RotatedCodes& form);
 
 }  // namespace fewbit::ops

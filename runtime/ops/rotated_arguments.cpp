@@ -5,8 +5,6 @@
 
 namespace fewbit::ops {
 
-namespace {
-
 void check_codes(const char* operation, const RotatedCodes& form) {
   check_bits_and_group(operation, form.bits, form.group);
   TORCH_CHECK_VALUE(form.states == 0 || form.states == 4 || form.states == 8, operation,
@@ -14,8 +12,6 @@ void check_codes(const char* operation, const RotatedCodes& form) {
   TORCH_CHECK_VALUE(form.states == 0 || form.bits <= kMostTrellisBits, operation, ": ", form.bits,
                     " bits with a trellis, accepted: 1 to ", kMostTrellisBits);
 }
-
-}  // namespace
 
 std::tuple<at::Tensor, at::Tensor> empty_rotated(const c10::SymInt& count, const RotatedCodes& form,
                                                  kernels::ElementType type,

@@ -14,6 +14,9 @@ namespace fewbit::ops {
 inline constexpr const char* kRotatedEncode = "fewbit::rotated_encode";
 inline constexpr const char* kRotatedDecode = "fewbit::rotated_decode";
 
+/// Whether there are such codes.
+void check_codes(const char* operation, const RotatedCodes& form);
+
 /// The type of x's elements.
 kernels::ElementType check_rotated_encoding(const at::Tensor& x, const RotatedCodes& form,
                                             const at::Tensor& seed);

@@ -15,6 +15,7 @@ from torch.utils.checkpoint import (
 import fewbit
 from families import FAMILIES
 from fewbit import _graph_hooks
+from fewbit._compiled_scope import _bits_of
 from fewbit._graph_codecs import Form
 from small import DEVICE, gradient_of, mlp, relative
 
@@ -94,6 +95,15 @@ def test_gradients_with_the_bits_of_eager_sites(family):
     with torch.compiler.set_stance("fail_on_recompile"):
         _, again = step(model, loss, compressor)
     assert 0 < relative(again, coded) < 3 * relative(coded, exact)
+
+
+def test_frozen_bits_are_those_of_the_nearest_error():
+    for bits in range(1, 9):
+        expected = torch.ops.fewbit.rotated_error(bits)
+        for share in 0.7, 1.0, 1.4:
+            assert _bits_of(share * expected) == bits
+    with pytest.raises(RuntimeError, match="bits is 9"):
+        torch.ops.fewbit.rotated_error(9)
 
 
 def test_gradients_are_unbiased():
