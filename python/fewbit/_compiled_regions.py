@@ -14,13 +14,16 @@ import torch
 from torch import fx
 
 Pair = tuple[fx.GraphModule, fx.GraphModule]
+# Of a forward and its backward graph, where what the one saves for the other starts in its outputs.
+Change = Callable[[fx.Graph, fx.Graph, int], None]
 
 
 class _Thread(threading.local):
-    """Pairs that are open, with the hooks that were on torch's stack when each came."""
+    """Pairs that are open, with the hooks that were on torch's stack when each came, and what is
+    to be changed in graphs before they get hooks."""
 
     def __init__(self) -> None:
-        self.pairs: list[tuple[Pair, Any]] = []
+        self.pairs: list[tuple[Pair, Any, Change]] = []
 
 
 _thread = _Thread()
@@ -48,25 +51,32 @@ def _hooks_of_graphs() -> Any:
 
 
 def _hooks_are_ours() -> bool:
-    return any(_hooks_of_graphs() is pair for pair, _ in _thread.pairs)
+    return any(_hooks_of_graphs() is pair for pair, *_ in _thread.pairs)
 
 
 def tell_torch() -> None:
     """Of _hooks_of_graphs(), for good. And torch switches hooks off while a graph runs that has
     some in it, those of C++ with them: from now on these see the graph's codes, so that SavedBytes
-    counts them."""
-    from torch._functorch._aot_autograd import runtime_wrappers, utils
+    counts them. And before graphs get their hooks they are changed."""
+    from torch._functorch._aot_autograd import graph_compile, runtime_wrappers, utils
 
     if utils.top_saved_tensors_hooks is _hooks_of_graphs:
         return
     switched_off: Callable[[], contextlib.AbstractContextManager[None]]
     switched_off = runtime_wrappers._disable_saved_tensors_hooks
+    inline: Callable[..., None] = graph_compile.maybe_inline_graph_saved_tensors_hooks
 
     def switched_off_unless_ours() -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if _hooks_are_ours() else switched_off()
 
+    def change_and_inline(forward: fx.GraphModule, backward: fx.GraphModule, *rest: Any) -> None:
+        if _hooks_are_ours():
+            _thread.pairs[-1][2](forward.graph, backward.graph, rest[0])
+        inline(forward, backward, *rest)
+
     replaced: list[tuple[Any, str, Callable[..., Any]]] = [
         (runtime_wrappers, "_disable_saved_tensors_hooks", switched_off_unless_ours),
+        (graph_compile, "maybe_inline_graph_saved_tensors_hooks", change_and_inline),
         (utils, "top_saved_tensors_hooks", _hooks_of_graphs),
     ]
     for module, name, function in replaced:
@@ -74,12 +84,12 @@ def tell_torch() -> None:
 
 
 @contextlib.contextmanager
-def graphs_have_hooks(pair: Pair) -> Iterator[None]:
+def graphs_have_hooks(pair: Pair, change: Change) -> Iterator[None]:
     """Those that the thread has torch make, of their inputs and outputs, too: a block that is
     compiled alone saves these. Threads may leave in any order."""
     global _open_scopes, _mode_before
     config = torch._functorch.config
-    entry = (pair, _top_of_stack())
+    entry = (pair, _top_of_stack(), change)
     with _lock:
         if _open_scopes == 0:
             _mode_before = config.saved_tensors_hooks_filtering_mode

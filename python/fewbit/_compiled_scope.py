@@ -94,7 +94,7 @@ class CompiledScope:
             self._compressor.leave_alone("*CompiledFunction*")  # codes, and what codes would harm
             tell_torch()
         stack = contextlib.ExitStack()
-        stack.enter_context(graphs_have_hooks(self._hooks.pair))
+        stack.enter_context(graphs_have_hooks(self._hooks.pair, self._hooks.change))
         self._thread.stack = stack
 
     def leave(self) -> None:

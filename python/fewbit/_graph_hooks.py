@@ -21,6 +21,7 @@ import torch
 from torch import fx
 
 from fewbit._graph_codecs import Form, has_own_elements, hint
+from fewbit._graph_exponentials import save_exponentials
 from fewbit._graph_order import Order
 from fewbit._graph_uses import Uses, name_of, uses_of
 
@@ -154,6 +155,17 @@ class GraphHooks:
         key = policy.key
         self.pair = _graph_of(pack, key), _graph_of(unpack, key)
 
+    def change(self, forward: fx.Graph, backward: fx.Graph, first_saved: int) -> None:
+        """What a pair of graphs saves, before it has hooks: exponentials, unless their arguments
+        are to stay exact."""
+
+        def stays(node: fx.Node) -> bool:
+            operation, module = _origin(node)
+            is_exact = self.policy.rule(module, operation) == "exact"
+            return is_exact or self.policy.bits_of(module) > 8
+
+        save_exponentials(forward, backward, first_saved, stays)
+
     def _graph(self, context: Mapping[str, Any]) -> _Graph:
         forward = context["_fw_graph"]
         if forward not in self._graphs:
@@ -219,8 +231,11 @@ class GraphHooks:
         bits = rule if isinstance(rule, int) else policy.bits_of(module)
         if bits > 8:
             return None, "exact in the frozen sites"
-        if "curve" in uses.kinds or "attention" in uses.kinds:
+        is_softmax = name_of(_source(node).target) == "aten.exp"
+        if is_softmax or "curve" in uses.kinds or "attention" in uses.kinds:
             bits = max(bits, policy.activation_bits)
+        if is_softmax:
+            bits = min(bits + 1, 8)
         if "exponential" in uses.kinds:
             bits = max(bits, _EXPONENTIAL_BITS)
         states = policy.states if bits <= 4 else 0

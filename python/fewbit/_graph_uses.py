@@ -166,6 +166,12 @@ def _places(user: fx.Node, node: fx.Node) -> Iterator[int]:
         yield -1
 
 
+def is_of_shape_alone(user: fx.Node, node: fx.Node) -> bool:
+    """Whether it asks nothing of the node but its size."""
+    end = _ENDS.get(user.target)
+    return end is not None and end.kind == "shape" and set(_places(user, node)) <= end.places
+
+
 def _is_bell(exponential: fx.Node) -> bool:
     """Whether it is exp(-c x x), as in the derivative of GELU: at most 1, and flat."""
     product = exponential.args[0]
@@ -215,6 +221,8 @@ def _visit(user: fx.Node, node: fx.Node, place: int, uses: Uses) -> bool:
         return False
     is_gradient = end is not None and place == 0
     if is_gradient or place in _LINEAR.get(target, ()):
+        return True
+    if name_of(target) == "prims.fma":  # inductor's, which is there only when it is used
         return True
     is_power = target is _aten.pow.Tensor_Scalar and user.args[1] in (1, 2, 3)
     if (target in _CURVES and place == 0) or is_power:

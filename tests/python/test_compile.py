@@ -136,9 +136,8 @@ def test_the_same_seed_gives_the_same_gradient():
         (lambda y: y.square().add(0.1).log(), "aten.div"),
         (lambda y: y.square().add(0.1).rsqrt(), "aten.rsqrt"),
         (lambda y: torch.where(y > 0.5, y, y.square()), "aten.gt"),
-        (lambda y: y.masked_fill(y > 1, -1e9).log_softmax(1), "aten.exp"),
     ],
-    ids=["log", "rsqrt", "where", "masked"],
+    ids=["log", "rsqrt", "where"],
 )
 def test_what_a_small_error_may_harm_stays_exact(function, obstacle):
     x = torch.randn(64, 64, device=DEVICE)
