@@ -19,14 +19,13 @@ const kernels::cuda::Activation& cuda_function(const char* operation, const Func
 }
 
 struct Cuda {
-  static constexpr at::DeviceType kType = at::kCUDA;
+  static constexpr at::DeviceType kType = kCudaType;
 
   static void forward(const char* operation, const FunctionCall& call,
                       const kernels::StepView& step, const Elements& at, uint8_t* codes) {
-    check_launch(operation, kernels::cuda::activation_forward(cuda_function(operation, call),
-                                                              call.parameters.data(), step, at.type,
-                                                              at.from, at.to, codes, at.count,
-                                                              c10::cuda::getCurrentCUDAStream()));
+    check_launch(operation, kernels::cuda::activation_forward(
+                                cuda_function(operation, call), call.parameters.data(), step,
+                                at.type, at.from, at.to, codes, at.count, current_cuda_stream()));
   }
 
   static void forward_unbiased(const char* operation, const FunctionCall& call,
@@ -36,20 +35,19 @@ struct Cuda {
     check_launch(operation,
                  kernels::cuda::activation_forward_unbiased(
                      cuda_function(operation, call), call.parameters.data(), step, random, at.type,
-                     at.from, at.to, codes, at.count, c10::cuda::getCurrentCUDAStream()));
+                     at.from, at.to, codes, at.count, current_cuda_stream()));
   }
 
   static void backward(const char* operation, const kernels::StepView& step, const Elements& at,
                        const uint8_t* codes) {
-    check_launch(operation,
-                 kernels::cuda::activation_backward(step, at.type, at.from, codes, at.to, at.count,
-                                                    c10::cuda::getCurrentCUDAStream()));
+    check_launch(operation, kernels::cuda::activation_backward(step, at.type, at.from, codes, at.to,
+                                                               at.count, current_cuda_stream()));
   }
 };
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(fewbit, CUDA, m) {
+TORCH_LIBRARY_IMPL(fewbit, FEWBIT_CUDA_KEY, m) {
   m.impl("activation_forward", unpacked<Operations<Cuda>::forward>);
   m.impl("activation_value", Operations<Cuda>::value);
   m.impl("activation_backward", Operations<Cuda>::backward);

@@ -19,7 +19,7 @@ std::optional<at::Tensor> optional(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
 
-/// As many as numbers. Floats and doubles without a call of the dispatcher.
+/// As many as numbers, on the CPU. Floats and doubles without a call of the dispatcher.
 at::Tensor ones(const at::Tensor& numbers) {
   const auto type = numbers.scalar_type();
   if (type != at::kFloat && type != at::kDouble) return at::ones_like(numbers);
@@ -36,8 +36,8 @@ at::Tensor ones(const at::Tensor& numbers) {
 
 at::Tensor by_channels(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& factor,
                        const at::Tensor& weight, const at::Tensor& bias) {
-  // One launch, where a batch norm in evaluation takes five.
-  if (x.is_cuda()) {
+  // One launch of a GPU, where a batch norm in evaluation takes five.
+  if (!x.is_cpu()) {
     return at::batch_norm_elemt(x, optional(weight), optional(bias), mean, factor, 0.0);
   }
   const at::Tensor scale = weight.defined() ? at::mul(factor, weight) : factor;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <c10/cuda/CUDAStream.h>
 #include <c10/util/Exception.h>
 
 #include "kernels/philox.hpp"
+#include "ops/cuda_device.hpp"
 
 namespace fewbit::ops {
 

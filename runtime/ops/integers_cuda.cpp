@@ -11,25 +11,25 @@ namespace fewbit::ops {
 namespace {
 
 struct IntegersCuda {
-  static constexpr at::DeviceType kType = at::kCUDA;
+  static constexpr at::DeviceType kType = kCudaType;
 
   static void encode(const char* operation, const IntegerFormat& format, const void* x,
                      uint8_t* codes, int64_t count) {
     check_launch(operation,
                  kernels::cuda::integer_encode(format.type, x, format.minimum, format.bits, codes,
-                                               count, c10::cuda::getCurrentCUDAStream()));
+                                               count, current_cuda_stream()));
   }
 
   static void decode(const char* operation, const IntegerFormat& format, const uint8_t* codes,
                      void* x, int64_t count) {
     check_launch(operation,
                  kernels::cuda::integer_decode(format.type, codes, format.minimum, format.bits, x,
-                                               count, c10::cuda::getCurrentCUDAStream()));
+                                               count, current_cuda_stream()));
   }
 
   static void encode_mask(const char* operation, std::optional<kernels::ElementType> type,
                           const void* x, uint8_t* codes, int64_t count) {
-    const auto stream = c10::cuda::getCurrentCUDAStream();
+    const cudaStream_t stream = current_cuda_stream();
     check_launch(operation, type ? kernels::cuda::sign_encode(*type, x, codes, count, stream)
                                  : kernels::cuda::mask_encode(static_cast<const bool*>(x), codes,
                                                               count, stream));
@@ -37,7 +37,7 @@ struct IntegersCuda {
 
   static void decode_mask(const char* operation, std::optional<kernels::ElementType> type,
                           const uint8_t* codes, void* x, int64_t count) {
-    const auto stream = c10::cuda::getCurrentCUDAStream();
+    const cudaStream_t stream = current_cuda_stream();
     check_launch(operation,
                  type ? kernels::cuda::sign_decode(*type, codes, x, count, stream)
                       : kernels::cuda::mask_decode(codes, static_cast<bool*>(x), count, stream));
@@ -46,7 +46,7 @@ struct IntegersCuda {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(fewbit, CUDA, m) {
+TORCH_LIBRARY_IMPL(fewbit, FEWBIT_CUDA_KEY, m) {
   m.impl("integer_encode", IntegerOperations<IntegersCuda>::encode);
   m.impl("integer_decode", IntegerOperations<IntegersCuda>::decode);
   m.impl("sign_encode", IntegerOperations<IntegersCuda>::encode_mask);

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <ATen/Context.h>
 #include <c10/util/hash.h>
@@ -25,6 +26,10 @@ std::string_view text_of(const at::Tensor& bytes) {
   return {static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes()};
 }
 
+bool comes_before(at::Device a, at::Device b) {
+  return std::pair(a.type(), a.index()) < std::pair(b.type(), b.index());
+}
+
 }  // namespace
 
 std::unique_lock<std::recursive_mutex> random_turn() {
@@ -32,12 +37,13 @@ std::unique_lock<std::recursive_mutex> random_turn() {
 }
 
 RandomStates::RandomStates(at::TensorList tensors) {
-  std::set<at::DeviceIndex> devices;
+  std::set<at::Device, decltype(comes_before)*> devices(comes_before);
   for (const at::Tensor& tensor : tensors) {
-    if (tensor.defined() && tensor.is_cuda()) devices.insert(tensor.device().index());
+    if (!tensor.defined() || tensor.is_cpu() || tensor.is_meta()) continue;
+    devices.insert(tensor.device());
   }
   add(at::kCPU);
-  for (const at::DeviceIndex index : devices) add({at::kCUDA, index});
+  for (const at::Device device : devices) add(device);
 }
 
 void RandomStates::add(at::Device device) {

@@ -12,7 +12,7 @@ namespace fewbit::ops {
 class RandomStates {
  public:
   RandomStates() = default;
-  /// Of the CPU's and those of the CUDA devices where tensors lie, now.
+  /// Of the CPU's and those of the devices where tensors lie, now.
   explicit RandomStates(at::TensorList tensors);
 
   /// Leaves those generators out that are still in that state: nothing was drawn from them.

@@ -11,26 +11,26 @@ namespace fewbit::ops {
 namespace {
 
 struct RotatedCuda {
-  static constexpr at::DeviceType kType = at::kCUDA;
+  static constexpr at::DeviceType kType = kCudaType;
 
   static void encode(const char* operation, const kernels::RotatedFormat& format,
                      const int64_t* seed, const RotatedEncodeMemory& at) {
     check_launch(operation, kernels::cuda::rotated_encode(format, device_philox(seed, format.signs),
                                                           at.elements, at.codes, at.constants,
-                                                          c10::cuda::getCurrentCUDAStream()));
+                                                          current_cuda_stream()));
   }
 
   static void decode(const char* operation, const kernels::RotatedFormat& format,
                      const int64_t* seed, const RotatedDecodeMemory& at) {
-    check_launch(operation, kernels::cuda::rotated_decode(format, device_philox(seed, format.signs),
-                                                          at.codes, at.constants, at.elements,
-                                                          c10::cuda::getCurrentCUDAStream()));
+    check_launch(operation,
+                 kernels::cuda::rotated_decode(format, device_philox(seed, format.signs), at.codes,
+                                               at.constants, at.elements, current_cuda_stream()));
   }
 };
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(fewbit, CUDA, m) {
+TORCH_LIBRARY_IMPL(fewbit, FEWBIT_CUDA_KEY, m) {
   m.impl("rotated_encode", RotatedOperations<RotatedCuda>::encode);
   m.impl("rotated_decode", RotatedOperations<RotatedCuda>::decode);
 }

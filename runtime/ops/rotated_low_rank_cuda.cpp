@@ -15,7 +15,7 @@ namespace fewbit::ops {
 namespace {
 
 /// Elements whose rest is in memory at the same time.
-constexpr int64_t kPiece = int64_t{1} << 22;
+constexpr int64_t kPiece = kFloatsAtOnce;
 
 kernels::cuda::DeviceDirections directions_of(const LowRankRun& run) {
   return {run.place, run.count, run.stride, run.basis};
@@ -23,18 +23,17 @@ kernels::cuda::DeviceDirections directions_of(const LowRankRun& run) {
 
 /// On the current device, for the current stream's work.
 at::Tensor floats(int64_t count) {
-  const at::Device device(at::kCUDA, c10::cuda::current_device());
-  return at::empty({count}, at::TensorOptions(device).dtype(at::kFloat));
+  return at::empty({count}, at::TensorOptions(current_cuda_device()).dtype(at::kFloat));
 }
 
 struct RotatedLowRankCuda {
-  static constexpr at::DeviceType kType = at::kCUDA;
+  static constexpr at::DeviceType kType = kCudaType;
 
   static void encode(const char* operation, const LowRankRun& run, const int64_t* seed,
                      const RotatedEncodeMemory& at, const RotatedEncodeMemory& there) {
     const kernels::RotatedFormat& format = run.format;
     if (format.count == 0) return;
-    const auto stream = c10::cuda::getCurrentCUDAStream();
+    const cudaStream_t stream = current_cuda_stream();
     const at::Tensor kept = floats(run.of_coefficients.count);
     auto* const coefficients = kept.mutable_data_ptr<float>();
     check_launch(operation, kernels::cuda::low_rank_project(
@@ -64,7 +63,7 @@ struct RotatedLowRankCuda {
   static void decode(const char* operation, const LowRankRun& run, const int64_t* seed,
                      const RotatedDecodeMemory& at, const RotatedDecodeMemory& there, int64_t begin,
                      int64_t end) {
-    const auto stream = c10::cuda::getCurrentCUDAStream();
+    const cudaStream_t stream = current_cuda_stream();
     const CoefficientsOfPart all(run, begin, end);
     const PartOfRun there_part(run.of_coefficients, all.begin, all.end - all.begin);
     const at::Tensor kept = floats(there_part.format.count);
@@ -102,7 +101,7 @@ struct RotatedLowRankCuda {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(fewbit, CUDA, m) {
+TORCH_LIBRARY_IMPL(fewbit, FEWBIT_CUDA_KEY, m) {
   m.impl("rotated_low_rank_encode", RotatedLowRankOperations<RotatedLowRankCuda>::encode);
   m.impl("rotated_low_rank_decode", RotatedLowRankOperations<RotatedLowRankCuda>::decode);
 }
