@@ -17,10 +17,11 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 
-/// Launches run when they are enqueued, except in a capture.
+/// Launches run when they are enqueued, except in a capture, or where `defer` takes them.
 struct EmulatedStream {
   bool is_capturing = false;
   std::vector<std::function<void()>> captured;
+  std::function<void(std::function<void()>)> defer;
 };
 using cudaStream_t = EmulatedStream*;
 
@@ -106,6 +107,7 @@ inline constexpr unsigned cudaStreamNonBlocking = 1;
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaGetLastError();
+const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 
 cudaError_t cudaMalloc(void** at, size_t bytes);

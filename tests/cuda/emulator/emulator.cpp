@@ -1,3 +1,6 @@
+// Which takes a jump to another stack for an error.
+#undef _FORTIFY_SOURCE
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -5,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include "cuda_runtime_api.h"
@@ -24,21 +28,54 @@ constexpr size_t kStackBytes = 256 * 1024;
 
 enum class State { ready, at_warp, at_block, ended };
 
+#if defined(__SANITIZE_ADDRESS__)
+#define FEWBIT_EMULATOR_SWAPS
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FEWBIT_EMULATOR_SWAPS
+#endif
+#endif
+
+/// Where something goes on that another has the processor of. swapcontext alone would do, but
+/// calls the system each time; sanitizers know nothing else.
+struct Context {
+  ucontext_t begin;
+  jmp_buf later;
+  bool has_begun = true;
+};
+
+[[gnu::noinline]] void go_on(Context& from, Context& to) {
+#if defined(FEWBIT_EMULATOR_SWAPS)
+  swapcontext(&from.begin, &to.begin);
+#else
+  if (_setjmp(from.later) != 0) return;
+  if (to.has_begun) _longjmp(to.later, 1);
+  to.has_begun = true;
+  setcontext(&to.begin);
+#endif
+}
+
 struct Thread {
-  ucontext_t context;
+  Context context;
   std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(kStackBytes);
   State state = State::ready;
   unsigned exchanges = 0;  ///< so far
 };
 
-/// The threads of a block; their stacks serve all blocks of all launches.
+/// The threads of a block; they run all blocks of all launches, one after the other.
 class Block {
  public:
   void run(unsigned count, const std::function<void()>& body) {
-    while (threads_.size() < count) threads_.push_back(std::make_unique<Thread>());
+    while (threads_.size() < count) {
+      threads_.push_back(std::make_unique<Thread>());
+      prepare(*threads_.back());
+    }
     count_ = count;
     body_ = &body;
-    for (unsigned i = 0; i < count; ++i) start(*threads_[i]);
+    for (unsigned i = 0; i < count; ++i) {
+      threads_[i]->state = State::ready;
+      threads_[i]->exchanges = 0;
+    }
     while (run_the_ready() || release()) {
     }
   }
@@ -46,7 +83,7 @@ class Block {
   void wait(State at) {
     Thread& self = *threads_[threadIdx.x];
     self.state = at;
-    swapcontext(&self.context, &scheduler_);
+    go_on(self.context, scheduler_);
   }
 
   /// What the lanes of a warp give. Two in turn: some lanes may give again while others still look.
@@ -57,14 +94,14 @@ class Block {
  private:
   static void enter();
 
-  void start(Thread& thread) {
-    getcontext(&thread.context);
-    thread.context.uc_stack.ss_sp = thread.stack.get();
-    thread.context.uc_stack.ss_size = kStackBytes;
-    thread.context.uc_link = nullptr;
-    makecontext(&thread.context, enter, 0);
-    thread.state = State::ready;
-    thread.exchanges = 0;
+  static void prepare(Thread& thread) {
+    ucontext_t& begin = thread.context.begin;
+    getcontext(&begin);
+    begin.uc_stack.ss_sp = thread.stack.get();
+    begin.uc_stack.ss_size = kStackBytes;
+    begin.uc_link = nullptr;
+    makecontext(&begin, enter, 0);
+    thread.context.has_begun = false;
   }
 
   /// Whether any was.
@@ -75,7 +112,7 @@ class Block {
       if (threads_[index]->state != State::ready) continue;
       any = true;
       threadIdx.x = index;
-      swapcontext(&scheduler_, &threads_[index]->context);
+      go_on(scheduler_, threads_[index]->context);
     }
     return any;
   }
@@ -88,6 +125,7 @@ class Block {
     }
     any = any || release(0, count_, State::at_block);
     if (!any && !all(0, count_, State::ended)) {
+      threads_.clear();  // none of them ends
       throw std::logic_error("threads of a block wait for each other at different places");
     }
     return any;
@@ -110,7 +148,7 @@ class Block {
 
   std::vector<std::unique_ptr<Thread>> threads_;
   std::array<std::array<std::array<uint32_t, kLanes>, 2>, 32> exchanged_{};
-  ucontext_t scheduler_;
+  Context scheduler_;
   unsigned count_ = 0;
   const std::function<void()>* body_ = nullptr;
 };
@@ -118,8 +156,10 @@ class Block {
 Block block;
 
 void Block::enter() {
-  (*block.body_)();
-  block.wait(State::ended);
+  while (true) {
+    (*block.body_)();
+    block.wait(State::ended);
+  }
 }
 
 }  // namespace
@@ -128,10 +168,15 @@ cudaError_t run(const cudaLaunchConfig_t& config, const std::function<void()>& t
   constexpr unsigned kMostRows = 65535;
   const dim3 grid = config.gridDim;
   if (grid.x == 0 || grid.y == 0 || grid.y > kMostRows) return cudaErrorInvalidConfiguration;
-  if (config.stream != nullptr && config.stream->is_capturing) {
+  if (config.stream != nullptr && (config.stream->is_capturing || config.stream->defer)) {
     cudaLaunchConfig_t later = config;
     later.stream = nullptr;
-    config.stream->captured.push_back([=] { run(later, thread); });
+    const auto launch = [=] { run(later, thread); };
+    if (config.stream->is_capturing) {
+      config.stream->captured.push_back(launch);
+    } else {
+      config.stream->defer(launch);
+    }
     return cudaSuccess;
   }
   const uint64_t count = uint64_t{grid.x} * grid.y;

@@ -24,6 +24,10 @@ const char* cudaGetErrorString(cudaError_t error) {
   return error == cudaSuccess ? "no error" : "invalid configuration argument";
 }
 
+const char* cudaGetErrorName(cudaError_t error) {
+  return error == cudaSuccess ? "cudaSuccess" : "cudaErrorInvalidConfiguration";
+}
+
 cudaError_t cudaMalloc(void** at, size_t bytes) {
   constexpr size_t kAlignment = 256;  // as CUDA's
   *at = std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment);
