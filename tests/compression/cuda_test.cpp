@@ -2,7 +2,6 @@
 #include "tests/support/cuda_test.hpp"
 
 #include <ATen/ATen.h>
-#include <c10/cuda/CUDAFunctions.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/nn/modules/activation.h>
@@ -30,27 +29,13 @@ torch::nn::Sequential few_bit_model() {
                                torch::nn::Linear(32, 8), nn::SiLU(nn::SiLUOptions().bits(2)));
 }
 
-/// Makes every wait of torch's for a device an error, as long as it lives.
-class NoWaiting {
- public:
-  NoWaiting() { set(c10::cuda::SyncDebugMode::L_ERROR); }
-  NoWaiting(const NoWaiting&) = delete;
-  NoWaiting& operator=(const NoWaiting&) = delete;
-  ~NoWaiting() { set(c10::cuda::SyncDebugMode::L_DISABLED); }
-
- private:
-  static void set(c10::cuda::SyncDebugMode mode) {
-    c10::cuda::warning_state().set_sync_debug_mode(mode);
-  }
-};
-
 TEST_F(CudaSession, AModelHasTheGradientsOfTheCpu) {
   at::manual_seed(5);
   const at::Tensor x = at::randn({64, 16});
   torch::nn::Sequential cpu = few_bit_model(), cuda = few_bit_model();
-  cuda->to(at::kCUDA);
+  cuda->to(test::kDevice);
   cpu->forward(x).sum().backward();
-  cuda->forward(x.to(at::kCUDA)).sum().backward();
+  cuda->forward(x.to(test::kDevice)).sum().backward();
   const auto expected = cpu->parameters(), found = cuda->parameters();
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_TRUE(at::allclose(found[i].grad().cpu(), expected[i].grad(), 1e-3, 1e-3)) << i;
@@ -59,24 +44,24 @@ TEST_F(CudaSession, AModelHasTheGradientsOfTheCpu) {
 
 TEST_F(CudaSession, ATrainingStepNeverWaitsForTheDevice) {
   torch::nn::Sequential model = few_bit_model();
-  model->to(at::kCUDA);
-  const at::Tensor x = at::randn({64, 16}, at::kCUDA);
+  model->to(test::kDevice);
+  const at::Tensor x = at::randn({64, 16}, test::kDevice);
   Calibrator calibrator(*model);
   model->forward(x).sum().backward();
-  const NoWaiting guard;
+  const test::NoWaiting guard;
   for (int step = 0; step < 3; ++step) model->forward(x).sum().backward();
   EXPECT_THROW(x.sum().item<float>(), c10::Error);  // the guard is on
 }
 
 TEST_F(CudaSession, ACheckpointDrawsTheSameNumbersAgain) {
   torch::nn::Sequential model = plain_model();
-  model->to(at::kCUDA);
+  model->to(test::kDevice);
   const auto run = [&](const at::Tensor& x) { return at::dropout(model->forward(x), 0.5, true); };
-  const at::Tensor x = at::randn({64, 16}, at::kCUDA).requires_grad_();
+  const at::Tensor x = at::randn({64, 16}, test::kDevice).requires_grad_();
   const auto gradients = [&](const std::function<at::Tensor(const at::Tensor&)>& function) {
     at::manual_seed(6);
     const at::Tensor loss = function(x * 1.0).pow(2).sum();
-    at::rand({7}, at::kCUDA);
+    at::rand({7}, test::kDevice);
     return torch::autograd::grad({loss}, {x})[0];
   };
   const at::Tensor expected = gradients(run);
@@ -88,9 +73,9 @@ TEST_F(CudaSession, ACheckpointDrawsTheSameNumbersAgain) {
 
 TEST_F(CudaSession, AScopeReplacesTheActivationsOfAModel) {
   torch::nn::Sequential model = plain_model();
-  model->to(at::kCUDA);
+  model->to(test::kDevice);
   ActivationScope scope({.bits = 3});
-  model->forward(at::randn({64, 16}, at::kCUDA)).sum().backward();
+  model->forward(at::randn({64, 16}, test::kDevice)).sum().backward();
   ASSERT_EQ(scope.entries().size(), 2u);
   for (const auto& entry : scope.entries()) {
     EXPECT_TRUE(entry.replaced) << entry.function << ": " << entry.outcome;
@@ -107,7 +92,7 @@ TEST_F(CudaSession, TheMeterCountsTheBytesOfTheCpu) {
     const at::Tensor y = model->forward(x);
     return meter.unique_bytes();
   };
-  EXPECT_EQ(count(at::kCUDA), count(at::kCPU));
+  EXPECT_EQ(count(test::kDevice), count(at::kCPU));
 }
 
 /// Keeps a tensor of every kind: norms, attention, pooling, masks, probabilities.
@@ -121,7 +106,7 @@ struct Layers {
     std::vector<at::Tensor> all;
     for (const auto& module : std::initializer_list<std::shared_ptr<torch::nn::Module>>{
              first.ptr(), norm.ptr(), second.ptr(), last.ptr()}) {
-      module->to(at::kCUDA);
+      module->to(test::kDevice);
       for (const at::Tensor& parameter : module->parameters()) all.push_back(parameter);
     }
     return all;
@@ -140,7 +125,7 @@ TEST_F(CudaSession, ACompressedModelHasNearlyItsGradients) {
   at::manual_seed(7);
   Layers layers;
   const std::vector<at::Tensor> parameters = layers.parameters();
-  const at::Tensor images = at::randn({8, 3, 16, 16}, at::kCUDA);
+  const at::Tensor images = at::randn({8, 3, 16, 16}, test::kDevice);
   const auto gradients = [&](Compressor* compressor) {
     at::Tensor loss;
     {
@@ -169,7 +154,7 @@ TEST_F(CudaSession, ACompressedStepNeverWaitsForTheDevice) {
   at::manual_seed(8);
   Layers layers;
   layers.parameters();
-  const at::Tensor images = at::randn({8, 3, 16, 16}, at::kCUDA);
+  const at::Tensor images = at::randn({8, 3, 16, 16}, test::kDevice);
   Compressor compressor({.bits = 2});
   const auto step = [&] {
     at::Tensor loss;
@@ -179,20 +164,20 @@ TEST_F(CudaSession, ACompressedStepNeverWaitsForTheDevice) {
     }
     loss.backward();
   };
-  for (int i = 0; i < 17; ++i) step();
-  const NoWaiting guard;
+  for (int i = 0; i < (test::kSlowness == 1 ? 17 : 5); ++i) step();
+  const test::NoWaiting guard;
   for (int i = 0; i < 3; ++i) step();
 }
 
 // Codes in the host's memory, fetched in reverse order.
 TEST_F(CudaSession, CodesThatLeaveTheDeviceGiveTheSameGradients) {
-  constexpr int64_t kWidth = 512;
+  constexpr int64_t kWidth = test::kSlowness == 1 ? 512 : 96;
   at::manual_seed(9);
   std::vector<at::Tensor> weights;
-  for (int i = 0; i < 6; ++i) {
-    weights.push_back((at::randn({kWidth, kWidth}, at::kCUDA) / 20).requires_grad_());
+  for (int i = 0; i < (test::kSlowness == 1 ? 6 : 3); ++i) {
+    weights.push_back((at::randn({kWidth, kWidth}, test::kDevice) / 20).requires_grad_());
   }
-  const at::Tensor x = at::randn({2048, kWidth}, at::kCUDA).requires_grad_();
+  const at::Tensor x = at::randn({4 * kWidth, kWidth}, test::kDevice).requires_grad_();
   const auto gradients = [&](Compressor& compressor, bool is_asked_twice) {
     at::manual_seed(10);
     at::Tensor h = x * 1.0;
@@ -209,7 +194,7 @@ TEST_F(CudaSession, CodesThatLeaveTheDeviceGiveTheSameGradients) {
     return at::cat(flat);
   };
   Compressor stays({.bits = 4}), leaves({.bits = 4, .offload = true});
-  for (int step = 0; step < 6; ++step) {
+  for (int step = 0; step < (test::kSlowness == 1 ? 6 : 2); ++step) {
     const at::Tensor expected = gradients(stays, false);
     EXPECT_TRUE(at::equal(gradients(leaves, step % 2 == 1), expected)) << leaves.report();
   }
@@ -232,7 +217,7 @@ TEST_F(CudaSession, ACalibratorFitsTheTablesOfTheCpu) {
     }
     return calibrator.fit();
   };
-  const auto cpu = fits(at::kCPU), cuda = fits(at::kCUDA);
+  const auto cpu = fits(at::kCPU), cuda = fits(test::kDevice);
   ASSERT_EQ(cuda.size(), cpu.size());
   for (size_t i = 0; i < cpu.size(); ++i) {
     EXPECT_EQ(cuda[i].note, cpu[i].note);
@@ -246,8 +231,8 @@ TEST_F(CudaSession, ACalibratorFollowsAModelThatMoves) {
   torch::nn::Sequential model = few_bit_model();
   Calibrator calibrator(*model);
   model->forward(at::randn({64, 16}));
-  model->to(at::kCUDA);
-  model->forward(at::randn({64, 16}, at::kCUDA));
+  model->to(test::kDevice);
+  model->forward(at::randn({64, 16}, test::kDevice));
   EXPECT_EQ(calibrator.fit().front().elements, 2 * 64 * 32);
 }
 

@@ -1,7 +1,8 @@
-// The quantizers' operations on CUDA tensors do what they do on the CPU, bit for bit.
+// The quantizers' operations on tensors of a GPU do what they do on the CPU, bit for bit.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "ops/cuda_device.hpp"
 #include "ops/group.hpp"
 #include "ops/group_samples.hpp"
 #include "ops/integers.hpp"
@@ -14,12 +15,16 @@ namespace fewbit::cuda_quantizers_test {
 
 class CudaQuantizers : public test::CudaTest {};
 
+/// Of a sample; there are seven.
+constexpr int64_t kSample = test::kSlowness == 1 ? 10'000 : 1'500;
+constexpr int64_t kCount = 7 * kSample;
+
 constexpr at::ScalarType kTypes[] = {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble};
 
 /// Some groups are constant, or have no numbers.
 at::Tensor inputs(at::ScalarType type) {
   at::manual_seed(7);
-  at::Tensor x = at::randn({70'000});
+  at::Tensor x = at::randn({kCount});
   x.slice(0, 1024, 2048) = 3;
   x.select(0, 5000) = NAN;
   x.slice(0, 9000, 9500) *= 1e-20;
@@ -35,8 +40,9 @@ void expect_rotated_as_on_the_cpu(const at::Tensor& x, const ops::RotatedCodes& 
                                   const at::Tensor& seed) {
   const at::ScalarType type = x.scalar_type();
   const auto [codes, constants] = ops::rotated_encode(x, form, {seed, 5});
-  const ops::RandomStream random{seed.cuda(), 5};
-  const auto [on_device, constants_on_device] = ops::rotated_encode(x.cuda(), form, random);
+  const ops::RandomStream random{seed.to(test::kDevice), 5};
+  const auto [on_device, constants_on_device] =
+      ops::rotated_encode(x.to(test::kDevice), form, random);
   const auto what = [&] {
     return ::testing::Message() << type << ' ' << form.group << ' ' << form.states;
   };
@@ -80,13 +86,13 @@ TEST_F(CudaQuantizers, PickCodesAsOnTheCpu) {
 
 TEST_F(CudaQuantizers, RotateByClassAsOnTheCpu) {
   const at::Tensor seed = at::full({1}, 11, at::kLong);
-  const ops::RandomStream here{seed, 5}, there{seed.cuda(), 5};
+  const ops::RandomStream here{seed, 5}, there{seed.to(test::kDevice), 5};
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
-    const at::Tensor x = inputs(type), device_x = x.cuda();
+    const at::Tensor x = inputs(type), device_x = x.to(test::kDevice);
     for (const int bits : {1, 2, 3, 4, 8}) {
       const at::Tensor each = at::randint(std::min(1 << bits, 20), {x.numel()}, at::kByte);
       const ops::ElementClasses classes{ops::integer_encode(each, 0, bits), bits};
-      const ops::ElementClasses device_classes{classes.codes.cuda(), bits};
+      const ops::ElementClasses device_classes{classes.codes.to(test::kDevice), bits};
       const int count = std::min(1 << bits, 20);
       const ops::RotatedCodes form{3, 256};
       const auto maps = ops::class_maps(x, classes, count, 1);
@@ -110,24 +116,25 @@ TEST_F(CudaQuantizers, RotateByClassAsOnTheCpu) {
 /// Of more elements than are in memory at the same time (ops/rotated_low_rank_cuda.cpp).
 TEST_F(CudaQuantizers, TakeWhatLiesAlongDirectionsAsOnTheCpu) {
   const at::Tensor seed = at::full({1}, 11, at::kLong);
-  const ops::RandomStream here{seed, 5}, there{seed.cuda(), 5};
+  const ops::RandomStream here{seed, 5}, there{seed.to(test::kDevice), 5};
   at::manual_seed(8);
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const ops::ChannelPlace& place : {ops::ChannelPlace{384, 1}, {48, 49}}) {
-      const at::Tensor x = at::randn({(int64_t{5} << 20) / place.block() * place.block()}).to(type);
+      constexpr int64_t kMore = ops::kFloatsAtOnce + ops::kFloatsAtOnce / 4;
+      const at::Tensor x = at::randn({kMore / place.block() * place.block()}).to(type);
       const at::Tensor basis = ops::basis_of(at::randn({5, place.channels}));
       const ops::LowRankForm form{place, 5, {2, 256}};
       const ops::LowRankCodes codes = ops::low_rank_encode(x, basis, form, here);
       const ops::LowRankCodes device_codes =
-          ops::low_rank_encode(x.cuda(), basis.cuda(), form, there);
+          ops::low_rank_encode(x.to(test::kDevice), basis.to(test::kDevice), form, there);
       EXPECT_TRUE(same_bits(std::get<0>(device_codes), std::get<0>(codes))) << type;
       EXPECT_TRUE(same_bits(std::get<1>(device_codes), std::get<1>(codes))) << type;
       EXPECT_TRUE(same_bits(std::get<2>(device_codes), std::get<2>(codes))) << type;
       EXPECT_TRUE(same_bits(std::get<3>(device_codes), std::get<3>(codes))) << type;
       for (const int64_t begin : {int64_t{0}, x.numel() / 3}) {
         EXPECT_TRUE(same_bits(
-            ops::low_rank_decode(device_codes, basis.cuda(), x.numel(), form, type, there, begin,
-                                 x.numel()),
+            ops::low_rank_decode(device_codes, basis.to(test::kDevice), x.numel(), form, type,
+                                 there, begin, x.numel()),
             ops::low_rank_decode(codes, basis, x.numel(), form, type, here, begin, x.numel())))
             << type;
       }
@@ -142,12 +149,12 @@ TEST_F(CudaQuantizers, QuantiseGroupsAsOnTheCpu) {
       const at::Tensor x = inputs(type);
       const auto [codes, constants] = ops::group_encode(x, 3, 256, rounding, seed, 5);
       const auto [on_device, constants_on_device] =
-          ops::group_encode(x.cuda(), 3, 256, rounding, seed.cuda(), 5);
+          ops::group_encode(x.to(test::kDevice), 3, 256, rounding, seed.to(test::kDevice), 5);
       EXPECT_TRUE(same_bits(on_device, codes)) << type << ' ' << rounding;
       EXPECT_TRUE(same_bits(constants_on_device, constants)) << type << ' ' << rounding;
       EXPECT_TRUE(same_bits(
           ops::group_decode(on_device, constants_on_device, x.numel(), 3, 256, rounding, type,
-                            seed.cuda(), 5),
+                            seed.to(test::kDevice), 5),
           ops::group_decode(codes, constants, x.numel(), 3, 256, rounding, type, seed, 5)))
           << type << ' ' << rounding;
     }
@@ -159,18 +166,19 @@ TEST_F(CudaQuantizers, QuantiseSamplesAsOnTheCpu) {
   const at::Tensor bits = at::arange(7).add(2).remainder(8).add(1).to(at::kByte);
   for (const at::ScalarType type : kTypes) {
     for (const char* rounding : {"nearest", "stochastic", "dithered", "squares"}) {
-      const at::Tensor x = inputs(type).view({7, 10'000});
-      const int64_t bytes = ops::group_sample_bytes(bits, 10'000);
+      const at::Tensor x = inputs(type).view({7, kSample});
+      const int64_t bytes = ops::group_sample_bytes(bits, kSample);
       const auto [codes, constants] =
           ops::group_encode_samples(x, bits, bytes, 256, rounding, seed, 5);
       const auto [on_device, constants_on_device] =
-          ops::group_encode_samples(x.cuda(), bits.cuda(), bytes, 256, rounding, seed.cuda(), 5);
+          ops::group_encode_samples(x.to(test::kDevice), bits.to(test::kDevice), bytes, 256,
+                                    rounding, seed.to(test::kDevice), 5);
       EXPECT_TRUE(same_bits(on_device, codes)) << type << ' ' << rounding;
       EXPECT_TRUE(same_bits(constants_on_device, constants)) << type << ' ' << rounding;
       EXPECT_TRUE(same_bits(
-          ops::group_decode_samples(on_device, constants_on_device, bits.cuda(), 10'000, 256,
-                                    rounding, type, seed.cuda(), 5),
-          ops::group_decode_samples(codes, constants, bits, 10'000, 256, rounding, type, seed, 5)))
+          ops::group_decode_samples(on_device, constants_on_device, bits.to(test::kDevice), kSample,
+                                    256, rounding, type, seed.to(test::kDevice), 5),
+          ops::group_decode_samples(codes, constants, bits, kSample, 256, rounding, type, seed, 5)))
           << type << ' ' << rounding;
     }
   }
@@ -178,24 +186,24 @@ TEST_F(CudaQuantizers, QuantiseSamplesAsOnTheCpu) {
 
 TEST_F(CudaQuantizers, KeepIntegersAndMasksAsOnTheCpu) {
   for (const at::ScalarType type : {at::kByte, at::kInt, at::kLong}) {
-    const at::Tensor x = at::randint(3, 100, {70'001}, type);
+    const at::Tensor x = at::randint(3, 100, {kCount + 1}, type);
     const at::Tensor codes = ops::integer_encode(x, 3, 7);
-    const at::Tensor on_device = ops::integer_encode(x.cuda(), 3, 7);
+    const at::Tensor on_device = ops::integer_encode(x.to(test::kDevice), 3, 7);
     EXPECT_TRUE(same_bits(on_device, codes)) << type;
     EXPECT_TRUE(same_bits(ops::integer_decode(on_device, x.numel(), 3, 7, type), x)) << type;
   }
   for (const at::ScalarType type : kTypes) {
     const at::Tensor x = inputs(type);
     const at::Tensor codes = ops::sign_encode(x);
-    EXPECT_TRUE(same_bits(ops::sign_encode(x.cuda()), codes)) << type;
-    EXPECT_TRUE(same_bits(ops::sign_decode(codes.cuda(), x.numel(), type),
+    EXPECT_TRUE(same_bits(ops::sign_encode(x.to(test::kDevice)), codes)) << type;
+    EXPECT_TRUE(same_bits(ops::sign_decode(codes.to(test::kDevice), x.numel(), type),
                           ops::sign_decode(codes, x.numel(), type)))
         << type;
   }
-  const at::Tensor mask = at::randn({70'001}) > 0;
-  EXPECT_TRUE(same_bits(ops::sign_encode(mask.cuda()), ops::sign_encode(mask)));
-  EXPECT_TRUE(
-      same_bits(ops::sign_decode(ops::sign_encode(mask.cuda()), mask.numel(), at::kBool), mask));
+  const at::Tensor mask = at::randn({kCount + 1}) > 0;
+  EXPECT_TRUE(same_bits(ops::sign_encode(mask.to(test::kDevice)), ops::sign_encode(mask)));
+  EXPECT_TRUE(same_bits(
+      ops::sign_decode(ops::sign_encode(mask.to(test::kDevice)), mask.numel(), at::kBool), mask));
 }
 
 }  // namespace fewbit::cuda_quantizers_test

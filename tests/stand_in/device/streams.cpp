@@ -1,0 +1,194 @@
+#include "tests/stand_in/device/streams.hpp"
+
+#include <array>
+#include <deque>
+#include <random>
+#include <utility>
+
+#include <c10/util/Exception.h>
+
+#include "tests/stand_in/device/memory.hpp"
+
+namespace fewbit::stand_in {
+
+/// One of the three.
+struct QueuedItem {
+  Work work;
+  MarkPointer awaited;
+  MarkPointer passed;
+};
+
+using Queue = std::deque<QueuedItem>;
+
+class Mark {
+ public:
+  explicit Mark(Queue& of) : queue(&of) {}
+
+  Queue* const queue;
+  bool is_passed = false;
+};
+
+namespace {
+
+constexpr int kStreams = 8;  // of a device, the default one among them
+
+struct Machine {
+  std::recursive_mutex mutex;
+  std::array<std::array<Queue, kStreams>, kDevices> queues;
+  std::array<int, kDevices> last_given{};
+  std::mt19937_64 random{1};
+  bool is_late = false;
+
+  Queue& of(c10::Stream stream) {
+    TORCH_CHECK(stream.device_type() == c10::kPrivateUse1, "stand_in: a stream of ",
+                stream.device());
+    return queues.at(static_cast<size_t>(stream.device_index()))
+        .at(static_cast<size_t>(stream.id()));
+  }
+
+  /// The first that was given, after what it waits for.
+  void run_one(Queue& queue) {
+    const QueuedItem item = std::move(queue.front());
+    queue.pop_front();
+    while (item.awaited && !item.awaited->is_passed) run_one(*item.awaited->queue);
+    if (item.work) item.work();
+    if (item.passed) item.passed->is_passed = true;
+  }
+
+  void run_by_chance() {
+    while (!is_late && random() % 3 == 0) {
+      Queue& queue = queues[random() % kDevices][random() % kStreams];
+      if (queue.empty()) continue;
+      const Access access;
+      run_one(queue);
+    }
+  }
+
+  void run_until(const Mark& mark) {
+    while (!mark.is_passed) {
+      run_by_chance();
+      if (!mark.is_passed) run_one(*mark.queue);
+    }
+  }
+};
+
+Machine& the_machine() {
+  static auto* const machine = new Machine;  // outlives whatever static objects give back
+  return *machine;
+}
+
+struct ThreadState {
+  c10::DeviceIndex device = 0;
+  std::array<c10::StreamId, kDevices> streams{};
+};
+
+thread_local ThreadState thread;
+
+c10::Stream stream_of(c10::DeviceIndex device, c10::StreamId id) {
+  return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::kPrivateUse1, device), id);
+}
+
+c10::DeviceIndex index_of(c10::DeviceIndex device) {
+  return device < 0 ? thread.device : device;
+}
+
+}  // namespace
+
+std::recursive_mutex& machine() {
+  return the_machine().mutex;
+}
+
+c10::DeviceIndex current_device() {
+  return thread.device;
+}
+
+void set_current_device(c10::DeviceIndex device) {
+  TORCH_CHECK(device >= 0 && device < kDevices, "stand_in: device ", static_cast<int>(device),
+              ", accepted: below ", static_cast<int>(kDevices));
+  thread.device = device;
+}
+
+c10::Stream current_stream(c10::DeviceIndex device) {
+  device = index_of(device);
+  return stream_of(device, thread.streams.at(static_cast<size_t>(device)));
+}
+
+c10::Stream exchange_stream(c10::Stream stream) {
+  const c10::DeviceIndex device = stream.device_index();
+  const c10::Stream before = current_stream(device);
+  thread.streams.at(static_cast<size_t>(device)) = stream.id();
+  return before;
+}
+
+c10::Stream default_stream(c10::DeviceIndex device) {
+  return stream_of(index_of(device), 0);
+}
+
+c10::Stream pool_stream(c10::DeviceIndex device) {
+  device = index_of(device);
+  const std::lock_guard lock(machine());
+  int& last = the_machine().last_given.at(static_cast<size_t>(device));
+  last = last % (kStreams - 1) + 1;
+  return stream_of(device, last);
+}
+
+void enqueue(c10::Stream stream, Work work) {
+  const std::lock_guard lock(machine());
+  the_machine().of(stream).push_back({std::move(work), nullptr, nullptr});
+  the_machine().run_by_chance();
+}
+
+MarkPointer mark(c10::Stream stream) {
+  const std::lock_guard lock(machine());
+  Queue& queue = the_machine().of(stream);
+  auto result = std::make_shared<Mark>(queue);
+  if (queue.empty()) {
+    result->is_passed = true;
+  } else {
+    queue.push_back({nullptr, nullptr, result});
+  }
+  return result;
+}
+
+void wait_for(c10::Stream stream, const MarkPointer& mark) {
+  const std::lock_guard lock(machine());
+  if (!mark->is_passed) the_machine().of(stream).push_back({nullptr, mark, nullptr});
+}
+
+bool has_passed(const MarkPointer& mark) {
+  const std::lock_guard lock(machine());
+  return mark->is_passed;
+}
+
+void finish(const MarkPointer& mark) {
+  const std::lock_guard lock(machine());
+  const Access access;
+  the_machine().run_until(*mark);
+}
+
+void finish(c10::Stream stream) {
+  finish(mark(stream));
+}
+
+void finish_device(c10::DeviceIndex device) {
+  device = index_of(device);
+  for (c10::StreamId id = 0; id < kStreams; ++id) finish(stream_of(device, id));
+}
+
+void run_some() {
+  const std::lock_guard lock(machine());
+  const Access access;
+  for (auto& queues : the_machine().queues) {
+    for (Queue& queue : queues) {
+      if (!queue.empty()) return the_machine().run_one(queue);
+    }
+  }
+}
+
+void set_order(uint64_t seed) {
+  const std::lock_guard lock(machine());
+  the_machine().is_late = seed == 0;
+  the_machine().random.seed(seed);
+}
+
+}  // namespace fewbit::stand_in
