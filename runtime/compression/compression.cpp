@@ -13,6 +13,7 @@
 #include "ops/activation.hpp"
 #include "ops/next_seed.hpp"
 #include "trace/running_operations.hpp"
+#include "trace/streams.hpp"
 
 namespace fewbit::session {
 
@@ -44,13 +45,14 @@ Compression::Compression(const CompressorOptions& options)
 
 std::shared_ptr<const codecs::Encoded> Compression::held(
     std::shared_ptr<const codecs::Encoded> run) const {
-  return held_ ? holding(std::move(run), held_) : run;
+  return holding(std::move(run), held_);
 }
 
 std::shared_ptr<const codecs::Encoded> Compression::held(std::shared_ptr<const codecs::Encoded> run,
-                                                         int64_t bytes) const {
-  if (held_) held_->note_coded(bytes);
-  return held(std::move(run));
+                                                         const at::Tensor& coded) const {
+  if (held_) held_->note_coded(static_cast<int64_t>(coded.nbytes()));
+  if (coded.is_cpu()) return held(std::move(run));
+  return holding(std::move(run), held_, current_stream(coded));
 }
 
 void Compression::need_stores() {

@@ -70,9 +70,9 @@ class Compression {
   codecs::CodecPointer codec_of(const Subject& subject, const SaveDecision& decision) const;
   /// The run, or what holds it between its uses in a backward pass if the options say so.
   std::shared_ptr<const codecs::Encoded> held(std::shared_ptr<const codecs::Encoded> run) const;
-  /// The same of codes of a tensor of so many bytes.
+  /// The same of codes of a tensor, which its current stream makes.
   std::shared_ptr<const codecs::Encoded> held(std::shared_ptr<const codecs::Encoded> run,
-                                              int64_t bytes) const;
+                                              const at::Tensor& coded) const;
 
   bool codes_anything() const { return coder_.codes({}); }
   /// Whether what is stored so leaves the device's memory.

@@ -1,6 +1,7 @@
 #include "compression/decoded_cache.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compression/recompute/changing_run.hpp"
@@ -14,26 +15,33 @@ namespace {
 
 class HoldingRun final : public ChangingRun, public std::enable_shared_from_this<HoldingRun> {
  public:
-  HoldingRun(std::shared_ptr<const codecs::Encoded> run, std::shared_ptr<DecodedCache> held)
-      : run_(std::move(run)), held_(std::move(held)) {}
-  ~HoldingRun() override { held_->drop(this); }
+  HoldingRun(std::shared_ptr<const codecs::Encoded> run, std::shared_ptr<DecodedCache> held,
+             std::optional<c10::Stream> stream)
+      : run_(std::move(run)), held_(std::move(held)), stream_(stream) {}
+  ~HoldingRun() override {
+    if (held_) held_->drop(this);
+  }
   HoldingRun(const HoldingRun&) = delete;
   HoldingRun& operator=(const HoldingRun&) = delete;
 
   at::Tensor decoded() const override {
-    if (at::Tensor decoded = held_->find(this); decoded.defined()) {
+    if (at::Tensor decoded = found(); decoded.defined()) {
       if (is_last_use()) held_->drop(this);
       return decoded;
     }
+    note_reader();
     at::Tensor decoded = run_->decoded();
-    if (is_in_backward() && !is_last_use()) held_->add(this, decoded);
+    if (held_ && is_in_backward() && !is_last_use()) held_->add(this, decoded);
     return decoded;
   }
 
   bool has_parts() const override { return run_->has_parts(); }
   at::Tensor decoded(int64_t begin, int64_t end) const override {
-    const at::Tensor decoded = held_->find(this);
-    return decoded.defined() ? ops::slice_of(decoded, begin, end) : run_->decoded(begin, end);
+    if (const at::Tensor decoded = found(); decoded.defined()) {
+      return ops::slice_of(decoded, begin, end);
+    }
+    note_reader();
+    return run_->decoded(begin, end);
   }
 
   at::TensorList tensors() const override { return run_->tensors(); }
@@ -46,8 +54,24 @@ class HoldingRun final : public ChangingRun, public std::enable_shared_from_this
   /// Whoever may use it owns it until its backward is over.
   bool is_last_use() const { return weak_from_this().use_count() <= 1; }
 
+  at::Tensor found() const { return held_ ? held_->find(this) : at::Tensor(); }
+
+  /// The memory is the stream's that coded. What another one reads stays until that is done.
+  void note_reader() const {
+    if (!stream_) return;
+    const c10::impl::VirtualGuardImpl guard(stream_->device_type());
+    const c10::Stream reader = guard.getStream(stream_->device());
+    if (reader == *stream_) return;
+    for (const at::Tensor& tensor : run_->tensors()) {
+      if (tensor.defined() && tensor.device() == stream_->device()) {
+        guard.recordDataPtrOnStream(tensor.storage().data_ptr(), reader);
+      }
+    }
+  }
+
   std::shared_ptr<const codecs::Encoded> run_;
-  std::shared_ptr<DecodedCache> held_;
+  std::shared_ptr<DecodedCache> held_;  ///< null: nothing is held
+  std::optional<c10::Stream> stream_;
 };
 
 }  // namespace
@@ -95,8 +119,10 @@ void DecodedCache::drop_oldest(std::list<Held>& dropped) {
 }
 
 std::shared_ptr<const codecs::Encoded> holding(std::shared_ptr<const codecs::Encoded> run,
-                                               std::shared_ptr<DecodedCache> held) {
-  return std::make_shared<HoldingRun>(std::move(run), std::move(held));
+                                               std::shared_ptr<DecodedCache> held,
+                                               std::optional<c10::Stream> stream) {
+  if (!held && !stream) return run;
+  return std::make_shared<HoldingRun>(std::move(run), std::move(held), stream);
 }
 
 }  // namespace fewbit::session

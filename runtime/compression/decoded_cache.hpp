@@ -48,8 +48,10 @@ class DecodedCache {
   int64_t bytes_ = 0;
 };
 
-/// The run, which `held` holds from its first use in a backward pass to its last.
+/// The run, which `held`, unless null, holds decoded from its first use in a backward pass to its
+/// last. stream: whose memory its codes are in, which others may decode too; none on a CPU.
 std::shared_ptr<const codecs::Encoded> holding(std::shared_ptr<const codecs::Encoded> run,
-                                               std::shared_ptr<DecodedCache> held);
+                                               std::shared_ptr<DecodedCache> held,
+                                               std::optional<c10::Stream> stream = {});
 
 }  // namespace fewbit::session

@@ -1,6 +1,7 @@
 #include "compression/recorder.hpp"
 
 #include <ATen/ops/full.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "codecs/offloaded.hpp"
 #include "compression/measurement.hpp"
@@ -102,11 +103,13 @@ SiteKey CompressionUser::site_of(const SaveEvent& event) const {
 }
 
 codecs::RandomStream CompressionUser::next_random(at::Device device) {
-  at::Tensor& seed = seeds_[device.str()];
-  if (!seed.defined()) {
-    seed = at::full({1}, forward_.seed, at::TensorOptions().dtype(at::kLong).device(device));
+  const c10::Stream stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+  const auto [known, is_new] = seeds_.try_emplace({stream.device().str(), stream.id()});
+  if (is_new) {
+    known->second =
+        at::full({1}, forward_.seed, at::TensorOptions().dtype(at::kLong).device(device));
   }
-  return {seed, coded_++};
+  return {known->second, coded_++};
 }
 
 /// Classes are of what lies where the operation left it.
@@ -278,7 +281,7 @@ RunPointer CompressionUser::remember(const Saved& saved, const at::Tensor& run, 
     of_result_ = {std::string(kLogSoftmax), stored, site, run.sizes().vec(),
                   run.strides().vec(),      hold};
   }
-  const RunPointer encoded = compression_->held(stored, static_cast<int64_t>(run.nbytes()));
+  const RunPointer encoded = compression_->held(stored, run);
   known = {event.memory.owner, encoded, stored, site, sample, false};
   if (decision.takes_bits() && run.sizes() == view.sizes() && run.data_ptr() == view.data_ptr()) {
     tracker_.add(view, encoded, site, keeps_signs);

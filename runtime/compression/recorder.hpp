@@ -250,9 +250,10 @@ class CompressionUser final : public SavedTensorUser {
   SharedCopies masks_;                                    ///< of attention
   std::optional<SiteKey> latest_;                         ///< whose tensor was the latest one
   std::map<std::pair<std::string, int>, int64_t> calls_;  ///< by operation and argument
-  std::map<std::string, at::Tensor> seeds_;               ///< the same by device
-  std::optional<ops::SeedScope> compiled_seeds_;          ///< of graphs that torch compiled
-  std::map<const void*, Memory> counted_;  ///< of copies of parameters that some site holds
+  /// The same by device and stream: no stream waits for what another one makes.
+  std::map<std::pair<std::string, c10::StreamId>, at::Tensor> seeds_;
+  std::optional<ops::SeedScope> compiled_seeds_;  ///< of graphs that torch compiled
+  std::map<const void*, Memory> counted_;         ///< of copies of parameters that some site holds
   int64_t coded_ = 0;
   /// What the next activation saves codes by, and of what.
   struct Activation {

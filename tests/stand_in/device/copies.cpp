@@ -19,26 +19,8 @@ namespace fewbit::stand_in {
 
 namespace {
 
-/// Elements in memory, whoever owns it.
-struct Elements {
-  void* at;
-  std::vector<int64_t> sizes;
-  std::vector<int64_t> strides;
-  at::ScalarType type;
-
-  explicit Elements(const at::Tensor& tensor)
-      : at(const_cast<void*>(tensor.const_data_ptr())),
-        sizes(tensor.sizes().vec()),
-        strides(tensor.strides().vec()),
-        type(tensor.scalar_type()) {}
-
-  at::Tensor seen() const { return at::from_blob(at, sizes, strides, at::TensorOptions(type)); }
-};
-
-void copy_elements(const Elements& to, const Elements& from) {
-  const at::AutoDispatchBelowADInplaceOrView below;
-  const at::DisableRecordFunctionGuard unseen;
-  to.seen().copy_(from.seen());
+at::Tensor seen(void* at, c10::IntArrayRef sizes, c10::IntArrayRef strides, at::ScalarType type) {
+  return at::from_blob(at, sizes, strides, at::TensorOptions(type));
 }
 
 size_t extent(const at::Tensor& tensor) {
@@ -53,7 +35,7 @@ c10::Stream stream_of(const at::Tensor& tensor) {
 void enqueue_copy(c10::Stream stream, const at::Tensor& to, const at::Tensor& from,
                   const at::Tensor& host) {
   if (from.numel() == 0 || to.numel() == 0) return;
-  enqueue(stream, [to = Elements(to), from = Elements(from), host] { copy_elements(to, from); });
+  enqueue(stream, [to = DeviceElements(to), from = DeviceElements(from), host] { to.take(from); });
 }
 
 void copy_to_device(const at::Tensor& to, const at::Tensor& from, bool non_blocking) {
@@ -84,6 +66,34 @@ void copy_within(const at::Tensor& to, const at::Tensor& from) {
 }
 
 }  // namespace
+
+DeviceElements::DeviceElements(const at::Tensor& tensor)
+    : at_(const_cast<void*>(tensor.const_data_ptr())),
+      sizes_(tensor.sizes().vec()),
+      strides_(tensor.strides().vec()),
+      type_(tensor.scalar_type()) {}
+
+at::Tensor DeviceElements::copied() const {
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const at::DisableRecordFunctionGuard unseen;
+  const at::Tensor result = at::detail::empty_strided_cpu(sizes_, strides_, type_);
+  if (result.numel() > 0) std::memcpy(result.mutable_data_ptr(), at_, extent(result));
+  return result;
+}
+
+void DeviceElements::fill(const at::Tensor& elements) const {
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const at::DisableRecordFunctionGuard unseen;
+  TORCH_CHECK(elements.sizes() == c10::IntArrayRef(sizes_), "stand_in: elements of sizes ",
+              elements.sizes(), " for memory of ", c10::IntArrayRef(sizes_));
+  if (elements.numel() > 0) seen(at_, sizes_, strides_, type_).copy_(elements);
+}
+
+void DeviceElements::take(const DeviceElements& from) const {
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const at::DisableRecordFunctionGuard unseen;
+  seen(at_, sizes_, strides_, type_).copy_(seen(from.at_, from.sizes_, from.strides_, from.type_));
+}
 
 at::Tensor read(const at::Tensor& on_device) {
   const at::AutoDispatchBelowADInplaceOrView below;

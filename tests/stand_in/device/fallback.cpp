@@ -1,5 +1,6 @@
-// Torch's operations on the device: on copies in the host's memory, by the CPU's kernels. Operands
-// are read when the operation is called, and what it computes is written late.
+// Torch's operations on the device: on copies in the host's memory, by the CPU's kernels. They run
+// late, like our own. Where numbers are drawn, lists are taken or sizes follow from data, operands
+// are read at once and only results are written late.
 #include "tests/stand_in/device/fallback.hpp"
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/core/jit_type.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/record_function.h>
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
@@ -18,6 +21,7 @@
 #include "tests/stand_in/device/counts.hpp"
 #include "tests/stand_in/device/device.hpp"
 #include "tests/stand_in/device/memory.hpp"
+#include "tests/stand_in/device/streams.hpp"
 
 namespace fewbit::stand_in {
 
@@ -201,6 +205,124 @@ std::vector<c10::IValue> results_of(const c10::OperatorHandle& operation,
   return stack;
 }
 
+/// An argument of an operation that runs later, without the memory of a device.
+struct LaterArgument {
+  c10::IValue value;  ///< where it has no tensor of the device
+  std::vector<std::optional<DeviceElements>> tensors;
+
+  explicit LaterArgument(const c10::IValue& given) : value(given) {
+    CalledDevice::for_tensors(given, [&](const at::Tensor& tensor) {
+      tensors.push_back(is_ours(tensor) ? std::optional(DeviceElements(tensor)) : std::nullopt);
+    });
+    const bool is_ours_at_all =
+        std::ranges::any_of(tensors, [](const auto& one) { return one.has_value(); });
+    if (!is_ours_at_all) {
+      tensors.clear();
+      if (given.isTensor() && given.toTensor().defined()) value = given.toTensor().clone();
+    } else {
+      value = {};
+    }
+  }
+
+  /// A tensor alone; lists run at once.
+  c10::IValue now() const { return tensors.empty() ? value : c10::IValue(tensors[0]->copied()); }
+};
+
+/// The same sizes and strides, of zeros or without data.
+at::Tensor stand_for(const at::Tensor& tensor, c10::DeviceType device) {
+  if (!is_ours(tensor)) return tensor;
+  const at::Tensor result =
+      at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(device));
+  return device == c10::kMeta ? result : result.zero_();
+}
+
+/// The results' shapes and types, by tensors without data; where torch knows them by these not at
+/// all, by zeros.
+std::vector<c10::IValue> shapes_of(const c10::OperatorHandle& operation,
+                                   const std::vector<c10::IValue>& given) {
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const at::DisableRecordFunctionGuard unseen;
+  const bool has_meta = operation.hasKernelForDispatchKey(c10::DispatchKey::Meta);
+  const c10::DeviceType device = has_meta ? c10::kMeta : c10::kCPU;
+  std::vector<c10::IValue> arguments;
+  for (const c10::IValue& value : given) {
+    if (value.isTensor()) {
+      arguments.emplace_back(stand_for(value.toTensor(), device));
+    } else if (value.isDevice()) {
+      arguments.emplace_back(c10::Device(device));
+    } else {
+      arguments.push_back(value);
+    }
+  }
+  if (!has_meta) return results_of(operation, std::move(arguments), std::nullopt);
+  torch::jit::Stack stack = std::move(arguments);
+  operation.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), &stack);
+  return stack;
+}
+
+bool may_run_late(const c10::OperatorHandle& operation, const std::vector<c10::IValue>& given) {
+  if (operation.hasTag(at::Tag::nondeterministic_seeded)) return false;
+  if (operation.hasTag(at::Tag::dynamic_output_shape)) return false;
+  if (operation.hasTag(at::Tag::data_dependent_output)) return false;
+  if (makes_the_host_wait(operation.schema().name(), given)) return false;
+  const auto has_list = [](const c10::IValue& value) {
+    return value.isTensorList() || value.isOptionalTensorList();
+  };
+  if (std::ranges::any_of(given, has_list)) return false;
+  return std::ranges::all_of(operation.schema().returns(), [](const c10::Argument& result) {
+    return result.type()->isSubtypeOf(*c10::TensorType::get());
+  });
+}
+
+/// The argument that a result is.
+size_t argument_of(const c10::FunctionSchema& schema, const c10::AliasInfo& alias) {
+  const auto& parameters = schema.arguments();
+  const auto target = std::ranges::find_if(parameters, [&](const c10::Argument& parameter) {
+    return parameter.alias_info() != nullptr && *parameter.alias_info() == alias;
+  });
+  return static_cast<size_t>(target - parameters.begin());
+}
+
+/// Whether it was enqueued; then its results are on the stack.
+bool runs_late(const c10::OperatorHandle& operation, const std::vector<c10::IValue>& given,
+               c10::Device device, torch::jit::Stack* stack) {
+  if (!may_run_late(operation, given)) return false;
+  const std::vector<c10::IValue> shapes = shapes_of(operation, given);
+  const c10::FunctionSchema& schema = operation.schema();
+  std::vector<std::optional<DeviceElements>> targets;
+  std::vector<c10::IValue> results;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const at::Tensor shape = shapes[i].toTensor();
+    const c10::AliasInfo* const alias = schema.returns()[i].alias_info();
+    at::Tensor result;
+    if (alias != nullptr) {
+      if (!alias->isWrite()) return false;
+      result = given[argument_of(schema, *alias)].toTensor();
+      if (result.sizes() != shape.sizes()) return false;
+    } else if (shape.defined()) {
+      result = empty_strided(shape.sizes(), shape.strides(), shape.scalar_type(), device);
+    }
+    targets.push_back(result.defined() ? std::optional(DeviceElements(result)) : std::nullopt);
+    results.emplace_back(result);
+  }
+  // Of an operation that changes what it does not return, nobody tells the sizes.
+  if (results.empty()) return false;
+  count_operation(schema.name(), bytes_of(given) + bytes_of(results));
+  std::vector<LaterArgument> later(given.begin(), given.end());
+  enqueue(current_stream(device.index()), [operation, later, targets] {
+    std::vector<c10::IValue> arguments;
+    for (const LaterArgument& argument : later) arguments.push_back(argument.now());
+    const auto computed = results_of(operation, std::move(arguments), std::nullopt);
+    for (size_t i = 0; i < targets.size(); ++i) {
+      const at::Tensor result = computed[i].toTensor();
+      if (targets[i] && result.defined()) targets[i]->fill(result);
+    }
+  });
+  torch::jit::drop(*stack, given.size());
+  for (c10::IValue& result : results) stack->push_back(std::move(result));
+  return true;
+}
+
 void run_by_host(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = operation.schema();
   const std::string& name = schema.name();
@@ -209,6 +331,7 @@ void run_by_host(const c10::OperatorHandle& operation, torch::jit::Stack* stack)
   const std::vector<c10::IValue> given = torch::jit::last(*stack, schema.arguments().size()).vec();
   const c10::Device device = CalledDevice(name, given).device();
   const c10::DeviceGuard guard(device);
+  if (runs_late(operation, given, device, stack)) return;
   if (makes_the_host_wait(name, given)) count_wait(name);
   std::vector<c10::IValue> arguments;
   {
@@ -230,11 +353,7 @@ void run_by_host(const c10::OperatorHandle& operation, torch::jit::Stack* stack)
       stack->push_back(on_device(results[i], device));
       continue;
     }
-    const auto& parameters = schema.arguments();
-    const auto target = std::ranges::find_if(parameters, [&](const c10::Argument& parameter) {
-      return parameter.alias_info() != nullptr && *parameter.alias_info() == *alias;
-    });
-    stack->push_back(given[static_cast<size_t>(target - parameters.begin())]);
+    stack->push_back(given[argument_of(schema, *alias)]);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include <c10/util/Exception.h>
 
@@ -38,6 +39,7 @@ struct Machine {
   std::array<int, kDevices> last_given{};
   std::mt19937_64 random{1};
   bool is_late = false;
+  bool favours_others = false;  ///< than the default streams, which are late then
 
   Queue& of(c10::Stream stream) {
     TORCH_CHECK(stream.device_type() == c10::kPrivateUse1, "stand_in: a stream of ",
@@ -57,10 +59,16 @@ struct Machine {
 
   void run_by_chance() {
     while (!is_late && random() % 3 == 0) {
-      Queue& queue = queues[random() % kDevices][random() % kStreams];
-      if (queue.empty()) continue;
+      std::vector<Queue*> filled;
+      for (auto& of_device : queues) {
+        for (Queue& queue : of_device) {
+          const bool is_default = &queue == of_device.data();
+          if (!queue.empty() && !(is_default && favours_others)) filled.push_back(&queue);
+        }
+      }
+      if (filled.empty()) return;
       const Access access;
-      run_one(queue);
+      run_one(*filled[random() % filled.size()]);
     }
   }
 
@@ -188,6 +196,7 @@ void run_some() {
 void set_order(uint64_t seed) {
   const std::lock_guard lock(machine());
   the_machine().is_late = seed == 0;
+  the_machine().favours_others = seed % 2 == 1;
   the_machine().random.seed(seed);
 }
 

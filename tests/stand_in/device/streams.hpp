@@ -46,7 +46,8 @@ void finish_device(c10::DeviceIndex device);
 /// Something, perhaps; so that who polls gets on.
 void run_some();
 
-/// The order in which streams run: 0 is as late as possible, others are random.
+/// The order in which streams run: 0 is as late as possible, others are random, odd ones with the
+/// default streams late.
 void set_order(uint64_t seed);
 
 }  // namespace fewbit::stand_in
