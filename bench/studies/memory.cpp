@@ -25,6 +25,7 @@ struct Options {
   std::vector<std::string> models{"resnet50",      "resnet152",      "wide_resnet50_2",
                                   "vgg11",         "densenet121",    "vit_small_16",
                                   "bert_base_128", "bert_large_128", "gpt"};
+  std::vector<std::string> stored;  ///< names of setups(); empty: all
   int64_t batch = 2;
   bool measures_errors = false;
   std::string folder;
@@ -59,6 +60,16 @@ std::vector<CompressorSetup> setups() {
   for (const double bits : {2.0, 1.5, 1.0}) add(bits, 4, false);
   for (const double bits : {3.0, 2.0, 1.0}) add(bits, 0, true);
   return all;
+}
+
+/// Of setups() those that are asked for.
+std::vector<CompressorSetup> setups_of(const Options& options) {
+  std::vector<CompressorSetup> asked = setups();
+  if (options.stored.empty()) return asked;
+  std::erase_if(asked, [&](const CompressorSetup& setup) {
+    return std::ranges::find(options.stored, setup.name) == options.stored.end();
+  });
+  return asked;
 }
 
 struct Step {
@@ -114,15 +125,16 @@ Step settled_step(const examples::ModelSubject& model, const CompressorSetup& se
 std::vector<Row> rows_of(const examples::ModelSubject& model, const std::string& name,
                          const Options& options) {
   std::vector<Row> rows{{"exact", step(model, nullptr, false)}};
-  for (const CompressorSetup& setup : setups()) {
+  const std::vector<CompressorSetup> setups = setups_of(options);
+  for (const CompressorSetup& setup : setups) {
     rows.push_back({setup.name, settled_step(model, setup, false)});
     std::cerr << name << ", " << setup.name << ": bytes\n";
   }
   if (!options.measures_errors) return rows;
   model.end_dropout();  // codes draw numbers, too, and masks would be others
   const at::Tensor exact = step(model, nullptr, true).gradient;
-  for (size_t i = 0; i < setups().size(); ++i) {
-    const at::Tensor rest = settled_step(model, setups()[i], true).gradient - exact;
+  for (size_t i = 0; i < setups.size(); ++i) {
+    const at::Tensor rest = settled_step(model, setups[i], true).gradient - exact;
     rows[i + 1].error = (rest.norm() / exact.norm()).item<double>();
     std::cerr << name << ", " << rows[i + 1].name << ": error\n";
   }
@@ -162,11 +174,17 @@ void add_rows(examples::Sheet& sheet, const std::string& name, const Options& op
   }
 }
 
+std::string command_of(const Options& options) {
+  std::string text = "scripts/bench memory";
+  if (options.models != Options{}.models) text += typed("--models", options.models);
+  if (!options.stored.empty()) text += typed("--stored", options.stored);
+  if (options.measures_errors) text += " --errors";
+  return text + " --batch " + std::to_string(options.batch) + " --out bench/results";
+}
+
 void run(const Options& options) {
   examples::Page page("Memory: what well-known networks keep for backward");
-  page.add("`scripts/bench memory" + std::string(options.measures_errors ? " --errors" : "") +
-           " --batch " + std::to_string(options.batch) +
-           " --out bench/results`. One forward with loss in training, fp32, " +
+  page.add("`" + command_of(options) + "`. One forward with loss in training, fp32, " +
            std::to_string(options.batch) +
            " pictures or sequences, torch's first parameters, activations in 3 bits; counted by "
            "fewbit::SavedBytes: each memory once, parameters left out, the batch among it.");
@@ -207,6 +225,10 @@ Study command(CLI::App& app) {
       "Example: scripts/bench memory --models resnet50 --errors");
   app.add_option("--models", options->models, "which")
       ->check(CLI::IsMember(fewbit::examples::model_names()));
+  std::vector<std::string> stored;
+  for (const CompressorSetup& setup : setups()) stored.push_back(setup.name);
+  app.add_option("--stored", options->stored, "how, beside exact; without it every way")
+      ->check(CLI::IsMember(stored));
   app.add_option("--batch", options->batch, "pictures or sequences")->check(CLI::PositiveNumber);
   app.add_flag("--errors", options->measures_errors, "of gradients too, by backward passes");
   app.add_option("--out", options->folder, "folder for the page");

@@ -354,15 +354,8 @@ StepRows plan_rows(const std::string& name, const Options& options) {
 
 std::string command_of(const Options& options) {
   std::string text = "scripts/bench steps";
-  const auto add = [&text](const char* option, const std::vector<std::string>& names) {
-    text += option;
-    for (const std::string& name : names) {
-      text += name.find(' ') == std::string::npos ? " " + name : " \"" + name + "\"";
-    }
-  };
-  add(" --models", options.models);
-  add(" --planned", options.planned);
-  if (!options.stored.empty()) add(" --stored", options.stored);
+  text += typed("--models", options.models) + typed("--planned", options.planned);
+  if (!options.stored.empty()) text += typed("--stored", options.stored);
   text += " --threads";
   for (const int threads : options.threads) text += " " + std::to_string(threads);
   return text + " --rounds " + std::to_string(options.rounds) + " --out bench/results";

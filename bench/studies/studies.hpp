@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -10,6 +12,15 @@ namespace fewbit::bench {
 
 /// What runs once the options are read; gives the exit status.
 using Study = std::function<int()>;
+
+/// As it is typed: ` --models cnn "normed cnn"`.
+inline std::string typed(const std::string& option, const std::vector<std::string>& values) {
+  std::string text = " " + option;
+  for (const std::string& value : values) {
+    text += value.find(' ') == std::string::npos ? " " + value : " \"" + value + "\"";
+  }
+  return text;
+}
 
 // Each declares its options.
 namespace activation_study {
