@@ -56,7 +56,7 @@ std::vector<CompressorSetup> setups() {
     if (again) name += ", layers recomputed";
     all.push_back({name, {.bits = bits, .trellis = trellis}, again});
   };
-  for (const double bits : {4.0, 3.0, 2.0, 1.5, 1.0, 0.5}) add(bits, 0, false);
+  for (const double bits : {4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5}) add(bits, 0, false);
   for (const double bits : {2.0, 1.5, 1.0}) add(bits, 4, false);
   for (const double bits : {3.0, 2.0, 1.0}) add(bits, 0, true);
   return all;
