@@ -7,15 +7,16 @@ the pair by the function that it asks, while a Compressor is open in the thread.
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import fx
 
 Pair = tuple[fx.GraphModule, fx.GraphModule]
-# Of a forward and its backward graph, where what the one saves for the other starts in its outputs.
-Change = Callable[[fx.Graph, fx.Graph, int], None]
+# Of a forward and its backward graph: where in its outputs what the one saves for the other starts,
+# and which of its inputs stay anyway, as parameters do.
+Change = Callable[[fx.Graph, fx.Graph, int, Sequence[int]], None]
 
 
 class _Thread(threading.local):
@@ -71,7 +72,8 @@ def tell_torch() -> None:
 
     def change_and_inline(forward: fx.GraphModule, backward: fx.GraphModule, *rest: Any) -> None:
         if _hooks_are_ours():
-            _thread.pairs[-1][2](forward.graph, backward.graph, rest[0])
+            first_saved, *_, static = rest
+            _thread.pairs[-1][2](forward.graph, backward.graph, first_saved, static)
         inline(forward, backward, *rest)
 
     replaced: list[tuple[Any, str, Callable[..., Any]]] = [

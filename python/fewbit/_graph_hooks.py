@@ -13,7 +13,7 @@ import json
 import pathlib
 import re
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -155,11 +155,20 @@ class GraphHooks:
         key = policy.key
         self.pair = _graph_of(pack, key), _graph_of(unpack, key)
 
-    def change(self, forward: fx.Graph, backward: fx.Graph, first_saved: int) -> None:
+    def change(
+        self, forward: fx.Graph, backward: fx.Graph, first_saved: int, static: Sequence[int]
+    ) -> None:
         """What a pair of graphs saves, before it has hooks: exponentials, unless their arguments
-        are to stay exact."""
+        stay exact."""
+        inputs = forward.find_nodes(op="placeholder")
+        parameters = [inputs[place] for place in static]
 
         def stays(node: fx.Node) -> bool:
+            source = _source(node)
+            if source in parameters:
+                return True
+            if source.op == "placeholder" and not _has_gradient(source, backward):
+                return True
             operation, module = _origin(node)
             is_exact = self.policy.rule(module, operation) == "exact"
             return is_exact or self.policy.bits_of(module) > 8

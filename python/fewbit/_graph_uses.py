@@ -117,7 +117,6 @@ _ENDS: Mapping[object, _End] = {
             "sigmoid_backward": {1},
             "_softmax_backward_data": {1},
         },
-        "exponential": {"_log_softmax_backward_data": {1}},
         "attention": {
             "_scaled_dot_product_flash_attention_for_cpu_backward": {1, 2, 3, 4},
             "_scaled_dot_product_flash_attention_backward": {1, 2, 3, 4},

@@ -122,3 +122,24 @@ def test_rules_keep_it_exact(rule):
     model.compile(backend=decomposed)
     compressor = fewbit.Compressor(model, bits=2, rules={rule: "exact"})
     assert relative(step(model, data, compressor), exact) < 1e-5
+
+
+class Mixed(torch.nn.Module):
+    """Weights that sum to one: backward takes the exponential of a parameter again."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(64, WORDS, device=DEVICE))
+
+    def forward(self, x):
+        return (self.weight.log_softmax(1) * x).sum()
+
+
+def test_parameters_stay_exact():
+    """They are there anyway."""
+    model, data = Mixed(), [torch.randn(64, WORDS, device=DEVICE)]
+    exact = gradient_of(model, model(*data))
+    model.compile(backend=decomposed)
+    compressor = fewbit.Compressor(bits=2)
+    assert relative(step(model, data, compressor), exact) < 1e-5
+    assert not any(site.operation == "aten.exp" for site in compressor.compiled_sites())
