@@ -2,7 +2,9 @@
 checkpoints and in a few bits: what the allocator holds, time, gradients, and what the host does.
 
 Random weights, torch's caching allocator, autocast to bfloat16 where the model's row says so. Every
-way trains the same weights with the same numbers for dropout. Exit 77 where torch sees no GPU."""
+way trains the same weights with the same numbers for dropout; from a CUDA graph (the host asks once
+for a step) coded steps draw their own before, so that dropout's are others. Exit 77 where torch sees
+no GPU."""
 
 import argparse
 import contextlib
@@ -22,12 +24,15 @@ from torch.utils.checkpoint import checkpoint
 import fewbit
 
 WARM, TIMED = 16, 5  # errors of sites are measured in steps 1, 2, 3, 5, 9 and 17
+LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cudaGraphLaunch")
 WAYS = {
     "exact": {},
     "checkpoints": {"checkpoint": True},
     "4 bits": {"bits": 4},
     "2 bits": {"bits": 2},
     "checkpoints, inputs in 2 bits": {"bits": 2, "checkpoint": True},
+    "exact, a graph": {"graph": True},
+    "2 bits, a graph": {"bits": 2, "graph": True},
 }
 
 
@@ -97,15 +102,22 @@ def run_again(block: torch.nn.Module) -> None:
 class Run:
     """One way to train one model."""
 
-    def __init__(self, subject: Subject, bits: int | None = None, checkpoint: bool = False) -> None:
-        self.subject = subject
+    def __init__(
+        self,
+        subject: Subject,
+        bits: int | None = None,
+        checkpoint: bool = False,
+        graph: bool = False,
+    ) -> None:
+        self.subject, self.has_graph = subject, graph
         if checkpoint:
             for block in subject.blocks:
                 run_again(block)
         self.compressor = fewbit.Compressor(subject.model, bits=bits) if bits else None
 
     def forward(self) -> torch.Tensor:
-        torch.manual_seed(7)
+        if not torch.cuda.is_current_stream_capturing():
+            torch.manual_seed(7)
         with self.compressor or contextlib.nullcontext():
             return self.subject.loss()
 
@@ -114,6 +126,20 @@ class Run:
             if parameter.grad is not None:
                 parameter.grad.zero_()
         self.forward().backward()
+
+    def settled(self) -> Callable[[], None]:
+        """The step, from a graph where that is asked for."""
+        if not self.has_graph:
+            return self.step
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.step()
+
+        def replay() -> None:
+            torch.manual_seed(7)
+            graph.replay()
+
+        return replay
 
     def gradient(self) -> torch.Tensor:
         found = (p.grad for p in self.subject.model.parameters())
@@ -130,11 +156,11 @@ def timed(step: Callable[[], None]) -> tuple[float, float]:
     return time.perf_counter() - start, asked
 
 
-def profiled(run: Run, path: pathlib.Path | None) -> dict[str, float]:
+def profiled(step: Callable[[], None], path: pathlib.Path | None) -> dict[str, float]:
     """Launches, copies and waits of a step, and its kernels' milliseconds, ours apart."""
     kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=kinds) as profile:
-        run.step()
+        step()
         torch.cuda.synchronize()
     averages = profile.key_averages()
     if path:
@@ -148,7 +174,7 @@ def profiled(run: Run, path: pathlib.Path | None) -> dict[str, float]:
         return sum(e.count for e in averages if e.key in names)
 
     return {
-        "launches": count("cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel"),
+        "launches": count(*LAUNCHES),
         "waits": count("cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy"),
         "allocations": count("cudaMalloc"),
         "kernels_ms": sum(e.self_device_time_total for e in on_device) / 1e3,
@@ -169,13 +195,14 @@ def measure(make: Callable[[], Subject], way: dict, exact, path) -> tuple[dict, 
         run.step()
     peak_of_first = torch.cuda.max_memory_allocated() - held
     torch.cuda.reset_peak_memory_stats()
-    seconds = [timed(run.step) for _ in range(TIMED)]
+    step = run.settled()
+    seconds = [timed(step) for _ in range(TIMED)]
     peak = torch.cuda.max_memory_allocated() - held
+    gradient = run.gradient()
     loss = run.forward()
     saved = torch.cuda.memory_allocated() - held
     del loss
     reserved = torch.cuda.memory_reserved()
-    gradient = run.gradient()
     difference = float((gradient - exact).norm() / exact.norm()) if exact is not None else 0.0
     row = {
         "saved": saved,
@@ -187,7 +214,7 @@ def measure(make: Callable[[], Subject], way: dict, exact, path) -> tuple[dict, 
         "error": difference,
         "tensors": sum(site.count > 0 for site in run.compressor.sites()) if run.compressor else 0,
     }
-    return row | profiled(run, path), gradient
+    return row | profiled(step, path), gradient
 
 
 def markdown(rows: list[dict]) -> str:

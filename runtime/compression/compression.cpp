@@ -11,6 +11,7 @@
 #include "dispatch/interception.hpp"
 #include "offload/expandable_segments.hpp"
 #include "ops/activation.hpp"
+#include "ops/graph_capture.hpp"
 #include "ops/next_seed.hpp"
 #include "trace/running_operations.hpp"
 #include "trace/streams.hpp"
@@ -143,7 +144,9 @@ SaveDecision Compression::decide(const SiteKey& site, const at::Tensor& tensor,
   decision.given_bits = rules_->given_bits(site, decision.rule_bits);
   const SiteState* state = std::as_const(sites_).find(site);
   decision.is_observed = observer_ != nullptr;
-  decision.is_due = !decision.is_observed && (state == nullptr || is_due(state->site.count));
+  // Errors are numbers that the host waits for.
+  decision.is_due = !decision.is_observed && (state == nullptr || is_due(state->site.count)) &&
+                    !ops::is_captured(tensor.device());
   decision.is_better_recomputed = state != nullptr && state->is_recomputed;
   decision.may_normalize =
       state == nullptr || decision.is_due || state->kind == CodecKind::normalized ||

@@ -1,12 +1,12 @@
 #include "compression/recorder.hpp"
 
-#include <ATen/ops/full.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "codecs/offloaded.hpp"
 #include "compression/measurement.hpp"
 #include "compression/probabilities.hpp"
 #include "compression/save_observer.hpp"
+#include "ops/graph_capture.hpp"
 #include "ops/layout.hpp"
 #include "text/names.hpp"
 #include "trace/contents.hpp"
@@ -105,10 +105,7 @@ SiteKey CompressionUser::site_of(const SaveEvent& event) const {
 codecs::RandomStream CompressionUser::next_random(at::Device device) {
   const c10::Stream stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
   const auto [known, is_new] = seeds_.try_emplace({stream.device().str(), stream.id()});
-  if (is_new) {
-    known->second =
-        at::full({1}, forward_.seed, at::TensorOptions().dtype(at::kLong).device(device));
-  }
+  if (is_new) known->second = ops::seed_on(device, forward_.seed);
   return {known->second, coded_++};
 }
 
@@ -130,6 +127,10 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   const bool is_copy =
       decision.storage == StorageKind::offloaded || decision.storage == StorageKind::codes;
   if (is_copy && !leaves) return {};
+  TORCH_CHECK(!leaves || !ops::is_captured(run.device()), "CompressionScope: ", std::get<0>(site),
+              " has its tensor offloaded while ", run.device(),
+              " is captured into a graph: the host's memory would be given to others between runs; "
+              "accepted: CompressorOptions without offload, sites kept otherwise");
   codecs::RandomStream random;
   if (decision.takes_bits()) random = next_random(run.device());
   RunPointer encoded = codec->encode(run, random);

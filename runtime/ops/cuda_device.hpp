@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <c10/core/Device.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 
 // What the operations' CUDA sources know of torch's CUDA, and no other file of them does: tests
@@ -22,6 +23,13 @@ inline cudaStream_t current_cuda_stream() {
 
 inline c10::Device current_cuda_device() {
   return c10::Device(kCudaType, c10::cuda::current_device());
+}
+
+/// Whether the current one of the device is captured into a graph.
+inline bool is_cuda_stream_captured(c10::DeviceIndex device) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  C10_CUDA_CHECK(cudaStreamIsCapturing(c10::cuda::getCurrentCUDAStream(device), &status));
+  return status != cudaStreamCaptureStatusNone;
 }
 
 /// Elements of a float each that an operation has in memory at the same time beside its results.

@@ -6,8 +6,9 @@
 
 #include <ATen/Context.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
 #include <torch/library.h>
+
+#include "ops/graph_capture.hpp"
 
 TORCH_LIBRARY_FRAGMENT(fewbit, m) {
   // A CUDA graph would hold one seed for good.
@@ -28,16 +29,12 @@ int64_t seed_of_process() {
   return static_cast<int64_t>(mixed(mixed(seed) + ++drawn) >> 1);
 }
 
-at::TensorOptions seed_options(const at::Tensor& like) {
-  return like.options().dtype(at::kLong).layout(at::kStrided);
-}
-
 at::Tensor next_seed(const at::Tensor& like) {
-  return at::full({1}, innermost ? innermost->next() : seed_of_process(), seed_options(like));
+  return seed_on(like.device(), innermost ? innermost->next() : seed_of_process());
 }
 
 at::Tensor seed_shape(const at::Tensor& like) {
-  return at::empty({1}, seed_options(like));
+  return at::empty({1}, like.options().dtype(at::kLong).layout(at::kStrided));
 }
 
 }  // namespace

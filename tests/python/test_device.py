@@ -134,3 +134,22 @@ def test_a_tensor_of_the_cpu_beside_those_of_the_device():
         loss = model(x).square().mean() + ((other * 1.0) @ other).square().mean().to(DEVICE)
     loss.backward()
     assert other.grad is not None and compressor.sites()
+
+
+@on_a_device
+def test_a_step_from_a_graph_draws_other_numbers_in_every_run():
+    model, x = mlp(256), torch.randn(4096, 256)
+    exact = gradient_of(model, model(x).square().mean())
+    _, compressor = compressed_gradient(model, x, 2)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        with compressor:
+            loss = model(x).square().mean()
+        gradients = torch.autograd.grad(loss, list(model.parameters()))
+        flat = torch.cat([g.flatten() for g in gradients])
+    runs = []
+    for _ in range(16):
+        graph.replay()
+        runs.append(flat.clone())
+    assert not any(torch.equal(runs[0], other) for other in runs[1:])
+    assert relative(sum(runs) / 16, exact) < 0.5 * relative(runs[0], exact)

@@ -107,14 +107,22 @@ at::Tensor batch_norm_elemt(const at::Tensor& x, const Maybe<at::Tensor>& weight
                             const Maybe<at::Tensor>& bias, const at::Tensor& mean,
                             const at::Tensor& factor, double) {
   count_operation("aten::batch_norm_elemt", 2 * static_cast<int64_t>(x.nbytes()));
-  const at::AutoDispatchBelowADInplaceOrView below;
-  const at::Tensor host_mean = read(mean), host_factor = read(factor);
-  const at::Tensor scale = weight ? host_factor.mul(read(*weight)) : host_factor;
-  const Maybe<at::Tensor> shift =
-      bias ? Maybe<at::Tensor>(read(*bias).to(host_mean.scalar_type())) : std::nullopt;
-  return written(std::get<0>(at::native_batch_norm(read(x), scale, shift, host_mean,
-                                                   at::ones_like(host_mean), false, 0, 0)),
-                 x.device());
+  const auto elements = [](const Maybe<at::Tensor>& tensor) {
+    return tensor ? Maybe<DeviceElements>(*tensor) : std::nullopt;
+  };
+  const at::Tensor result = empty_strided(x.sizes(), x.strides(), x.scalar_type(), x.device());
+  enqueue(current_stream(x.device().index()),
+          [to = DeviceElements(result), x = DeviceElements(x), weight = elements(weight),
+           bias = elements(bias), mean = DeviceElements(mean), factor = DeviceElements(factor)] {
+            const at::AutoDispatchBelowADInplaceOrView below;
+            const at::Tensor center = mean.copied(), scale = factor.copied();
+            const Maybe<at::Tensor> shift =
+                bias ? Maybe<at::Tensor>(bias->copied().to(center.scalar_type())) : std::nullopt;
+            to.fill(std::get<0>(
+                at::native_batch_norm(x.copied(), weight ? scale.mul(weight->copied()) : scale,
+                                      shift, center, at::ones_like(center), false, 0, 0)));
+          });
+  return result;
 }
 
 /// So that modules move in place.

@@ -22,4 +22,8 @@ c10::Device current_cuda_device() {
   return c10::Device(kCudaType, stand_in::current_device());
 }
 
+bool is_cuda_stream_captured(c10::DeviceIndex device) {
+  return stand_in::is_captured(stand_in::current_stream(device));
+}
+
 }  // namespace fewbit::ops

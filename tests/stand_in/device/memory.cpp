@@ -30,6 +30,7 @@ struct Block {
   size_t size;
   c10::Stream stream;
   std::vector<c10::Stream> users;
+  bool is_of_graph = false;  ///< for good: nobody tells when the graph runs for the last time
 };
 
 struct FreedBlock {
@@ -42,16 +43,17 @@ class DeviceMemory {
   void* allocate(size_t bytes, c10::Stream stream) {
     take_back();
     const size_t size = (bytes + kFence + kUnit - 1) / kUnit * kUnit;
+    const bool is_of_graph = is_captured(stream);
     auto& free = free_[{stream.id(), size}];
     std::byte* at = nullptr;
-    if (free.empty()) {
+    if (free.empty() || is_of_graph) {
       at = fresh(size);
       enqueue(stream, [=] { std::memset(at, kPoison, size); });
     } else {
       at = free.back();
       free.pop_back();
     }
-    blocks_.emplace(at, Block{at, bytes, size, stream, {}});
+    blocks_.emplace(at, Block{at, bytes, size, stream, {}, is_of_graph});
     in_use_ += static_cast<int64_t>(bytes);
     return at;
   }
@@ -61,8 +63,12 @@ class DeviceMemory {
     TORCH_INTERNAL_ASSERT(found != blocks_.end());
     FreedBlock freed{std::move(found->second), {}};
     blocks_.erase(found);
-    for (const c10::Stream& user : freed.block.users) freed.marks.push_back(mark(user));
     const auto bytes = static_cast<int64_t>(freed.block.asked);
+    if (freed.block.is_of_graph) {
+      in_use_ -= bytes;
+      return bytes;
+    }
+    for (const c10::Stream& user : freed.block.users) freed.marks.push_back(mark(user));
     freed_.push_back(std::move(freed));
     take_back();
     return bytes;
@@ -105,8 +111,8 @@ class DeviceMemory {
   /// Blocks that no stream uses any more.
   void take_back() {
     std::erase_if(freed_, [&](const FreedBlock& freed) {
-      if (!std::ranges::all_of(freed.marks, has_passed)) return false;
       const Block& block = freed.block;
+      if (is_captured(block.stream) || !std::ranges::all_of(freed.marks, has_passed)) return false;
       enqueue(block.stream, [at = block.at, asked = block.asked, size = block.size] {
         const bool is_whole = std::all_of(at + asked, at + size,
                                           [](std::byte one) { return one == std::byte{kPoison}; });

@@ -3,6 +3,7 @@
 #include <array>
 #include <deque>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -27,11 +28,14 @@ class Mark {
 
   Queue* const queue;
   bool is_passed = false;
+  bool is_of_graph = false;
 };
 
 namespace {
 
 constexpr int kStreams = 8;  // of a device, the default one among them
+
+}  // namespace
 
 struct Machine {
   std::recursive_mutex mutex;
@@ -40,6 +44,8 @@ struct Machine {
   std::mt19937_64 random{1};
   bool is_late = false;
   bool favours_others = false;  ///< than the default streams, which are late then
+  Graph* graph = nullptr;       ///< that streams are captured into
+  std::set<const Queue*> captured;
 
   Queue& of(c10::Stream stream) {
     TORCH_CHECK(stream.device_type() == c10::kPrivateUse1, "stand_in: a stream of ",
@@ -72,13 +78,25 @@ struct Machine {
     }
   }
 
+  void give(Queue& queue, Work work) {
+    if (captured.contains(&queue)) {
+      graph->work_.push_back(std::move(work));
+      return;
+    }
+    queue.push_back({std::move(work), nullptr, nullptr});
+    run_by_chance();
+  }
+
   void run_until(const Mark& mark) {
+    TORCH_CHECK(!mark.is_of_graph, "stand_in: waits for a stream that is captured");
     while (!mark.is_passed) {
       run_by_chance();
       if (!mark.is_passed) run_one(*mark.queue);
     }
   }
 };
+
+namespace {
 
 Machine& the_machine() {
   static auto* const machine = new Machine;  // outlives whatever static objects give back
@@ -142,15 +160,16 @@ c10::Stream pool_stream(c10::DeviceIndex device) {
 
 void enqueue(c10::Stream stream, Work work) {
   const std::lock_guard lock(machine());
-  the_machine().of(stream).push_back({std::move(work), nullptr, nullptr});
-  the_machine().run_by_chance();
+  the_machine().give(the_machine().of(stream), std::move(work));
 }
 
 MarkPointer mark(c10::Stream stream) {
   const std::lock_guard lock(machine());
   Queue& queue = the_machine().of(stream);
   auto result = std::make_shared<Mark>(queue);
-  if (queue.empty()) {
+  if (the_machine().captured.contains(&queue)) {
+    result->is_of_graph = true;
+  } else if (queue.empty()) {
     result->is_passed = true;
   } else {
     queue.push_back({nullptr, nullptr, result});
@@ -160,7 +179,42 @@ MarkPointer mark(c10::Stream stream) {
 
 void wait_for(c10::Stream stream, const MarkPointer& mark) {
   const std::lock_guard lock(machine());
-  if (!mark->is_passed) the_machine().of(stream).push_back({nullptr, mark, nullptr});
+  Queue& queue = the_machine().of(stream);
+  if (mark->is_of_graph) {
+    the_machine().captured.insert(&queue);
+  } else if (!mark->is_passed) {
+    TORCH_CHECK(!the_machine().captured.contains(&queue),
+                "stand_in: a captured stream waits for one that is not");
+    queue.push_back({nullptr, mark, nullptr});
+  }
+}
+
+Graph::~Graph() {
+  const std::lock_guard lock(machine());
+  if (the_machine().graph == this) end();
+}
+
+void Graph::begin(c10::Stream stream) {
+  const std::lock_guard lock(machine());
+  Machine& machine = the_machine();
+  TORCH_CHECK(machine.graph == nullptr, "stand_in: two graphs are captured");
+  machine.graph = this;
+  machine.captured = {&machine.of(stream)};
+}
+
+void Graph::end() {
+  const std::lock_guard lock(machine());
+  the_machine().graph = nullptr;
+  the_machine().captured.clear();
+}
+
+void Graph::run(c10::Stream stream) const {
+  for (const Work& work : work_) enqueue(stream, work);
+}
+
+bool is_captured(c10::Stream stream) {
+  const std::lock_guard lock(machine());
+  return the_machine().captured.contains(&the_machine().of(stream));
 }
 
 bool has_passed(const MarkPointer& mark) {

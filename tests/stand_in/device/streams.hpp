@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include <c10/core/Device.h>
 #include <c10/core/Stream.h>
@@ -32,6 +33,27 @@ c10::Stream pool_stream(c10::DeviceIndex device);
 /// A place in what a stream is given, for an event.
 class Mark;
 using MarkPointer = std::shared_ptr<Mark>;
+
+/// What streams are given while they are captured: it runs when the graph does, as often as one
+/// likes. Like CUDA's: nobody may wait for such a stream, and one that waits for its events is
+/// captured, too.
+class Graph {
+ public:
+  Graph() = default;
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  void begin(c10::Stream stream);
+  void end();
+  void run(c10::Stream stream) const;
+
+ private:
+  std::vector<Work> work_;
+  friend struct Machine;
+};
+
+bool is_captured(c10::Stream stream);
 
 void enqueue(c10::Stream stream, Work work);
 MarkPointer mark(c10::Stream stream);

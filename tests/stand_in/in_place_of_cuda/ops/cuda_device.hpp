@@ -18,6 +18,8 @@ cudaStream_t current_cuda_stream();
 
 c10::Device current_cuda_device();
 
+bool is_cuda_stream_captured(c10::DeviceIndex device);
+
 /// Few, so that small tensors take several pieces.
 inline constexpr int64_t kFloatsAtOnce = int64_t{1} << 13;
 
