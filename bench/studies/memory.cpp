@@ -1,7 +1,8 @@
 // What well-known networks keep for backward, exact and coded, a picture or sequence: counted, not
-// estimated, of one forward on the CPU. Prints Markdown; --out writes memory.html, .md and .json.
+// estimated, of one forward on the CPU. Prints Markdown; --out writes memory.html, .md and .json
+// after every network, from which --resume goes on.
 #include <algorithm>
-#include <functional>
+#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -11,10 +12,11 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/utils.h>
 
-#include "bench/codecs/show.hpp"
 #include "bench/studies/compressor_setup.hpp"
+#include "bench/studies/kept_rows.hpp"
 #include "bench/studies/studies.hpp"
 #include "examples/models/catalogue.hpp"
+#include "examples/support/page.hpp"
 #include "fewbit/saved_bytes.hpp"
 
 namespace fewbit::bench::memory_study {
@@ -27,10 +29,11 @@ struct Options {
                                   "bert_base_128", "bert_large_128", "gpt"};
   std::vector<std::string> stored;  ///< names of setups(); empty: all
   int64_t batch = 2;
-  bool measures_errors = false;
+  bool measures_errors = false, resumes = false;
   std::string folder;
 };
 
+constexpr const char* kTitle = "Bytes kept for backward";
 const std::string kOurs = "rotated, ";
 
 std::vector<CompressorSetup> setups() {
@@ -102,16 +105,6 @@ Step step(const examples::ModelSubject& model, Compressor* compressor, bool has_
   return result;
 }
 
-std::string megabytes(int64_t bytes, int64_t batch) {
-  return examples::number(static_cast<double>(bytes) / static_cast<double>(batch) / 1e6);
-}
-
-struct Row {
-  std::string name;
-  Step step;
-  double error = 0.0;  ///< of the gradient
-};
-
 /// Steps whose errors or bytes count come after one by whose errors bits are split.
 Step settled_step(const examples::ModelSubject& model, const CompressorSetup& setup,
                   bool has_gradient) {
@@ -121,57 +114,55 @@ Step settled_step(const examples::ModelSubject& model, const CompressorSetup& se
   return step(model, &compressor, has_gradient);
 }
 
-/// The first one is exact.
-std::vector<Row> rows_of(const examples::ModelSubject& model, const std::string& name,
-                         const Options& options) {
-  std::vector<Row> rows{{"exact", step(model, nullptr, false)}};
-  const std::vector<CompressorSetup> setups = setups_of(options);
-  for (const CompressorSetup& setup : setups) {
-    rows.push_back({setup.name, settled_step(model, setup, false)});
-    std::cerr << name << ", " << setup.name << ": bytes\n";
+std::vector<std::string> row_of(const std::string& network, const std::string& name,
+                                const Step& step, const Step& exact, const Options& options) {
+  const auto less = [&](int64_t Step::*bytes) {
+    return examples::number(static_cast<double>(exact.*bytes) / static_cast<double>(step.*bytes));
+  };
+  const std::string mb =
+      examples::number(static_cast<double>(step.bytes) / static_cast<double>(options.batch) / 1e6);
+  return {network, name, mb, less(&Step::bytes), less(&Step::own), "-"};
+}
+
+/// Bytes with dropout, errors without: codes draw numbers, too, and masks would be others.
+Rows rows_of(const std::string& network, const Options& options) {
+  const examples::ModelSubject model = examples::make_model(network, options.batch);
+  const examples::ModelSubject still = examples::make_model(network, options.batch);
+  const bool drops = options.measures_errors && still.end_dropout();
+  const Step exact = step(model, nullptr, false);
+  Rows rows{row_of(network, "exact", exact, exact, options)};
+  at::Tensor gradient;
+  if (options.measures_errors) {
+    gradient = step(still, nullptr, true).gradient;
+    rows[0].back() = "0";
   }
-  if (!options.measures_errors) return rows;
-  model.end_dropout();  // codes draw numbers, too, and masks would be others
-  const at::Tensor exact = step(model, nullptr, true).gradient;
-  for (size_t i = 0; i < setups.size(); ++i) {
-    const at::Tensor rest = settled_step(model, setups[i], true).gradient - exact;
-    rows[i + 1].error = (rest.norm() / exact.norm()).item<double>();
-    std::cerr << name << ", " << rows[i + 1].name << ": error\n";
+  for (const CompressorSetup& setup : setups_of(options)) {
+    const Step coded = settled_step(still, setup, options.measures_errors);
+    const Step counted = drops ? settled_step(model, setup, false) : coded;
+    rows.push_back(row_of(network, setup.name, counted, exact, options));
+    if (options.measures_errors) {
+      const at::Tensor rest = coded.gradient - gradient;
+      rows.back().back() = examples::number((rest.norm() / gradient.norm()).item<double>(), 2);
+    }
+    std::cerr << network << ", " << setup.name << '\n';
   }
   return rows;
 }
 
-/// Of other schemes, that keep fewer bytes or err less than every row of ours.
-std::vector<std::string> beside_ours(const std::vector<Row>& rows) {
-  const auto is_ours = [](const Row& row) { return row.name.starts_with(kOurs); };
-  std::vector<std::string> names;
-  for (size_t i = 1; i < rows.size(); ++i) {
-    const bool is_beaten = std::ranges::any_of(rows, [&](const Row& other) {
-      return is_ours(other) && other.step.bytes <= rows[i].step.bytes &&
-             other.error <= rows[i].error;
+/// Rows of other schemes that keep fewer bytes or err less than every one of ours, by the figures
+/// that a reader sees: "NETWORK: NAME; ...".
+std::string beside_ours(const Rows& rows) {
+  const auto is_ours = [](const auto& row) { return row[1].starts_with(kOurs); };
+  std::string names;
+  for (const auto& row : rows) {
+    const bool is_beaten = std::ranges::any_of(rows, [&](const auto& other) {
+      return is_ours(other) && other[0] == row[0] && std::stod(other[2]) <= std::stod(row[2]) &&
+             std::stod(other.back()) <= std::stod(row.back());
     });
-    if (!is_ours(rows[i]) && !is_beaten) names.push_back(rows[i].name);
+    if (row[1] == "exact" || is_ours(row) || is_beaten) continue;
+    names += (names.empty() ? "" : "; ") + row[0] + ": " + row[1];
   }
   return names;
-}
-
-/// Notes at the front of which network others are.
-void add_rows(examples::Sheet& sheet, const std::string& name, const Options& options,
-              std::string& front) {
-  const examples::ModelSubject model = examples::make_model(name, options.batch);
-  const std::vector<Row> rows = rows_of(model, name, options);
-  for (const std::string& other : beside_ours(rows)) {
-    front += (front.empty() ? "" : "; ") + name + ": " + other;
-  }
-  const auto less = [&](int64_t Step::*bytes, const Row& row) {
-    return examples::number(static_cast<double>(rows[0].step.*bytes) /
-                            static_cast<double>(row.step.*bytes));
-  };
-  for (const Row& row : rows) {
-    sheet.rows.push_back({name, row.name, megabytes(row.step.bytes, options.batch),
-                          less(&Step::bytes, row), less(&Step::own, row),
-                          options.measures_errors ? examples::number(row.error, 2) : "-"});
-  }
 }
 
 std::string command_of(const Options& options) {
@@ -182,38 +173,53 @@ std::string command_of(const Options& options) {
   return text + " --batch " + std::to_string(options.batch) + " --out bench/results";
 }
 
-void run(const Options& options) {
+std::string conditions_of(const Options& options) {
+  return "`" + command_of(options) + "`. One forward with loss in training, fp32, " +
+         std::to_string(options.batch) +
+         " pictures or sequences, torch's first parameters, activations in 3 bits; counted by "
+         "fewbit::SavedBytes: each memory once, parameters left out, the batch among it.";
+}
+
+examples::Sheet sheet_of(const Rows& rows) {
+  return {kTitle,
+          {"network", "kept", "MB of one", "times less", "batch and buffers aside",
+           "error of the gradient"},
+          rows};
+}
+
+void write(const Rows& rows, const Options& options) {
+  if (options.folder.empty()) return;
   examples::Page page("Memory: what well-known networks keep for backward");
-  page.add("`" + command_of(options) + "`. One forward with loss in training, fp32, " +
-           std::to_string(options.batch) +
-           " pictures or sequences, torch's first parameters, activations in 3 bits; counted by "
-           "fewbit::SavedBytes: each memory once, parameters left out, the batch among it.");
-  examples::Sheet sheet{"Bytes kept for backward",
-                        {"network", "kept", "MB of one", "times less", "batch and buffers aside",
-                         "error of the gradient"},
-                        {}};
-  std::string front;
-  for (const std::string& name : options.models) add_rows(sheet, name, options, front);
-  show(
-      page, sheet,
+  page.add(conditions_of(options));
+  page.add(sheet_of(rows));
+  page.add(
       "group: ActNN's rounding in groups of 256 of all that takes bits. actnn: its levels, the "
-      "third "
-      "one of 2 bits on average. gact: its second one. division, blpa: as many bits everywhere. "
-      "rotated: the default; "
-      "layers recomputed: with outputs of linear layers and activations recomputed where that "
-      "errs less (recompute). Batch and buffers aside: times less of what lives for backward "
-      "alone, "
-      "without pictures and running means, which a program holds anyway. Error of the gradient: |g "
-      "- exact| over |exact| of one step with all "
+      "third one of 2 bits on average. gact: its second one. division, blpa: as many bits "
+      "everywhere. rotated: the default; layers recomputed: with outputs of linear layers and "
+      "activations recomputed where that errs less (recompute). Batch and buffers aside: times "
+      "less of what lives for backward alone, without pictures and running means, which a program "
+      "holds anyway. Error of the gradient: |g - exact| over |exact| of one step with all "
       "parameters as they are at first, without dropout. Bytes kept are no peak: peaks.md, "
       "fits.md.");
   if (options.measures_errors) {
+    const std::string front = beside_ours(rows);
     page.add(
         "Rows of other schemes that no row of rotated beats, with no more bytes and no larger "
         "error: " +
         (front.empty() ? "none" : front) + ".");
   }
-  if (!options.folder.empty()) page.write(options.folder, "memory");
+  page.write(options.folder, "memory");
+}
+
+void run(const Options& options) {
+  Rows rows;
+  if (options.resumes) {
+    rows = kept_rows(options.folder + "/memory.md", conditions_of(options), kTitle);
+  }
+  complete(
+      rows, options.models, [&](const std::string& name) { return rows_of(name, options); },
+      [&] { write(rows, options); });
+  std::cout << examples::markdown(sheet_of(rows));
 }
 
 }  // namespace
@@ -231,7 +237,10 @@ Study command(CLI::App& app) {
       ->check(CLI::IsMember(stored));
   app.add_option("--batch", options->batch, "pictures or sequences")->check(CLI::PositiveNumber);
   app.add_flag("--errors", options->measures_errors, "of gradients too, by backward passes");
-  app.add_option("--out", options->folder, "folder for the page");
+  auto* const out = app.add_option("--out", options->folder, "folder for the page");
+  app.add_flag("--resume", options->resumes,
+               "keep the rows of a page there that the same options left")
+      ->needs(out);
   return [options] {
     run(*options);
     return 0;

@@ -1,7 +1,6 @@
 #include "bench/studies/step_page.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <span>
 
@@ -14,14 +13,14 @@ namespace {
 constexpr const char* kTimes = "Step times";
 constexpr const char* kPlans = "Plans";
 
-examples::Sheet time_sheet(const StepRows& rows) {
+examples::Sheet time_sheet(const Rows& rows) {
   return {kTimes,
           {"network", "threads", "stored", "times less", "peak MiB", "ms", "of exact",
            "gradient error"},
           rows};
 }
 
-examples::Sheet plan_sheet(const StepRows& rows) {
+examples::Sheet plan_sheet(const Rows& rows) {
   return {kPlans,
           {"network", "budget, % of exact", "planned MiB", "kept MiB", "planned peak", "peak MiB",
            "exact", "coded", "recomputed", "offloaded", "planned ms more", "ms more", "exact ms",
@@ -31,7 +30,7 @@ examples::Sheet plan_sheet(const StepRows& rows) {
 
 /// Time against peak, of the first row's network; of its rows those with the most threads, which
 /// come last.
-examples::Chart chart_of(std::span<const StepRows::value_type> rows,
+examples::Chart chart_of(std::span<const Rows::value_type> rows,
                          const std::function<std::string(const std::string&)>& group_of) {
   std::vector<examples::Line> groups;
   for (const auto& row : rows) {
@@ -45,35 +44,18 @@ examples::Chart chart_of(std::span<const StepRows::value_type> rows,
 }
 
 void add_charts(examples::Page& page, const StepPage& steps) {
-  const std::span<const StepRows::value_type> rows = steps.times;
+  const std::span<const Rows::value_type> rows = steps.times;
   for (size_t first = 0, last = 0; first < rows.size(); first = last) {
     while (last < rows.size() && rows[last][0] == rows[first][0]) ++last;
     page.add(chart_of(rows.subspan(first, last - first), steps.group_of));
   }
 }
 
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells;
-  for (size_t start = 2, end = 0; (end = line.find(" |", start)) != std::string::npos;
-       start = end + 3) {
-    cells.push_back(line.substr(start, end - start));
-  }
-  return cells;
-}
-
 }  // namespace
 
 void StepPage::read(const std::string& folder) {
-  std::ifstream page(folder + "/steps.md");
-  StepRows* table = nullptr;
-  bool is_same = false;
-  for (std::string line; std::getline(page, line);) {
-    is_same = is_same || line == conditions;
-    if (line == std::string("## ") + kTimes) table = &times;
-    if (line == std::string("## ") + kPlans) table = &plans;
-    const bool is_row = line.starts_with("| ") && !line.starts_with("| network |");
-    if (is_same && table && is_row) table->push_back(cells_of(line));
-  }
+  times = kept_rows(folder + "/steps.md", conditions, kTimes);
+  plans = kept_rows(folder + "/steps.md", conditions, kPlans);
 }
 
 void StepPage::write(const std::string& folder) const {

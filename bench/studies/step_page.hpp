@@ -2,18 +2,16 @@
 
 #include <functional>
 #include <string>
-#include <vector>
+
+#include "bench/studies/kept_rows.hpp"
 
 namespace fewbit::bench::steps_study {
-
-/// Of a table, in columns; the first is the network's name.
-using StepRows = std::vector<std::vector<std::string>>;
 
 /// steps.html, .md and .json.
 struct StepPage {
   std::string conditions;  ///< the command, the processor, what a step is
   std::function<std::string(const std::string& stored)> group_of;  ///< on pictures
-  StepRows times = {}, plans = {};
+  Rows times = {}, plans = {};
 
   /// Takes the rows of a page that was measured in the same conditions; none of another.
   void read(const std::string& folder);

@@ -23,6 +23,7 @@
 #include "bench/studies/studies.hpp"
 #include "bench/studies/ways.hpp"
 #include "examples/models/catalogue.hpp"
+#include "examples/support/page.hpp"
 #include "examples/support/subject.hpp"
 #include "fewbit/memory_plan.hpp"
 #include "fewbit/saved_bytes.hpp"
@@ -249,11 +250,11 @@ std::string group_of(const std::string& stored) {
   return is_plain ? "3, 2, 1 bits" : "2 bits, options";
 }
 
-StepRows measured_rows(const std::string& name, const Options& options) {
+Rows measured_rows(const std::string& name, const Options& options) {
   at::set_num_threads(options.threads.back());
   const std::vector<double> errors = gradient_errors(name, options);
   const Network network = make_network(name, options.batch);
-  StepRows rows;
+  Rows rows;
   for (const int threads : options.threads) {
     at::set_num_threads(threads);
     std::vector<Variant> variants = variants_for(network, options);
@@ -320,7 +321,7 @@ double more_milliseconds(const Variant& variant) {
   return (std::ranges::min(variant.seconds) - std::ranges::min(variant.exact)) * 1e3;
 }
 
-StepRows plan_rows(const std::string& name, const Options& options) {
+Rows plan_rows(const std::string& name, const Options& options) {
   const Network network = make_network(name, options.batch);
   at::set_num_threads(options.threads.back());
   std::vector<Variant> variants(1);  // exact
@@ -333,7 +334,7 @@ StepRows plan_rows(const std::string& name, const Options& options) {
     settle(network, variants.back());
   }
   measure(network, variants, options.rounds, false);
-  StepRows rows;
+  Rows rows;
   for (size_t i = 0; i < plans.size(); ++i) {
     const auto& [budget, plan, seconds] = plans[i];
     const Variant& variant = variants[i + 1];
@@ -368,17 +369,6 @@ std::string conditions_of(const Options& options) {
          std::to_string(options.batch) + ", " +
          std::to_string(batch_of("vit_small_16", options.batch)) + " of vit_small_16, " +
          std::to_string(batch_of("gpt", options.batch)) + " of gpt; the examples' in 32 of theirs.";
-}
-
-/// Adds what is measured for the names that have no rows yet, and tells of each.
-void complete(StepRows& rows, const std::vector<std::string>& names,
-              const std::function<StepRows(const std::string&)>& measured,
-              const std::function<void()>& write) {
-  for (const std::string& name : names) {
-    if (std::ranges::any_of(rows, [&](const auto& row) { return row[0] == name; })) continue;
-    std::ranges::move(measured(name), std::back_inserter(rows));
-    write();
-  }
 }
 
 void run(const Options& options) {

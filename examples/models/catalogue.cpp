@@ -51,11 +51,14 @@ ModelSubject subject_of(Model model, Scores scores, std::vector<at::Tensor> inpu
           std::move(beside),
           [scores, targets]() mutable { return at::cross_entropy_loss(scores(), targets); },
           [model] {
+            bool dropped = false;
             for (const auto& module : model->modules()) {
               if (auto* dropout = module->template as<torch::nn::Dropout>()) {
+                dropped = dropped || dropout->options.p() > 0.0;
                 dropout->options.p(0.0);
               }
             }
+            return dropped;
           },
           block_runner(model)};
 }

@@ -16,7 +16,7 @@ struct ModelSubject {
   std::vector<std::string> names;    ///< of the parameters
   std::vector<at::Tensor> beside;    ///< what lives anyway: the batch, buffers
   std::function<at::Tensor()> loss;  ///< a forward over the batch: the mean cross entropy, a scalar
-  std::function<void()> end_dropout;  ///< from then on nothing is dropped
+  std::function<bool()> end_dropout;  ///< from then on nothing is dropped; whether anything was
   /// How blocks run from then on. Null: the network has none.
   std::function<void(const RunBlock& run)> run_blocks_by;
 };

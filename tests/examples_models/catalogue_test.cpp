@@ -27,8 +27,9 @@ TEST(Catalogue, SameNetworkAndBatchEveryTime) {
 TEST(Catalogue, EndsDropout) {
   const ModelSubject subject = make_model("bert_small_128", 2);
   EXPECT_NE(subject.loss().item<float>(), subject.loss().item<float>());
-  subject.end_dropout();
+  EXPECT_TRUE(subject.end_dropout());
   EXPECT_EQ(subject.loss().item<float>(), subject.loss().item<float>());
+  EXPECT_FALSE(subject.end_dropout());
 }
 
 TEST(Catalogue, BlocksRunAsIsSaid) {
