@@ -120,6 +120,9 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
   const auto& [tensor, view, event, decision, site] = saved;
   subject.directions =
       directions_for(decision.directions, choice_for(decision, run.numel()), run, subject);
+  if (subject.directions && decision.directions->basis.device() != run.device()) {
+    forward_.notes->move_directions(site, run.device());
+  }
   const codecs::CodecPointer codec = compression_->codec_of(subject, decision);
   if (!codec->takes(run)) return {};
   const bool leaves =

@@ -183,6 +183,14 @@ void SiteTable::note_directions(const SiteKey& site, const FoundDirections& foun
   has_changed = true;
 }
 
+void SiteTable::move_directions(const SiteKey& site, c10::Device device) {
+  SiteState* state = find(site);
+  if (state == nullptr || !state->directions) return;
+  auto moved = std::make_shared<SiteDirections>(*state->directions);
+  moved->basis = moved->basis.to(device);
+  state->directions = std::move(moved);
+}
+
 void SiteTable::note_recomputed_error(const SiteKey& site, double error, const SiteKey& root) {
   SiteState* state = find(site);
   const SiteState* source = find(root);
@@ -262,6 +270,10 @@ void SiteNotes::errors(const SiteKey& site, const Measured& measured) {
 
 void SiteNotes::directions(const SiteKey& site, const FoundDirections& found) {
   changes_.push_back([=](SiteTable& sites) { sites.note_directions(site, found); });
+}
+
+void SiteNotes::move_directions(const SiteKey& site, c10::Device device) {
+  changes_.push_back([=](SiteTable& sites) { sites.move_directions(site, device); });
 }
 
 void SiteNotes::recomputed_error(const SiteKey& site, double error, const SiteKey& root) {

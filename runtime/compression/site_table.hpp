@@ -104,6 +104,7 @@ class SiteTable {
   void note_errors(const SiteKey& site, const Measured& measured);
   /// Of a tensor there, for later ones.
   void note_directions(const SiteKey& site, const FoundDirections& found);
+  void move_directions(const SiteKey& site, c10::Device device);
   /// Of what it would be, or is, recomputed from the codes of `root`, over its energy.
   void note_recomputed_error(const SiteKey& site, double error, const SiteKey& root);
   /// The variance that a squared error as large as the tensor's energy would add to the gradients
@@ -154,6 +155,8 @@ class SiteNotes {
   void table(const SiteKey& site, const Table& table, bool is_given);
   void errors(const SiteKey& site, const Measured& measured);
   void directions(const SiteKey& site, const FoundDirections& found);
+  /// Tensors there are on the device, the directions as they were loaded.
+  void move_directions(const SiteKey& site, c10::Device device);
   void recomputed_error(const SiteKey& site, double error, const SiteKey& root);
   /// Another operation saves what was coded there.
   void raise(const SiteKey& site, const SaveDecision& decision);

@@ -273,6 +273,27 @@ TEST(StandInSession, GoesOnFromAFile) {
   }
 }
 
+// Directions are read from the file into the host's memory.
+TEST(StandInSession, WaitsForDirectionsOfAFileOnceAlone) {
+  const std::string path = testing::TempDir() + "fewbit_stand_in_directions";
+  at::manual_seed(7);
+  SmallNetwork network{"of few directions", at::randn({512, 2}).matmul(at::randn({2, 64})), {}, {}};
+  network.parameters = {test::small_parameter({64, 64}, 0.1)};
+  network.loss = [](const at::Tensor& x, const std::vector<at::Tensor>& p) {
+    return at::linear(x, p[0]).square().mean();
+  };
+  const SmallNetwork there = network.on(kFirst);
+  Compressor first({.bits = 2, .directions = 4}), second({.bits = 2, .directions = 4});
+  for (int step = 0; step < 6; ++step) there.gradients(&first);
+  ASSERT_GT(first.sites()[0].bytes_of_directions, 0) << first.report();
+  first.save(path);
+  second.load(path);
+  there.gradients(&second);
+  stand_in::reset_counts();
+  there.gradients(&second);
+  EXPECT_TRUE(stand_in::counts().waits_by_cause.empty());
+}
+
 TEST(StandInSession, TheMeterCountsTheBytesOfTheCpu) {
   const auto bytes = [](const SmallNetwork& network, Compressor* compressor) {
     SavedBytes meter;
