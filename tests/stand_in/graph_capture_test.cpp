@@ -75,7 +75,7 @@ TEST_P(StandInGraphs, EveryRunDrawsItsOwnNumbers) {
   EXPECT_LT(relative(sum / kRuns, exact), 0.5 * error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, StandInGraphs, testing::Values(0, 1, 2, 3, 4, 6, 7, 8));
+INSTANTIATE_TEST_SUITE_P(Schemes, StandInGraphs, testing::Range(0, 9));
 
 TEST(StandInGraph, TheSameNumbersOfTheDeviceGiveTheSameGradient) {
   Compressor compressor({.bits = 2});
