@@ -7,6 +7,7 @@ it. From the root of the repository, after `cmake --preset ci`, a quarter of an 
 
 import argparse
 import dataclasses
+import functools
 import gc
 import platform
 from collections.abc import Callable
@@ -50,14 +51,16 @@ def resnet() -> Case:
     )
 
 
-def gpt() -> Case:
+def gpt(foreach: bool = False) -> Case:
     drops = dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0)
     config = transformers.GPT2Config(
         vocab_size=WORDS, n_embd=384, n_layer=6, n_head=6, bos_token_id=1, eos_token_id=2, **drops
     )
     model = transformers.GPT2LMHeadModel(config)
     fewbit.swap_activations(model)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=1e-4, foreach=foreach, fused=not foreach
+    )
     ids = torch.randint(3, WORDS, (8, 256))
     return Case(
         model,
@@ -73,8 +76,12 @@ MODELS = {
         resnet,
     ),
     "gpt": (
-        f"GPT-2 of 6 layers of width 384, {WORDS} words, 8 sequences of 256 tokens, AdamW",
+        f"GPT-2 of 6 layers of width 384, {WORDS} words, 8 sequences of 256 tokens, AdamW fused",
         gpt,
+    ),
+    "foreach": (
+        "The same GPT, AdamW(foreach=True)",
+        functools.partial(gpt, foreach=True),
     ),
 }
 

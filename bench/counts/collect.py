@@ -17,7 +17,8 @@ REGISTERS, REGISTERS_OF_WARP, WARPS, BLOCKS = 65536, 256, 64, 32
 SHARED, SHARED_OF_BLOCK = 228 * 1024, 1024  # the second is the system's, beside what a kernel asks for
 
 TYPES = ("f32", "bf16", "f16", "f64")
-SYMBOL = re.compile(r"4cuda\d+(forward|backward|round|bisection|(?:rotated|trellis|group|mask|integer)_(?:en|de)code)"
+SYMBOL = re.compile(r"4cuda\d+(forward|backward|round|bisection|"
+                    r"(?:(?:rotated|trellis)(?:_class)?|group|mask|integer|normal_bins)_(?:en|de)code)"
                     r"(_doubles|_samples)?_kernel")
 ROUNDINGS = (None, "random", "dithered", "squares")
 INTEGERS = ("bool", "u8", "i32", "i64")
@@ -67,7 +68,8 @@ def kernel_of(row):
 def pass_name(row):
     if "kernel" in row:
         states = f"s{row['states']}" if "states" in row else ""
-        return f"{row['kernel']} b{row['bits']}{states}"
+        classes = f"c{row['class_bits']}" if "class_bits" in row else ""
+        return f"{row['kernel']} b{row['bits']}{states}{classes}"
     which = row["bits"] if row["pass"] == "backward" else row.get("table", "values")
     return " ".join(filter(None, (row["pass"], row.get("function"), row["type"], str(which))))
 

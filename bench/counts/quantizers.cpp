@@ -4,6 +4,7 @@
 #include "kernels/quantizer/cuda/group_arguments.hpp"
 #include "kernels/quantizer/cuda/integer_arguments.hpp"
 #include "kernels/quantizer/cuda/rotated_arguments.hpp"
+#include "kernels/quantizer/cuda/spread_codes.hpp"
 #include "kernels/quantizer/integers.hpp"
 
 namespace fewbit::counts {
@@ -37,16 +38,32 @@ double moved(ElementType type, int bits, int group) {
   return static_cast<double>(kernels::element_bytes(type)) + bits / 8.0 + 4.0 / group;
 }
 
-/// `states` of a trellis, 0: none. Of its encoding what a thread issues that has a group to search,
-/// as few have.
-void add_rotated(ordered_json& rows, ElementType type, int group, int bits, int states) {
-  const double bytes = moved(type, bits, group);
+/// How rotated groups are coded; states of a trellis, 0: none; bits of a class, 0: without classes.
+struct Rotated {
+  int group, bits, states = 0, class_bits = 0;
+
+  /// "trellis_class_".
+  std::string kind() const {
+    const std::string kind = states == 0 ? "rotated_" : "trellis_";
+    return class_bits == 0 ? kind : kind + "class_";
+  }
+};
+
+/// Of a trellis's encoding what a thread issues that has a group to search, as few have.
+void add_rotated(ordered_json& rows, ElementType type, const Rotated& form) {
+  const auto& [group, bits, states, class_bits] = form;
+  const double bytes = moved(type, bits, group) + class_bits / 8.0;
   const std::string type_name = name_of(type);
   const std::string which = " " + type_name + " " + std::to_string(group);
-  const std::string kind = states == 0 ? "rotated_" : "trellis_";
-  const auto add = [&](const std::string& pass, const Bytes& arguments) {
-    rows.push_back(row_of(kind + pass + which, type_name, bits, bytes, arguments));
+  const cuda::ClassArguments classes = {
+      {address<uint8_t>(5), class_bits, address<float>(6), 1 << class_bits}, true};
+  const auto add = [&](const std::string& pass, const auto& arguments, const auto& table) {
+    Bytes all;
+    all << arguments;
+    if (class_bits != 0) all << classes;
+    rows.push_back(row_of(form.kind() + pass + which, type_name, bits, bytes, all << table));
     if (states != 0) rows.back()["states"] = states;
+    if (class_bits != 0) rows.back()["class_bits"] = class_bits;
   };
   const cuda::RotatedEncodeArguments encode = {address<void>(1),
                                                address<uint8_t>(2),
@@ -58,10 +75,8 @@ void add_rotated(ordered_json& rows, ElementType type, int group, int bits, int 
                                                true,
                                                true,
                                                random_words()};
-  Bytes encoding;
-  encoding << encode;
-  states == 0 ? encoding << cuda::MagnitudeTree{} : encoding << cuda::TrellisTree{};
-  add("encode", encoding);
+  states == 0 ? add("encode", encode, cuda::MagnitudeTree{})
+              : add("encode", encode, cuda::TrellisTree{});
   const cuda::RotatedDecodeArguments decode = {address<uint8_t>(2),
                                                address<void>(3),
                                                address<void>(1),
@@ -72,7 +87,7 @@ void add_rotated(ordered_json& rows, ElementType type, int group, int bits, int 
                                                true,
                                                true,
                                                random_words()};
-  add("decode", Bytes() << decode << cuda::CodeLevels{});
+  add("decode", decode, cuda::CodeLevels{});
 }
 
 /// `encoding` and `decoding`: what a kernel's name says of how it rounds.
@@ -117,13 +132,15 @@ ordered_json quantizer_passes() {
   ordered_json rows = ordered_json::array();
   for (const ElementType type : kFloats) {
     for (const int group : {64, 128, 256, 512, 1024}) {
-      for (const int bits : {2, 3, 4, 8}) add_rotated(rows, type, group, bits, 0);
+      for (const int bits : {2, 3, 4, 8}) add_rotated(rows, type, {group, bits});
     }
     for (const int group : {64, 256, 1024}) {
       for (const int bits : {2, 3}) {
-        for (const int states : {4, 8}) add_rotated(rows, type, group, bits, states);
+        for (const int states : {4, 8}) add_rotated(rows, type, {group, bits, states});
       }
     }
+    for (const int class_bits : {1, 2, 3}) add_rotated(rows, type, {256, 2, 0, class_bits});
+    for (const int states : {4, 8}) add_rotated(rows, type, {256, 2, states, 3});
     for (const int bits : {2, 4, 8}) {
       add_group(rows, type, bits, "", "");
       add_group(rows, type, bits, " random", " dithered");

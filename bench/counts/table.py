@@ -182,8 +182,9 @@ def markdown(counts):
         "\"of which loop\": over the thresholds of the table for 3 bits, or for 1.",
         "", *forward_lines(counts),
         "", "## Quantizers", "",
-        "The last word is the bits of a code; groups are of 256 elements where no size is named. Of loads and "
-        "stores of the device's memory an access has so many bytes of a thread.",
+        "The last word is the bits of a code, behind s the states of a trellis, behind c the bits of the class that "
+        "an element has; groups are of 256 elements where no size is named. Of loads and stores of the device's "
+        "memory an access has so many bytes of a thread.",
         "", *quantizer_lines(counts),
         "", "## Element by element", "",
         "Codes of the unbiased form (round) and of tables of many thresholds (bisection); doubles.",

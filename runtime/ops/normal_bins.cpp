@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <ATen/ExpandUtils.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/broadcast_tensors.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -14,21 +15,32 @@
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/minimum.h>
 #include <ATen/ops/nan_to_num.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/where.h>
 #include <c10/util/accumulate.h>
+#include <torch/library.h>
 
-#include "kernels/quantizer/normal_bins.hpp"
+#include "ops/find.hpp"
 #include "ops/integers.hpp"
+#include "ops/layout.hpp"
+#include "ops/normal_bins_passes.hpp"
 #include "ops/ranges.hpp"
-#include "ops/tensor_arguments.hpp"
+
+TORCH_LIBRARY_FRAGMENT(fewbit, m) {
+  m.def(
+      "normal_bins_encode(Tensor x, Tensor statistics, int statistics_run, Tensor weights, "
+      "int weights_run, int bits) -> Tensor");
+  m.def(
+      "normal_bins_decode(Tensor codes, SymInt count, Tensor statistics, int statistics_run, "
+      "Tensor weights, int weights_run, int bits, ScalarType dtype) -> Tensor");
+}
 
 namespace fewbit::ops {
 
 namespace {
 
-/// Deviations that bins reach to either side of the mean.
-constexpr double kReach = 3.0;
+constexpr double kReach = static_cast<double>(kernels::kReachOfBins);
 
 /// Of u, a row of them for each weight.
 struct Bins {
@@ -63,20 +75,11 @@ struct Bins {
   }
 };
 
-double largest_of(at::ScalarType type) {
-  if (type == at::kDouble) return std::numeric_limits<double>::max();
-  return kernels::finite_limit(check_element_type("fewbit::normal_bins_decode", type));
-}
-
-bool has_kernel(c10::Device device, at::ScalarType type) {
-  return device.is_cpu() && type != at::kDouble;
-}
-
 /// Numbers that broadcast with x, in the order of its memory, from the first dimension that they
 /// differ along to the last.
 struct Cycled {
-  kernels::Cycle cycle;
-  std::vector<at::Tensor> numbers;
+  at::Tensor numbers;  ///< float, a row of each
+  int64_t run = 1;
 
   Cycled(const std::vector<at::Tensor>& beside, at::IntArrayRef sizes, at::IntArrayRef strides) {
     std::vector<int64_t> order(sizes.size());
@@ -95,85 +98,122 @@ struct Cycled {
       return place >= 0 && all_sizes[static_cast<size_t>(place)] > 1;
     };
     int64_t first = 0, last = dimensions - 1;
-    while (last >= 0 && !varies(last)) cycle.run *= size(last--);
+    while (last >= 0 && !varies(last)) run *= size(last--);
     while (first < last && !varies(first)) ++first;
-    for (int64_t i = first; i <= last; ++i) cycle.count *= size(i);
+    std::vector<at::Tensor> rows;
     for (const at::Tensor& each : beside) {
       at::Tensor all = each.expand(sizes).permute(order);
       for (int64_t i = 0; i < all.dim(); ++i) {
         if (i < first || i > last) all = all.narrow(i, 0, 1);
       }
-      numbers.push_back(all.to(at::kFloat).contiguous());
+      rows.push_back(all);
     }
+    numbers = at::stack(rows).to(at::kFloat).flatten(1);
   }
-
-  const float* of(size_t i) const { return numbers[i].const_data_ptr<float>(); }
 };
 
-/// What a kernel takes; scale: what it multiplies by.
-template <class Run>
-void with_kernel_bins(at::IntArrayRef sizes, at::IntArrayRef strides, const NormNumbers& numbers,
-                      const at::Tensor& scale, int bits, const Run& run) {
-  const Bins bins(numbers.ratio, bits);
-  const Cycled statistics({numbers.mean, scale}, sizes, strides);
-  const Cycled weights({numbers.sign, bins.zero, bins.first, bins.shift}, sizes, strides);
-  const kernels::NormalBins all{bits,
-                                static_cast<float>(bins.width),
-                                statistics.cycle,
-                                statistics.of(0),
-                                statistics.of(1),
-                                weights.cycle,
-                                weights.of(0),
-                                weights.of(1),
-                                weights.of(2),
-                                weights.of(3)};
-  for_ranges(c10::multiply_integers(sizes), [&](const kernels::Range& range) { run(all, range); });
+/// What an operation takes; scale: what it multiplies by.
+struct Cycles {
+  Cycled statistics, weights;
+
+  Cycles(at::IntArrayRef sizes, at::IntArrayRef strides, const NormNumbers& numbers,
+         const at::Tensor& scale, const Bins& bins)
+      : statistics({numbers.mean, scale}, sizes, strides),
+        weights({numbers.sign, bins.zero, bins.first, bins.shift}, sizes, strides) {}
+};
+
+struct NormalBinsCpu {
+  static constexpr at::DeviceType kType = at::kCPU;
+
+  static void encode(const char*, kernels::ElementType type, const kernels::NormalBins& bins,
+                     const void* x, uint8_t* codes, int64_t count) {
+    for_ranges(count, [&](const kernels::Range& range) {
+      kernels::normal_bins_encode(type, bins, x, codes, range);
+    });
+  }
+
+  static void decode(const char*, kernels::ElementType type, const kernels::NormalBins& bins,
+                     const uint8_t* codes, void* x, int64_t count) {
+    for_ranges(count, [&](const kernels::Range& range) {
+      kernels::normal_bins_decode(type, bins, codes, x, range);
+    });
+  }
+};
+
+// Shapes without data, sizes symbolic.
+
+at::Tensor encode_bins_shapes(const at::Tensor& x, const at::Tensor&, int64_t, const at::Tensor&,
+                              int64_t, int64_t bits) {
+  check_bins_encoding(at::kMeta, x, bits);
+  return empty_codes(x.sym_numel(), static_cast<int>(bits), x.options());
+}
+
+at::Tensor decode_bins_shapes(const at::Tensor& codes, c10::SymInt count, const at::Tensor&,
+                              int64_t, const at::Tensor&, int64_t, int64_t bits,
+                              at::ScalarType dtype) {
+  check_bins_decoding(at::kMeta, codes, count, bits, dtype);
+  return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
+}
+
+using BinsEncode = at::Tensor(const at::Tensor&, const at::Tensor&, int64_t, const at::Tensor&,
+                              int64_t, int64_t);
+using BinsDecode = at::Tensor(const at::Tensor&, c10::SymInt, const at::Tensor&, int64_t,
+                              const at::Tensor&, int64_t, int64_t, at::ScalarType);
+
+/// Doubles, whose squares no kernel has.
+at::Tensor encode_bins_by_torch(const at::Tensor& x, const NormNumbers& numbers,
+                                const at::Tensor& scale, int bits) {
+  const at::Tensor u = at::sub(x, numbers.mean).mul_(scale).mul_(numbers.sign);
+  at::Tensor codes = at::empty_like(x, x.options().dtype(at::kByte));
+  codes.copy_(Bins(numbers.ratio, bits).codes(u));
+  return integer_encode(codes, 0, bits);
+}
+
+at::Tensor decode_bins_by_torch(const at::Tensor& codes, at::IntArrayRef sizes,
+                                at::IntArrayRef strides, const NormNumbers& numbers, int bits) {
+  at::Tensor x = at::empty_strided(sizes, strides, codes.options().dtype(at::kDouble));
+  const at::Tensor whole = integer_decode(codes, x.numel(), 0, bits, at::kByte);
+  const at::Tensor u =
+      Bins(numbers.ratio, bits).middles(whole.as_strided(sizes, strides).to(at::kDouble));
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  x.copy_(
+      u.mul(numbers.sign).mul_(numbers.deviation).add_(numbers.mean).clamp_(-kLargest, kLargest));
+  return x;
 }
 
 }  // namespace
 
+TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
+  m.impl("normal_bins_encode", NormalBinsOperations<NormalBinsCpu>::encode);
+  m.impl("normal_bins_decode", NormalBinsOperations<NormalBinsCpu>::decode);
+}
+
+TORCH_LIBRARY_IMPL(fewbit, Meta, m) {
+  m.impl("normal_bins_encode", encode_bins_shapes);
+  m.impl("normal_bins_decode", decode_bins_shapes);
+}
+
 at::Tensor normal_bins_encode(const at::Tensor& x, const NormNumbers& numbers, int bits) {
+  if (x.is_meta()) return empty_codes(x.sym_numel(), bits, x.options());  // bytes alone
   const at::Tensor scale = numbers.deviation.reciprocal();
-  if (!has_kernel(x.device(), x.scalar_type())) {
-    const at::Tensor u = at::sub(x, numbers.mean).mul_(scale).mul_(numbers.sign);
-    at::Tensor codes = at::empty_like(x, x.options().dtype(at::kByte));
-    if (!x.is_meta()) codes.copy_(Bins(numbers.ratio, bits).codes(u));
-    return integer_encode(codes, 0, bits);
-  }
-  at::Tensor codes =
-      at::empty({kernels::code_bytes(x.numel(), bits)}, x.options().dtype(at::kByte));
-  const auto type = check_element_type("fewbit::normal_bins_encode", x);
-  auto* const to = codes.mutable_data_ptr<uint8_t>();
-  with_kernel_bins(
-      x.sizes(), x.strides(), numbers, scale, bits,
-      [&, from = x.const_data_ptr()](const kernels::NormalBins& bins, const kernels::Range& range) {
-        kernels::normal_bins_encode(type, bins, from, to, range);
-      });
-  return codes;
+  if (x.scalar_type() == at::kDouble) return encode_bins_by_torch(x, numbers, scale, bits);
+  const auto [statistics, weights] =
+      Cycles(x.sizes(), x.strides(), numbers, scale, Bins(numbers.ratio, bits));
+  static const auto operation = find<BinsEncode>(kNormalBinsEncode);
+  return operation.call(seen_as(x, {x.numel()}, {1}), statistics.numbers, statistics.run,
+                        weights.numbers, weights.run, bits);
 }
 
 at::Tensor normal_bins_decode(const at::Tensor& codes, at::IntArrayRef sizes,
                               at::IntArrayRef strides, at::ScalarType dtype,
                               const NormNumbers& numbers, int bits) {
-  at::Tensor x = at::empty_strided(sizes, strides, codes.options().dtype(dtype));
-  if (!has_kernel(codes.device(), dtype)) {
-    const at::Tensor whole = integer_decode(codes, x.numel(), 0, bits, at::kByte);
-    const at::Tensor u =
-        Bins(numbers.ratio, bits)
-            .middles(whole.as_strided(sizes, strides).to(numbers.mean.scalar_type()));
-    const double largest = largest_of(dtype);
-    x.copy_(
-        u.mul(numbers.sign).mul_(numbers.deviation).add_(numbers.mean).clamp_(-largest, largest));
-    return x;
-  }
-  const auto type = check_element_type("fewbit::normal_bins_decode", dtype);
-  auto* const to = x.mutable_data_ptr();
-  with_kernel_bins(sizes, strides, numbers, numbers.deviation, bits,
-                   [&, from = codes.const_data_ptr<uint8_t>()](const kernels::NormalBins& bins,
-                                                               const kernels::Range& range) {
-                     kernels::normal_bins_decode(type, bins, from, to, range);
-                   });
-  return x;
+  if (dtype == at::kDouble) return decode_bins_by_torch(codes, sizes, strides, numbers, bits);
+  const auto [statistics, weights] =
+      Cycles(sizes, strides, numbers, numbers.deviation, Bins(numbers.ratio, bits));
+  static const auto operation = find<BinsDecode>(kNormalBinsDecode);
+  const at::Tensor run = operation.call(codes, c10::multiply_integers(sizes), statistics.numbers,
+                                        statistics.run, weights.numbers, weights.run, bits, dtype);
+  return seen_as(run, sizes, strides);
 }
 
 }  // namespace fewbit::ops

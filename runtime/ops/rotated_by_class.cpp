@@ -85,10 +85,6 @@ struct RotatedClassCpu {
   }
 };
 
-bool has_kernel(c10::Device device, at::ScalarType type, const RotatedCodes& form) {
-  return type != at::kDouble && (device.is_cpu() || form.states == 0);
-}
-
 struct Moments {
   at::Tensor mean, deviation;
 };
@@ -167,11 +163,6 @@ at::Tensor decode_class_shapes(const at::Tensor& codes, const at::Tensor& consta
   return at::empty_symint({std::move(count)}, codes.options().dtype(dtype));
 }
 
-double largest_of(at::ScalarType type) {
-  if (type == at::kDouble) return std::numeric_limits<double>::max();
-  return kernels::finite_limit(check_element_type(kRotatedDecode, type));
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(fewbit, CPU, m) {
@@ -204,7 +195,7 @@ std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x,
                                                   const ElementClasses& classes,
                                                   const at::Tensor& map, const RotatedCodes& form,
                                                   const RandomStream& random) {
-  if (!has_kernel(x.device(), x.scalar_type(), form)) {
+  if (x.scalar_type() == at::kDouble) {
     return rotated_encode(mapped(x, classes, map), form, random);
   }
   static const auto operation = find<ClassEncode>(kRotatedClassEncode);
@@ -216,11 +207,11 @@ at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, 
                           const ElementClasses& classes, const at::Tensor& map,
                           const RotatedCodes& form, at::ScalarType dtype,
                           const RandomStream& random, int64_t first) {
-  if (!has_kernel(codes.device(), dtype, form)) {
+  if (dtype == at::kDouble) {
     const at::Tensor left =
         rotated_decode(codes, constants, count, form, map.scalar_type(), random, first);
-    const double largest = largest_of(dtype);
-    return mapped(left, classes, map).clamp_(-largest, largest).to(dtype);
+    constexpr double kLargest = std::numeric_limits<double>::max();
+    return mapped(left, classes, map).clamp_(-kLargest, kLargest);
   }
   static const auto operation = find<ClassDecode>(kRotatedClassDecode);
   return operation.call(codes, constants, count, classes.codes, classes.bits, map, form.bits,

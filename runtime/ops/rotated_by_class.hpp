@@ -12,15 +12,15 @@
 ///
 ///   class_maps(Tensor x, Tensor classes, int class_bits, int count, int zero)
 ///       -> (Tensor there, Tensor back)
-///   rotated_class_encode(Tensor x, Tensor classes, int class_bits, Tensor map, int bits, int
-///   group,
-///                        int states, Tensor seed, int offset) -> (Tensor codes, Tensor constants)
+///   rotated_class_encode(Tensor x, Tensor classes, int class_bits, Tensor map, int bits,
+///                        int group, int states, Tensor seed, int offset)
+///       -> (Tensor codes, Tensor constants)
 ///   rotated_class_decode(Tensor codes, Tensor constants, SymInt count, Tensor classes,
 ///                        int class_bits, Tensor map, int bits, int group, int states,
 ///                        ScalarType dtype, Tensor seed, int offset, SymInt first=0) -> Tensor
 ///
-/// One pass each, without doubles and on a GPU without a trellis; the functions below do those,
-/// too, by torch's operations before and behind. Nothing here waits for a device.
+/// One pass each, without doubles; the functions below do those, too, by torch's operations before
+/// and behind. Nothing here waits for a device.
 namespace fewbit::ops {
 
 /// The classes that there can be.

@@ -14,11 +14,6 @@ kernels::cuda::DeviceClasses classes_of(const ClassMemory& memory) {
   return {memory.codes, memory.bits, memory.map, memory.classes};
 }
 
-void check_states(const char* operation, const kernels::RotatedFormat& format) {
-  TORCH_CHECK_VALUE(format.states == 0, operation, ": states is ", format.states,
-                    ", accepted on a GPU: 0");
-}
-
 struct RotatedClassCuda {
   static constexpr at::DeviceType kType = kCudaType;
 
@@ -31,7 +26,6 @@ struct RotatedClassCuda {
   static void encode(const char* operation, const kernels::RotatedFormat& format,
                      const int64_t* seed, const ClassMemory& memory,
                      const RotatedEncodeMemory& at) {
-    check_states(operation, format);
     check_launch(operation, kernels::cuda::rotated_class_encode(
                                 format, device_philox(seed, format.signs), classes_of(memory),
                                 at.elements, at.codes, at.constants, current_cuda_stream()));
@@ -40,7 +34,6 @@ struct RotatedClassCuda {
   static void decode(const char* operation, const kernels::RotatedFormat& format,
                      const int64_t* seed, const ClassMemory& memory,
                      const RotatedDecodeMemory& at) {
-    check_states(operation, format);
     check_launch(operation, kernels::cuda::rotated_class_decode(
                                 format, device_philox(seed, format.signs), classes_of(memory),
                                 at.codes, at.constants, at.elements, current_cuda_stream()));

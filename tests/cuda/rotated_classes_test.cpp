@@ -64,9 +64,9 @@ void expect_maps(ElementType type, const Bytes& x, int64_t count, Classes& class
 void expect_the_cpus(RotatedFormat format, const std::vector<double>& x, int class_bits, int count,
                      size_t offset = 0, int zero = -1) {
   SCOPED_TRACE(::testing::Message()
-               << type_name(format.type) << ", " << format.bits << " bits, groups of "
-               << format.group << ", " << format.count << " elements, " << count << " classes of "
-               << class_bits << " bits, offset " << offset);
+               << type_name(format.type) << ", " << format.bits << " bits, " << format.states
+               << " states, groups of " << format.group << ", " << format.count << " elements, "
+               << count << " classes of " << class_bits << " bits, offset " << offset);
   const Bytes bytes = bytes_of(x, format.type);
   Classes classes(format.count, class_bits, count);
   expect_maps(format.type, bytes, format.count, classes, zero);
@@ -99,8 +99,8 @@ void expect_the_cpus(RotatedFormat format, const std::vector<double>& x, int cla
   EXPECT_TRUE(in.is_intact() && stream.is_intact() && codes.is_intact() && out.is_intact());
 }
 
-RotatedFormat format_of(ElementType type, int bits, int64_t group, int64_t count) {
-  return {type, bits, group, count, {0x123456789ABCDEFull, 0xFEDCBA987654321ull}};
+RotatedFormat format_of(ElementType type, int bits, int64_t group, int64_t count, int states = 0) {
+  return {type, bits, group, count, {0x123456789ABCDEFull, 0xFEDCBA987654321ull}, states};
 }
 
 TEST(CudaRotatedClasses, AreTheCpusForEveryTypeWidthAndGroup) {
@@ -113,6 +113,20 @@ TEST(CudaRotatedClasses, AreTheCpusForEveryTypeWidthAndGroup) {
         expect_the_cpus(format_of(type, class_bits, group, kCount), x, class_bits, classes);
       }
     }
+  }
+}
+
+TEST(CudaRotatedClasses, AreTheCpusWhereATrellisPicksTheCodes) {
+  for (const ElementType type : kTypes) {
+    for (const int64_t group : kGroups) {
+      for (int bits = 1; bits <= 4; ++bits) {
+        const int states = bits % 2 == 1 ? 4 : 8;
+        const int64_t count = 2048 + 77 * bits;
+        expect_the_cpus(format_of(type, bits, group, count, states), normal_inputs(count, 4), bits,
+                        std::min(1 << bits, kMostClasses), bits % 2 == 1 ? 0 : 4, bits - 2);
+      }
+    }
+    expect_the_cpus(format_of(type, 2, 128, 128 * 25, 4), odd_groups(128, 128 * 25), 3, 8);
   }
 }
 

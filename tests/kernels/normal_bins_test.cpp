@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include <gtest/gtest.h>
 
 #include "tests/kernels/inputs.hpp"
+#include "tests/kernels/normal_bins.hpp"
 #include "tests/kernels/support.hpp"
 #include "tests/support/floating_point_mode.hpp"
 
@@ -16,46 +16,11 @@ namespace fewbit::kernels::normal_bins_test {
 
 constexpr ElementType kTypes[] = {ElementType::f32, ElementType::bf16, ElementType::f16};
 
-/// Channels of pictures, the last dimension of rows, groups, one for all; runs shorter than a block
-/// and longer.
-constexpr Cycle kCycles[] = {{1, 24}, {1, 700}, {49, 6}, {77, 5}, {1200, 3}, {3, 1000}, {1, 1}};
-
-/// Numbers of both cycles, zeros to either side of the bins.
-struct Numbers {
-  Cycle statistics, weights;
-  std::vector<float> mean, scale, sign, zero, first, shift;
-
-  Numbers(const Cycle& of_statistics, const Cycle& of_weights, int bits)
-      : statistics(of_statistics), weights(of_weights) {
-    std::mt19937 random(17);
-    std::normal_distribution<float> normal;
-    for (int64_t i = 0; i < statistics.count; ++i) {
-      mean.push_back(normal(random));
-      scale.push_back(std::exp(normal(random)));
-    }
-    std::uniform_int_distribution<int> any_shift(1, (1 << bits) - 1);
-    for (int64_t i = 0; i < weights.count; ++i) {
-      sign.push_back(i % 3 == 0 ? -1.0f : 1.0f);
-      zero.push_back(2.0f * normal(random));
-      first.push_back(-3.0f + 0.3f * normal(random));
-      shift.push_back(static_cast<float>(any_shift(random)));
-    }
-  }
-
-  NormalBins bins(int bits) const {
-    return {bits,         6.0f / static_cast<float>(1 << bits),
-            statistics,   mean.data(),
-            scale.data(), weights,
-            sign.data(),  zero.data(),
-            first.data(), shift.data()};
-  }
-};
-
 size_t index(const Cycle& cycle, int64_t i) {
   return static_cast<size_t>(i / cycle.run % cycle.count);
 }
 
-int code_of(const Numbers& of, int bits, float x, int64_t i) {
+int code_of(const BinNumbers& of, int bits, float x, int64_t i) {
   const size_t s = index(of.statistics, i), w = index(of.weights, i);
   const float u = (x - of.mean[s]) * of.scale[s] * of.sign[w];
   if (std::isnan(u)) return 0;
@@ -66,7 +31,7 @@ int code_of(const Numbers& of, int bits, float x, int64_t i) {
                                           : std::min(code, of.shift[w] - 1.0f));
 }
 
-float value_of(const Numbers& of, int bits, int code, int64_t i, float largest) {
+float value_of(const BinNumbers& of, int bits, int code, int64_t i, float largest) {
   const size_t s = index(of.statistics, i), w = index(of.weights, i);
   const float width = of.bins(bits).width, whole = static_cast<float>(code);
   const float middle = (whole + 0.5f) * width + of.first[w];
@@ -83,7 +48,7 @@ int code_at(const std::vector<uint8_t>& stream, int bits, int64_t i) {
   return code;
 }
 
-std::vector<uint8_t> encoded(const Numbers& of, int bits, ElementType type,
+std::vector<uint8_t> encoded(const BinNumbers& of, int bits, ElementType type,
                              const std::vector<uint8_t>& x) {
   const int64_t count = static_cast<int64_t>(x.size()) / element_bytes(type);
   std::vector<uint8_t> codes(static_cast<size_t>(code_bytes(count, bits)), 0xFF);
@@ -92,7 +57,7 @@ std::vector<uint8_t> encoded(const Numbers& of, int bits, ElementType type,
 }
 
 /// Against the definition, element by element; what follows the last code is zero.
-void expect_definition(const Numbers& of, int bits, ElementType type,
+void expect_definition(const BinNumbers& of, int bits, ElementType type,
                        const std::vector<uint8_t>& x) {
   const std::vector<double> values = elements(x, type);
   const auto count = static_cast<int64_t>(values.size());
@@ -154,7 +119,7 @@ TEST(NormalBins, AreRightForEveryCount) {
 }
 
 TEST(NormalBins, DecodeAChannelWhoseMeanIsNoNumberToNone) {
-  Numbers of({100, 2}, {1, 1}, 2);
+  BinNumbers of({100, 2}, {1, 1}, 2);
   of.mean[1] = NAN;
   const std::vector<uint8_t> x = bytes_of(normal_inputs(200, 5), ElementType::f32);
   for_each_target([&](int64_t target) {
@@ -170,7 +135,7 @@ TEST(NormalBins, DecodeAChannelWhoseMeanIsNoNumberToNone) {
 
 TEST(NormalBins, DoNotDependOnTheSplitIntoRangesNorOnTheirOrderNorOnTheMode) {
   constexpr int64_t kCount = 10 * kBlock + 77;
-  const Numbers of({1200, 3}, {1, 700}, 3);
+  const BinNumbers of({1200, 3}, {1, 700}, 3);
   for (const ElementType type : kTypes) {
     const std::vector<uint8_t> x = bytes_of(normal_inputs(kCount, 9), type);
     const std::vector<uint8_t> wanted = encoded(of, 3, type, x);

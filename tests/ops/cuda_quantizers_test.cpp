@@ -6,6 +6,7 @@
 #include "ops/group.hpp"
 #include "ops/group_samples.hpp"
 #include "ops/integers.hpp"
+#include "ops/normal_bins.hpp"
 #include "ops/rotated.hpp"
 #include "ops/rotated_by_class.hpp"
 #include "ops/rotated_low_rank.hpp"
@@ -84,30 +85,55 @@ TEST_F(CudaQuantizers, PickCodesAsOnTheCpu) {
   }
 }
 
-TEST_F(CudaQuantizers, RotateByClassAsOnTheCpu) {
+void expect_by_class_as_on_the_cpu(const at::Tensor& x, int bits, const ops::RotatedCodes& form) {
   const at::Tensor seed = at::full({1}, 11, at::kLong);
   const ops::RandomStream here{seed, 5}, there{seed.to(test::kDevice), 5};
+  const int count = std::min(1 << bits, 20);
+  const at::Tensor device_x = x.to(test::kDevice);
+  const at::Tensor each = at::randint(count, {x.numel()}, at::kByte);
+  const ops::ElementClasses classes{ops::integer_encode(each, 0, bits), bits};
+  const ops::ElementClasses device_classes{classes.codes.to(test::kDevice), bits};
+  const auto maps = ops::class_maps(x, classes, count, 1);
+  const auto device_maps = ops::class_maps(device_x, device_classes, count, 1);
+  EXPECT_TRUE(same_bits(device_maps.there, maps.there) && same_bits(device_maps.back, maps.back));
+  const auto [codes, constants] = ops::rotated_encode(x, classes, maps.there, form, here);
+  const auto [device_codes, device_constants] =
+      ops::rotated_encode(device_x, device_classes, device_maps.there, form, there);
+  EXPECT_TRUE(same_bits(device_codes, codes) && same_bits(device_constants, constants));
+  const at::ScalarType type = x.scalar_type();
+  EXPECT_TRUE(same_bits(
+      ops::rotated_decode(device_codes, device_constants, x.numel(), device_classes,
+                          device_maps.back, form, type, there),
+      ops::rotated_decode(codes, constants, x.numel(), classes, maps.back, form, type, here)));
+}
+
+TEST_F(CudaQuantizers, RotateByClassAsOnTheCpu) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
-    const at::Tensor x = inputs(type), device_x = x.to(test::kDevice);
     for (const int bits : {1, 2, 3, 4, 8}) {
-      const at::Tensor each = at::randint(std::min(1 << bits, 20), {x.numel()}, at::kByte);
-      const ops::ElementClasses classes{ops::integer_encode(each, 0, bits), bits};
-      const ops::ElementClasses device_classes{classes.codes.to(test::kDevice), bits};
-      const int count = std::min(1 << bits, 20);
-      const ops::RotatedCodes form{3, 256};
-      const auto maps = ops::class_maps(x, classes, count, 1);
-      const auto device_maps = ops::class_maps(device_x, device_classes, count, 1);
-      EXPECT_TRUE(same_bits(device_maps.there, maps.there) &&
-                  same_bits(device_maps.back, maps.back));
-      const auto [codes, constants] = ops::rotated_encode(x, classes, maps.there, form, here);
-      const auto [device_codes, device_constants] =
-          ops::rotated_encode(device_x, device_classes, device_maps.there, form, there);
-      EXPECT_TRUE(same_bits(device_codes, codes) && same_bits(device_constants, constants))
-          << type << ' ' << bits;
+      for (const int64_t states : {0, 4, 8}) {
+        SCOPED_TRACE(::testing::Message() << type << ' ' << bits << ' ' << states);
+        expect_by_class_as_on_the_cpu(inputs(type), bits, {3, 256, states});
+      }
+    }
+  }
+}
+
+TEST_F(CudaQuantizers, TakeNormInputsInBinsAsOnTheCpu) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const at::Tensor x = inputs(type).reshape({7, 50, kSample / 50});
+    for (const int bits : {1, 3, 8}) {
+      const ops::NormNumbers here{at::randn({7, 50, 1}), at::rand({7, 50, 1}) + 0.5,
+                                  at::randint(2, {50, 1}, at::kFloat) * 2.0 - 1.0,
+                                  at::randn({50, 1})};
+      const auto to = [](const at::Tensor& one) { return one.to(test::kDevice); };
+      const ops::NormNumbers there{to(here.mean), to(here.deviation), to(here.sign),
+                                   to(here.ratio)};
+      const at::Tensor codes = ops::normal_bins_encode(x, here, bits);
+      const at::Tensor device_codes = ops::normal_bins_encode(to(x), there, bits);
+      EXPECT_TRUE(same_bits(device_codes, codes)) << type << ' ' << bits;
       EXPECT_TRUE(same_bits(
-          ops::rotated_decode(device_codes, device_constants, x.numel(), device_classes,
-                              device_maps.back, form, type, there),
-          ops::rotated_decode(codes, constants, x.numel(), classes, maps.back, form, type, here)))
+          ops::normal_bins_decode(device_codes, x.sizes(), x.strides(), type, there, bits),
+          ops::normal_bins_decode(codes, x.sizes(), x.strides(), type, here, bits)))
           << type << ' ' << bits;
     }
   }

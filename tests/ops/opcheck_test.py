@@ -67,6 +67,11 @@ for x in torch.randn(5, 70), images, images[:, :2]:
             codes = ops.rotated_class_encode(run, signs, 1, there, 3, 64, 4, seed, 5)
             check(ops.rotated_class_decode.default, *codes, x.numel(), signs, 1, back, 3, 64, 4,
                   dtype, seed, 5)
+            statistics, weights = torch.randn(2, 7), torch.randn(4, 5)
+            check(ops.normal_bins_encode.default, run, statistics, 3, weights, 1, 3)
+            codes = ops.normal_bins_encode(run, statistics, 3, weights, 1, 3)
+            check(ops.normal_bins_decode.default, codes, x.numel(), statistics, 3, weights, 1, 3,
+                  dtype)
         check(ops.rotated_encode.default, x.to(dtype), 3, 64, 4, seed, 5)
         encoded = ops.rotated_encode(x.to(dtype), 3, 64, 4, seed, 5)
         check(ops.rotated_decode.default, *encoded, x.numel(), 3, 64, 4, dtype, seed, 5)

@@ -2,6 +2,8 @@
 // kernels read and write, allocations. The committed table is what is counted.
 #include <fstream>
 #include <iomanip>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include <ATen/record_function.h>
@@ -9,6 +11,7 @@
 #include <torch/version.h>
 
 #include "fewbit/fewbit.hpp"
+#include "tests/stand_in/counted_passes.hpp"
 #include "tests/stand_in/device/counts.hpp"
 #include "tests/stand_in/networks.hpp"
 
@@ -66,21 +69,23 @@ std::vector<Case> cases() {
            convolution()}};
 }
 
-/// Of our operations, those below autograd.
-class BytesOfOurs {
+/// Of our operations, those below autograd: bytes, and what is counted of their kernels.
+class Ours {
  public:
-  BytesOfOurs() {
+  Ours() {
     bytes = 0;
+    passes.clear();
     handle_ = at::addGlobalCallback(at::RecordFunctionCallback(begin, end)
                                         .needsInputs(true)
                                         .needsOutputs(true)
                                         .scopes({at::RecordScope::FUNCTION}));
   }
-  ~BytesOfOurs() { at::removeCallback(handle_); }
-  BytesOfOurs(const BytesOfOurs&) = delete;
-  BytesOfOurs& operator=(const BytesOfOurs&) = delete;
+  ~Ours() { at::removeCallback(handle_); }
+  Ours(const Ours&) = delete;
+  Ours& operator=(const Ours&) = delete;
 
   static inline std::atomic<int64_t> bytes;
+  static inline std::multiset<std::string> passes;  ///< which run one after the other
 
  private:
   static bool is_ours(const at::RecordFunction& function) {
@@ -97,6 +102,7 @@ class BytesOfOurs {
   }
   static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function) {
     add(function, function.inputs());
+    if (is_ours(function)) passes.insert(test::pass_of(function));
     return nullptr;
   }
   static void end(const at::RecordFunction& function, at::ObserverContext*) {
@@ -109,25 +115,40 @@ class BytesOfOurs {
 struct StepCounts {
   stand_in::Counts counts;
   int64_t bytes_of_ours;
+  std::multiset<std::string> passes;
 };
 
 StepCounts settled_step(const SmallNetwork& network, Compressor* compressor) {
   for (int step = 0; step < 3; ++step) network.gradients(compressor);
-  const BytesOfOurs ours;
+  const Ours ours;
   stand_in::reset_counts();
   network.gradients(compressor);
-  return {stand_in::counts(), BytesOfOurs::bytes};
+  return {stand_in::counts(), Ours::bytes, Ours::passes};
+}
+
+/// Of the kernels that are counted, the sum and the names of those that are not.
+std::string instructions_of(const std::multiset<std::string>& passes) {
+  static const std::map<std::string, double> counted = test::instructions_of_passes();
+  double sum = 0.0;
+  std::string others;
+  for (const std::string& pass : passes) {
+    const auto found = counted.find(pass);
+    found == counted.end() ? (others += ", " + pass, 0.0) : sum += found->second;
+  }
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(0) << sum << others;
+  return text.str();
 }
 
 std::string row(const Case& one) {
   const SmallNetwork network = one.network.on(c10::Device(stand_in::kDevice, 0));
   const StepCounts exact = settled_step(network, nullptr);
   Compressor compressor(one.options);
-  const auto [counts, bytes_of_ours] = settled_step(network, &compressor);
+  const auto [counts, bytes_of_ours, passes] = settled_step(network, &compressor);
   const int64_t bytes = counts.bytes_of_operations - exact.counts.bytes_of_operations +
                         counts.bytes_within + bytes_of_ours;
   std::ostringstream text;
-  text << "| " << one.what << " | " << counts.launches << " | "
+  text << "| " << one.what << " | " << counts.launches << " | " << instructions_of(passes) << " | "
        << counts.operations - exact.counts.operations << " | " << bytes / 1024 << " | "
        << counts.bytes_to_host / 1024 << " | " << counts.allocations - exact.counts.allocations
        << " | " << counts.waits << " |\n";
@@ -139,10 +160,14 @@ std::string table() {
       "# A settled step on a device, beyond the exact one\n\n"
       "Each saved tensor has 16,384 elements of float: 64 KiB. The first operation of each row\n"
       "saves a tensor without a gradient, which stays exact. Bytes are those of operands and\n"
-      "results, once for each operation. Counted on the stand-in by step_counts_test.cpp.\n\n"
-      "| what runs, how it is stored | our launches | torch's operations | KiB read and written | "
-      "KiB to the host | "
-      "allocations | waits of the host |\n|---|---|---|---|---|---|---|\n";
+      "results, once for each operation. Counted on the stand-in by step_counts_test.cpp.\n"
+      "*Instructions*: of our kernels together, that a thread of an H100 issues for each element "
+      "of\n"
+      "such a tensor ([cuda_counts.md](../../bench/results/cuda_counts.md)); class_maps is one "
+      "block.\n\n"
+      "| what runs, how it is stored | our launches | instructions | torch's operations | KiB read "
+      "and written | KiB to the host | "
+      "allocations | waits of the host |\n|---|---|---|---|---|---|---|---|\n";
   for (const Case& one : cases()) text += row(one);
   return text;
 }

@@ -5,11 +5,17 @@
 #include "kernels/element_type.hpp"
 #include "kernels/stream/code_stream.hpp"
 
-/// Codes of what norms take in, by the bins in which it lies of what they make of it: u = (x -
-/// mean)
-/// * scale * sign, of which the norm's output is a multiple of u - zero that is not negative. All
-/// instruction sets, ranges and floating-point modes give the same.
+/// Codes of what norms take in, by the bins in which it lies of what they make of it:
+/// u = (x - mean) * scale * sign, of which the norm's output is a multiple of u - zero that is not
+/// negative. All instruction sets, ranges and floating-point modes give the same.
 namespace fewbit::kernels {
+
+/// Deviations that bins reach to either side of the mean.
+inline constexpr float kReachOfBins = 3.0f;
+
+constexpr float width_of_bins(int bits) {
+  return 2.0f * kReachOfBins / static_cast<float>(1 << bits);
+}
 
 /// Which of some numbers an element has: i / run % count for element i.
 struct Cycle {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "kernels/floating_point_mode.hpp"
 
@@ -106,6 +107,7 @@ void decode_block(const BlockBins& bins, const UnpackPlan& plan, const uint8_t* 
   const auto width = hn::Set(d, bins.width), half = hn::Set(d, 0.5f);
   const auto beyond = hn::Mul(width, half);
   const auto largest = hn::Set(d, finite_limit(kType)), least = hn::Neg(largest);
+  const auto nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
   const auto decoded = [&](int64_t i) HWY_ATTR {
     const auto code = hn::ConvertTo(
         d, unpack(plan, stream + i / 16 * 2 * bins.bits, static_cast<size_t>(i % 16)));
@@ -115,7 +117,8 @@ void decode_block(const BlockBins& bins, const UnpackPlan& plan, const uint8_t* 
         hn::IfThenElse(hn::Ge(code, bins.shift.at(i)), hn::Max(middle, hn::Add(zero, beyond)),
                        hn::Min(middle, hn::Sub(zero, beyond)));
     const auto centred = hn::Mul(hn::Mul(u, bins.sign.at(i)), bins.scale.at(i));
-    return min_or_nan(largest, max_or_nan(least, hn::Add(centred, bins.mean.at(i))));
+    const auto value = min_or_nan(largest, max_or_nan(least, hn::Add(centred, bins.mean.at(i))));
+    return hn::IfThenElse(hn::Eq(value, value), value, nan);  // one NaN on every device
   };
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t i = 0; i < kBlock; i += 2 * lanes) {

@@ -22,7 +22,7 @@ struct DeviceClasses {
   int classes;
 };
 
-/// Without a trellis, of types without f64; `format.classes` is not read.
+/// Of types without f64; `format.classes` is not read.
 cudaError_t rotated_class_encode(const RotatedFormat& format, DevicePhilox signs,
                                  const DeviceClasses& classes, const void* x, uint8_t* codes,
                                  void* constants, cudaStream_t stream);

@@ -11,13 +11,8 @@ struct IntegerEncodeArguments {
   int64_t count;
   uint64_t minimum;
   int bits;
-  /// 2^20 / bits rounded up, by which the bits of a tile, at most 2^15, are divided by `bits`.
-  uint32_t per_bit;
+  uint32_t per_bit;  ///< per_bit_of(bits)
 };
-
-constexpr uint32_t per_bit_of(int bits) {
-  return (uint32_t{1} << 20) / static_cast<uint32_t>(bits) + 1;
-}
 
 struct IntegerDecodeArguments {
   const uint8_t* codes;

@@ -51,6 +51,20 @@ cudaError_t launch_rotated_decode(ElementType type, int64_t group,
       type, [&](auto known) { return launch_rotated_decode_of<known.value>(group, pass, stream); });
 }
 
+cudaError_t launch_class_encode(ElementType type, int64_t group, const RotatedEncodeArguments& pass,
+                                const ClassArguments& classes, cudaStream_t stream) {
+  return by_short_type(type, [&](auto known) {
+    return launch_class_encode_of<known.value>(group, pass, classes, stream);
+  });
+}
+
+cudaError_t launch_class_decode(ElementType type, int64_t group, const RotatedDecodeArguments& pass,
+                                const ClassArguments& classes, cudaStream_t stream) {
+  return by_short_type(type, [&](auto known) {
+    return launch_class_decode_of<known.value>(group, pass, classes, stream);
+  });
+}
+
 }  // namespace
 
 MagnitudeTree magnitude_tree(int bits) {
@@ -123,22 +137,18 @@ cudaError_t rotated_class_encode(const RotatedFormat& format, DevicePhilox signs
                                  const DeviceClasses& classes, const void* x, uint8_t* codes,
                                  void* constants, cudaStream_t stream) {
   if (format.count == 0) return cudaSuccess;
-  return by_short_type(format.type, [&](auto known) {
-    return launch_class_encode_of<known.value>(format.group,
-                                               encode_arguments(format, signs, x, codes, constants),
-                                               class_arguments(classes), stream);
-  });
+  const auto launch = format.states == 0 ? launch_class_encode : launch_trellis_class_encode;
+  return launch(format.type, format.group, encode_arguments(format, signs, x, codes, constants),
+                class_arguments(classes), stream);
 }
 
 cudaError_t rotated_class_decode(const RotatedFormat& format, DevicePhilox signs,
                                  const DeviceClasses& classes, const uint8_t* codes,
                                  const void* constants, void* x, cudaStream_t stream) {
   if (format.count == 0) return cudaSuccess;
-  return by_short_type(format.type, [&](auto known) {
-    return launch_class_decode_of<known.value>(format.group,
-                                               decode_arguments(format, signs, codes, constants, x),
-                                               class_arguments(classes), stream);
-  });
+  const auto launch = format.states == 0 ? launch_class_decode : launch_trellis_class_decode;
+  return launch(format.type, format.group, decode_arguments(format, signs, codes, constants, x),
+                class_arguments(classes), stream);
 }
 
 }  // namespace fewbit::kernels::cuda

@@ -87,5 +87,12 @@ cudaError_t launch_trellis_encode(ElementType type, int64_t group,
                                   const RotatedEncodeArguments& pass, cudaStream_t stream);
 cudaError_t launch_trellis_decode(ElementType type, int64_t group,
                                   const RotatedDecodeArguments& pass, cudaStream_t stream);
+/// Both, of types without f64.
+cudaError_t launch_trellis_class_encode(ElementType type, int64_t group,
+                                        const RotatedEncodeArguments& pass,
+                                        const ClassArguments& classes, cudaStream_t stream);
+cudaError_t launch_trellis_class_decode(ElementType type, int64_t group,
+                                        const RotatedDecodeArguments& pass,
+                                        const ClassArguments& classes, cudaStream_t stream);
 
 }  // namespace fewbit::kernels::cuda

@@ -17,80 +17,49 @@ __device__ inline void load_class_map(const DeviceClasses& classes, ClassMap& ma
 
 /// Maps the elements of a tile in place.
 struct TileClasses {
-  const Tile& tile;
+  const Tile tile;
   const ClassArguments& pass;
   const ClassMap& map;
   int64_t total;  ///< elements of the run
 
-  /// put(e, x) of every element e that is in the run and what it is mapped to; zeros behind.
+  /// put(x) of every element that is in the run, x what it is mapped to; zeros behind.
   template <class Put>
   __device__ void each(TileWords& words, Put put) const {
-    switch (pass.classes.bits) {
-      case 1:
-        return run<1>(words, put);
-      case 2:
-        return run<2>(words, put);
-      case 3:
-        return run<3>(words, put);
-      case 4:
-        return run<4>(words, put);
-      case 8:
-        return run<8>(words, put);
-      default:
-        return run<0>(words, put);
+    const TileClasses here{tile.anew(), pass, map, total};
+    const int count = own_elements(here.tile, total) - 32 * here.tile.lane;
+    FEWBIT_KEEP_LOOP
+    for (int q = 0; q < kQuads; ++q) {
+      const int bits = pass.classes.bits;
+      uint32_t codes = 4 * q < count ? here.codes_from(4 * q) : 0;
+      Vector piece = get_piece(here.tile.lane * kQuads + q, words);
+      FEWBIT_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        const uint32_t c = codes & ((1u << bits) - 1) & (kMostClasses - 1);
+        codes >>= bits;
+        const float x = float_of(piece.word[k]) * map.scale[c] + map.shift[c];
+        piece.word[k] = 4 * q + k < count ? bits_of(put(x)) : 0;
+      }
+      put_piece(here.tile.lane * kQuads + q, piece, words);
     }
   }
 
  private:
-  /// Words of the classes of the lane's 32 neighbours; bytes where the stream is not aligned.
-  template <int kBits>
-  __device__ void load(int bytes, uint32_t (&word)[kBits]) const {
-    const uint8_t* const from =
-        pass.classes.codes + tile.begin / 8 * kBits + tile.lane * (4 * kBits);
-    const int rest = bytes - tile.lane * (4 * kBits);
-    FEWBIT_UNROLL
-    for (int i = 0; i < kBits; ++i) {
-      word[i] = 0;
-      if (pass.is_aligned) {
-        if (4 * i < rest) word[i] = reinterpret_cast<const uint32_t*>(from)[i];
-      } else {
-        for (int j = 0; j < 4; ++j) {
-          if (4 * i + j < rest) word[i] |= uint32_t{from[4 * i + j]} << 8 * j;
-        }
-      }
-    }
+  /// Word i of the stream; those behind the last are it.
+  __device__ uint32_t word(int64_t i) const {
+    const int64_t last = code_bytes(total, pass.classes.bits) / 4 - 1;
+    const int64_t at = i < last ? i : last;
+    if (pass.is_aligned) return reinterpret_cast<const uint32_t*>(pass.classes.codes)[at];
+    uint32_t word = 0;
+    for (int j = 0; j < 4; ++j) word |= uint32_t{pass.classes.codes[4 * at + j]} << 8 * j;
+    return word;
   }
 
-  /// Of any width where kBits is 0.
-  template <int kBits, class Put>
-  __device__ void run(TileWords& words, Put put) const {
-    const int count = own_elements(tile, total);
-    constexpr int kWords = kBits == 0 ? 1 : kBits;
-    uint32_t word[kWords] = {};
-    const int64_t last = code_bytes(total, pass.classes.bits) - 1;
-    if constexpr (kBits > 0) {
-      load<kBits>(count > 0 ? static_cast<int>(code_bytes(count, kBits)) : 0, word);
-    }
-    FEWBIT_UNROLL
-    for (int q = 0; q < kQuads; ++q) {
-      Vector piece = get_piece(tile.lane * kQuads + q, words);
-      FEWBIT_UNROLL
-      for (int k = 0; k < 4; ++k) {
-        const int e = tile.lane * 32 + 4 * q + k;
-        float x = 0.0f;
-        if (e < count) {
-          int c = 0;
-          if constexpr (kBits > 0) {
-            c = static_cast<int>(code_of(word, 4 * q + k));
-          } else {
-            c = class_at(pass.classes.codes, pass.classes.bits, last, tile.begin + e);
-          }
-          x = put(float_of(piece.word[k]) * map.scale[c] + map.shift[c]);
-        }
-        piece.word[k] = bits_of(x);
-      }
-      put_piece(tile.lane * kQuads + q, piece, words);
-    }
+  /// The classes of four of the lane's 32 neighbours, from the i-th on, the first lowest.
+  __device__ uint32_t codes_from(int i) const {
+    const int64_t first = tile.begin / 32 * pass.classes.bits + tile.lane * pass.classes.bits;
+    const int bit = i * pass.classes.bits;
+    const uint32_t low = word(first + bit / 32), high = word(first + bit / 32 + 1);
+    return funnel_right(low, high, static_cast<uint32_t>(bit % 32));
   }
 };
 

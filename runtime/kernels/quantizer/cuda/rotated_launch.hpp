@@ -43,7 +43,15 @@ auto by_group(int64_t group, Pick pick) {
   }
 }
 
-/// pick(type, group), likewise.
+/// pick(type, group), likewise, of types that are not f64.
+template <class Pick>
+auto by_short_type_and_group(ElementType type, int64_t group, Pick pick) {
+  return by_short_type(type, [&](auto known_type) {
+    return by_group(group, [&](auto known_group) { return pick(known_type, known_group); });
+  });
+}
+
+/// The same of every type.
 template <class Pick>
 auto by_type_and_group(ElementType type, int64_t group, Pick pick) {
   return by_type(type, [&](auto known_type) {

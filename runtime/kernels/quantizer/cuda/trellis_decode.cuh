@@ -62,6 +62,16 @@ __device__ void put_trellis_levels(const Tile& tile, const RotatedDecodeArgument
   }
 }
 
+template <int kGroup>
+__device__ void put_trellis_levels(const Tile& tile, const RotatedDecodeArguments& pass,
+                                   const CodeLevels& levels, TileWords& words) {
+  if (pass.states == 4) {
+    put_trellis_levels<kGroup, 4>(tile, pass, levels, words);
+  } else {
+    put_trellis_levels<kGroup, 8>(tile, pass, levels, words);
+  }
+}
+
 template <ElementType kType, int kGroup>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     trellis_decode_kernel(const __grid_constant__ RotatedDecodeArguments pass,
@@ -74,11 +84,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   const Tile tile(pass.coded);
   if (tile.count == 0) return;
   TileWords& words = tiles[threadIdx.x / kLanes];
-  if (pass.states == 4) {
-    put_trellis_levels<kGroup, 4>(tile, pass, levels, words);
-  } else {
-    put_trellis_levels<kGroup, 8>(tile, pass, levels, words);
-  }
+  put_trellis_levels<kGroup>(tile, pass, levels, words);
   __syncwarp();
   decode_levels<kType, kGroup>(tile, pass, block_signs, words);
 }

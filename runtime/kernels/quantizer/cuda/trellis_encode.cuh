@@ -176,35 +176,55 @@ __device__ void put_trellis_codes(const GroupLanes<kGroup>& at, const TrellisTre
   }
 }
 
-template <ElementType kType, int kGroup>
-__global__ void __launch_bounds__(kThreads, kBlocks)
-    trellis_encode_kernel(const __grid_constant__ RotatedEncodeArguments pass,
-                          const __grid_constant__ TrellisTree given) {
-  __shared__ TrellisTree tree;
-  __shared__ BlockSigns block_signs;
-  __shared__ TileWords tiles[kWarps];
-  __shared__ BlockPaths paths;
-  draw_signs(pass.signs, block_signs);
-  copy_to_shared(given, tree);
-  Tile tile(pass.coded);
-  // Nor is there a group for a warp that has no tile: its groups are of later tiles still.
-  if (tile.count == 0) return;
-  if constexpr (kGroup == kTile) tile.count = kTile;  // groups are whole: no register holds it
-  TileWords& words = tiles[threadIdx.x / kLanes];
+/// What a block has in memory that its threads share.
+struct TrellisMemory {
+  TrellisTree tree;
+  BlockSigns signs;
+  TileWords tiles[kWarps];
+  BlockPaths paths;
+};
+
+/// By all warps of a block that have a tile; there is no group for one that has none: its groups
+/// are of later tiles still. `given`: the tree, as the launcher passed it.
+template <ElementType kType, int kGroup, class Elements>
+__device__ void encode_by_trellis(const Tile& tile, const RotatedEncodeArguments& pass,
+                                  const Elements& elements, const TrellisTree& given,
+                                  TrellisMemory& memory) {
+  TileWords& words = memory.tiles[threadIdx.x / kLanes];
   const GroupLanes<kGroup> at(tile.lane);
   float x[kPerLane];
-  const Rotation of =
-      rotate_tile<kType>(tile, pass, StoredElements<kType>{tile, pass}, at, block_signs, words, x);
+  const Rotation of = rotate_tile<kType>(tile, pass, elements, at, memory.signs, words, x);
   const float root = root_of<kGroup>(of.energy);
   const float inverse = of.energy == 0.0f ? 0.0f : 1.0f / root;
   const GroupLanes<kGroup> here = at.anew();
   FEWBIT_UNROLL
   for (int i = 0; i < kPerLane; ++i) here.word(i, words) = bits_of(x[i] * inverse);
-  find_paths<kGroup>(pass, given, tiles, paths);
+  find_paths<kGroup>(pass, given, memory.tiles, memory.paths);
   const uint32_t subsets = pass.states == 4 ? subsets_of_windows(4) : subsets_of_windows(8);
-  put_trellis_codes(at.anew(), tree, pass.bits, subsets, LaneWindows<kGroup>(paths, at),
-                    at.group * kGroup < tile.count, words, x);
-  store_encoded<kType>(at, tile, pass, block_signs, of, root, words, x);
+  put_trellis_codes(at.anew(), memory.tree, pass.bits, subsets,
+                    LaneWindows<kGroup>(memory.paths, at), at.group * kGroup < tile.count, words,
+                    x);
+  store_encoded<kType>(at, tile, pass, memory.signs, of, root, words, x);
+}
+
+/// Groups of a whole tile are whole: no register holds how many elements it has.
+template <int kGroup>
+__device__ Tile trellis_tile(const RotatedEncodeArguments& pass) {
+  Tile tile(pass.coded);
+  if (kGroup == kTile && tile.count != 0) tile.count = kTile;
+  return tile;
+}
+
+template <ElementType kType, int kGroup>
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    trellis_encode_kernel(const __grid_constant__ RotatedEncodeArguments pass,
+                          const __grid_constant__ TrellisTree given) {
+  __shared__ TrellisMemory memory;
+  draw_signs(pass.signs, memory.signs);
+  copy_to_shared(given, memory.tree);
+  const Tile tile = trellis_tile<kGroup>(pass);
+  if (tile.count == 0) return;
+  encode_by_trellis<kType, kGroup>(tile, pass, StoredElements<kType>{tile, pass}, given, memory);
 }
 
 }  // namespace fewbit::kernels::cuda

@@ -31,6 +31,16 @@ struct Tile {
     const int64_t rest = total - begin;
     count = rest >= kTile ? kTile : rest > 0 ? static_cast<int>(rest) : 0;
   }
+
+  /// The same, asked of the device again: what is addressed by it takes no registers until here.
+  __device__ Tile anew() const {
+    Tile same = *this;
+#if defined(__CUDA_ARCH__)
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(same.lane));
+    asm volatile("mov.b64 %0, %1;" : "=l"(same.begin) : "l"(begin));
+#endif
+    return same;
+  }
 };
 
 template <class... Parameter, class... Argument>
