@@ -109,15 +109,14 @@ void run(const Options& options) {
   }
   const at::Tensor x = at::randn({kSize, kSize}).requires_grad_();
   for (const Chain& chain : chains(kSize)) add_rows(sheet, chain, x, options);
-  show(
-      page, sheet,
-      "Of a chain of " + std::to_string(options.operations) +
-          " operations on 16 x 16 numbers, forward and backward: what a scope adds, for each "
-          "tensor "
-          "that is saved, in the median over " +
-          std::to_string(options.rounds) +
-          " rounds, in which the scopes take turns. In 2 bits so few numbers are left as they are, "
-          "but for relu's result: that is coded, in a bit of its derivative, whatever its size.");
+  show(page, sheet,
+       "Of a chain of " + std::to_string(options.operations) +
+           " operations on 16 x 16 numbers, forward and backward: what a scope adds, for each "
+           "tensor "
+           "that is saved, in the median over " +
+           std::to_string(options.rounds) +
+           " rounds, in which the scopes take turns. In 2 bits so few numbers are left as they "
+           "are.");
   if (!options.folder.empty()) page.write(options.folder, "scopes");
 }
 

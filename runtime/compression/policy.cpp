@@ -7,6 +7,7 @@
 #include "dispatch/policy_stack.hpp"
 #include "ops/activation.hpp"
 #include "ops/recomputed.hpp"
+#include "trace/contents.hpp"
 #include "trace/running_operations.hpp"
 
 namespace fewbit::session {
@@ -60,6 +61,7 @@ std::optional<Substitute> CompressionPolicy::activation(const Call& call,
   if (activation.obstacle != nullptr || reason_against(x, activation.function) != nullptr) {
     return std::nullopt;
   }
+  if (is_too_small(x)) return std::nullopt;
   if (is_vanishing(activation.function) && scales_gradient(x)) return std::nullopt;
   const auto bits =
       compression_.activation_bits(activation, call.name(), x, user_.next_activation());

@@ -43,6 +43,22 @@ TEST(CompressionActivation, BitsFollowThoseOfOtherCodes) {
   EXPECT_EQ(bits_of(activation_of(given)), 2);
 }
 
+// A call of ours costs more than what so few elements take.
+TEST(CompressionActivation, OfFewElementsIsLibtorchsOwn) {
+  for (const int64_t elements : {1023, 1024}) {
+    at::manual_seed(3);
+    const at::Tensor x = at::randn({elements}).requires_grad_();
+    const at::Tensor exact = torch::autograd::grad({at::gelu(x).sum()}, {x})[0];
+    Compressor compressor({.bits = 1});
+    const auto scoped = [&] {
+      const CompressionScope scope(compressor);
+      return at::gelu(x * 1.0).sum();
+    };
+    const at::Tensor found = torch::autograd::grad({scoped()}, {x})[0];
+    EXPECT_EQ(at::equal(found, exact), elements < 1024) << compressor.report();
+  }
+}
+
 TEST(CompressionActivation, EightBitsLeaveTheGradientNearlyExact) {
   auto model = mlp();
   const at::Tensor exact = gradients(model, input(), nullptr);
