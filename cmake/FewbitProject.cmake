@@ -77,7 +77,6 @@ target_compile_definitions(fewbit_torch_build INTERFACE NDEBUG)
 # without optimisation they take a fifth less time to compile.
 add_library(fewbit_program_build INTERFACE)
 target_compile_options(fewbit_program_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
-target_link_libraries(fewbit_program_build INTERFACE fewbit_pointers_unchecked)
 # With sanitizers what includes libtorch is not optimised either: what computes is in other targets.
 if(FEWBIT_SANITIZE)
   target_compile_options(fewbit_torch_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
@@ -157,7 +156,8 @@ function(fewbit_test name)
   target_link_libraries(${name}_test PRIVATE ${ARG_USES} GTest::gtest_main fewbit_build)
   if(NOT ARG_COMPUTES)
     target_link_libraries(${name}_test PRIVATE fewbit_program_build)
-  elseif(NOT "${ARG_USES}" MATCHES kernels)
+  endif()
+  if(NOT "${ARG_USES}" MATCHES "kernels|torch|runtime")  # of the solver alone
     target_link_libraries(${name}_test PRIVATE fewbit_pointers_unchecked)
   endif()
   if("fewbit_torch_build" IN_LIST ARG_USES)
