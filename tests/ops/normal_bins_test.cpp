@@ -7,7 +7,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "ops/find.hpp"
 #include "ops/integers.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace fewbit::normal_bins_ops_test {
 
@@ -70,6 +72,27 @@ TEST(NormalBinsOperation, IsThatOfTorchsOperationsInEveryLayout) {
 TEST(NormalBinsOperation, TakesOneElement) {
   const at::Tensor x = at::full({1, 1}, 2.0);
   expect_same(x, {at::full({1, 1}, 1.0), at::full({1, 1}, 3.0), at::ones({}), at::zeros({})});
+}
+
+TEST(NormalBinsOperation, SaysWhatItDoesNotTake) {
+  using Encode = at::Tensor(const at::Tensor&, const at::Tensor&, int64_t, const at::Tensor&,
+                            int64_t, int64_t);
+  const auto encode = ops::find<Encode>("fewbit::normal_bins_encode");
+  const at::Tensor x = at::randn({6, 4}), two = at::ones({2, 3}), four = at::ones({4, 1});
+  const auto refused = [&](const at::Tensor& of, const at::Tensor& statistics, int64_t run,
+                           int64_t bits) {
+    return test::refusal([&] { encode.call(of, statistics, run, four, 1, bits); });
+  };
+  EXPECT_EQ(refused(x, two, 1, 9), "fewbit::normal_bins_encode: bits is 9, accepted: 1 to 8");
+  EXPECT_EQ(refused(x.to(at::kDouble), two, 1, 2),
+            "fewbit::normal_bins_encode: no double is accepted");
+  EXPECT_EQ(refused(x.t(), two, 1, 2), "fewbit::normal_bins_encode: x is not contiguous");
+  EXPECT_EQ(refused(x, two, 0, 2),
+            "fewbit::normal_bins_encode: statistics_run is 0, accepted: 1 and more");
+  EXPECT_EQ(
+      refused(x, four, 1, 2),
+      "fewbit::normal_bins_encode: statistics is CPUFloatType [4, 1], accepted: float [2, n], "
+      "contiguous, n of 1 and more");
 }
 
 }  // namespace fewbit::normal_bins_ops_test
