@@ -44,13 +44,16 @@ def name_of(symbol):
 
 
 def quantizer_name(symbol, name, kind_of_pass):
-    """By the type, and the group or how it is rounded; " samples" where those have bits of their own."""
+    """By the type, and the group or how it is rounded; " samples" where those have bits of their own;
+    "rotated_encode_together" of several tensors."""
     if name.startswith("mask"):
         one = re.search(r"L[jtm](\d+)EEEE", symbol)
         return f"{name} {MASKS[one[1]] if one else 'bool'}"
     kind = re.search(r"(Element|Integer)TypeE(\d)E", symbol)
     element = "f64" if kind_of_pass == "_doubles" else (INTEGERS if kind[1] == "Integer" else TYPES)[int(kind[2])]
     group = re.search(r"ELi(\d+)E", symbol)
+    if re.search(r"ELi\d+ELi(?!1E)\d+EEEvNS1_8Together", symbol):
+        name += "_together"
     rounding = re.search(r"RoundingE(\d)E", symbol)
     rounded = rounding and ROUNDINGS[int(rounding[1])]
     return " ".join(filter(None, (name, element, group and group[1], rounded,

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "bench/counts/arguments.hpp"
 #include "kernels/quantizer/cuda/group_arguments.hpp"
@@ -49,6 +51,32 @@ struct Rotated {
   }
 };
 
+cuda::RotatedEncodeArguments encode_arguments(int bits, int states) {
+  return {address<void>(1),
+          address<uint8_t>(2),
+          address<void>(3),
+          kCount,
+          kCount,
+          bits,
+          states,
+          true,
+          true,
+          random_words()};
+}
+
+cuda::RotatedDecodeArguments decode_arguments(int bits, int states) {
+  return {address<uint8_t>(2),
+          address<void>(3),
+          address<void>(1),
+          kCount,
+          kCount,
+          bits,
+          states,
+          true,
+          true,
+          random_words()};
+}
+
 /// Of a trellis's encoding what a thread issues that has a group to search, as few have.
 void add_rotated(ordered_json& rows, ElementType type, const Rotated& form) {
   const auto& [group, bits, states, class_bits] = form;
@@ -65,29 +93,22 @@ void add_rotated(ordered_json& rows, ElementType type, const Rotated& form) {
     if (states != 0) rows.back()["states"] = states;
     if (class_bits != 0) rows.back()["class_bits"] = class_bits;
   };
-  const cuda::RotatedEncodeArguments encode = {address<void>(1),
-                                               address<uint8_t>(2),
-                                               address<void>(3),
-                                               kCount,
-                                               kCount,
-                                               bits,
-                                               states,
-                                               true,
-                                               true,
-                                               random_words()};
+  const cuda::RotatedEncodeArguments encode = encode_arguments(bits, states);
   states == 0 ? add("encode", encode, cuda::MagnitudeTree{})
               : add("encode", encode, cuda::TrellisTree{});
-  const cuda::RotatedDecodeArguments decode = {address<uint8_t>(2),
-                                               address<void>(3),
-                                               address<void>(1),
-                                               kCount,
-                                               kCount,
-                                               bits,
-                                               states,
-                                               true,
-                                               true,
-                                               random_words()};
-  add("decode", decode, cuda::CodeLevels{});
+  add("decode", decode_arguments(bits, states), cuda::CodeLevels{});
+}
+
+/// Of several tensors in a launch.
+void add_together(ordered_json& rows, ElementType type, int group, int bits) {
+  const auto add = [&](const std::string& pass, const auto& arguments, const auto& table) {
+    cuda::Together<std::remove_cvref_t<decltype(arguments)>, cuda::kMostTogether> together;
+    std::ranges::fill(together.of, arguments);
+    rows.push_back(row_of(pass + " " + name_of(type) + " " + std::to_string(group), name_of(type),
+                          bits, moved(type, bits, group), Bytes() << together << table));
+  };
+  add("rotated_encode_together", encode_arguments(bits, 0), cuda::MagnitudeTree{});
+  add("rotated_decode_together", decode_arguments(bits, 0), cuda::CodeLevels{});
 }
 
 /// `encoding` and `decoding`: what a kernel's name says of how it rounds.
@@ -134,6 +155,7 @@ ordered_json quantizer_passes() {
     for (const int group : {64, 128, 256, 512, 1024}) {
       for (const int bits : {2, 3, 4, 8}) add_rotated(rows, type, {group, bits});
     }
+    for (const int bits : {2, 3}) add_together(rows, type, 256, bits);
     for (const int group : {64, 256, 1024}) {
       for (const int bits : {2, 3}) {
         for (const int states : {4, 8}) add_rotated(rows, type, {group, bits, states});

@@ -49,7 +49,8 @@ def goal_lines(counts):
                 if goals.limit_of(name) == goals.BACKWARD}
     worst = max(backward, key=backward.get)
     kernels = counts["kernels"]
-    full = min(kernels, key=lambda name: kernels[name]["occupancy"])
+    full = min((name for name in kernels if "_together" not in name),
+               key=lambda name: kernels[name]["occupancy"])
     largest = max(counts["code_bytes"], key=counts["code_bytes"].get)
     lines = head("goal", "limit", "found", "where")
     lines.append(row("backward, instructions an element", f"{goals.BACKWARD:.0f}",
@@ -184,7 +185,7 @@ def markdown(counts):
         "", "## Quantizers", "",
         "The last word is the bits of a code, behind s the states of a trellis, behind c the bits of the class that "
         "an element has; groups are of 256 elements where no size is named. Of loads and stores of the device's "
-        "memory an access has so many bytes of a thread.",
+        "memory an access has so many bytes of a thread. \"together\": several small tensors in one launch.",
         "", *quantizer_lines(counts),
         "", "## Element by element", "",
         "Codes of the unbiased form (round) and of tables of many thresholds (bisection); doubles.",

@@ -13,7 +13,7 @@ from semantics import State
 STEPS = 200_000  # far more than any kernel here
 DEPTH = 200
 
-SPECIAL = {"SR_TID.X": 0, "SR_CTAID.X": 0, "SR_LANEID": 0}
+SPECIAL = {"SR_TID.X": 0, "SR_CTAID.X": 0, "SR_CTAID.Y": 0, "SR_LANEID": 0}
 
 
 class Lost(Exception):

@@ -32,11 +32,13 @@ class Encoded {
   virtual at::Tensor decoded(int64_t begin, int64_t end) const {
     return decoded().slice(0, begin, end);
   }
-  /// All that is held.
+  /// All that is held, but for what waits to be coded (small_runs.hpp).
   virtual at::TensorList tensors() const = 0;
   /// How many times it holds each of them.
   virtual uint32_t references() const { return 1; }
 };
+
+class SmallRuns;
 
 /// What coding found out besides.
 struct Watched {
@@ -59,6 +61,11 @@ class Codec {
   /// that the codec holds.
   virtual std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                                 const RandomStream& random) const = 0;
+  /// The same; x may wait to be coded with others, and is not to change until then.
+  virtual std::shared_ptr<const Encoded> encode_among(SmallRuns& /*others*/, const at::Tensor& x,
+                                                      const RandomStream& random) const {
+    return encode(x, random);
+  }
   /// The same of a run on a CPU, where that finds suspects at little cost (codecs/extremes.hpp).
   virtual Watched encode_watched(const at::Tensor& /*x*/, const RandomStream& /*random*/) const {
     return {nullptr, true};

@@ -142,9 +142,14 @@ class ExtremesApart final : public Codec {
   bool takes(const at::Tensor& x) const override { return codec_->takes(x); }
   bool keeps_signs() const override { return codec_->keeps_signs(); }
 
+  std::shared_ptr<const Encoded> encode_among(SmallRuns& others, const at::Tensor& x,
+                                              const RandomStream& random) const override {
+    return looks_at(x) ? encode(x, random) : codec_->encode_among(others, x, random);
+  }
+
   std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                         const RandomStream& random) const override {
-    if (!x.is_cpu() || !is_real(x.scalar_type())) return codec_->encode(x, random);
+    if (!looks_at(x)) return codec_->encode(x, random);
     Rest rest(x);
     std::vector<Filled> filled;
     while (filled.size() < kMostFills) {
@@ -160,6 +165,9 @@ class ExtremesApart final : public Codec {
   }
 
  private:
+  /// Elsewhere the host would wait.
+  static bool looks_at(const at::Tensor& x) { return x.is_cpu() && is_real(x.scalar_type()); }
+
   CodecPointer codec_;
 };
 

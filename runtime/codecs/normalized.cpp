@@ -114,13 +114,24 @@ class Normalized final : public Codec {
 
   std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                         const RandomStream& random) const override {
+    return coded(x, [&](const at::Tensor& values) { return inner_->encode(values, random); });
+  }
+
+  std::shared_ptr<const Encoded> encode_among(SmallRuns& others, const at::Tensor& x,
+                                              const RandomStream& random) const override {
+    return coded(
+        x, [&](const at::Tensor& values) { return inner_->encode_among(others, values, random); });
+  }
+
+ private:
+  template <class Encode>
+  std::shared_ptr<const Encoded> coded(const at::Tensor& x, Encode encode) const {
     Statistics statistics = usual(statistics_);
-    auto inner = inner_->encode(normalized_values(x, statistics), random);
+    std::shared_ptr<const Encoded> inner = encode(normalized_values(x, statistics));
     if (!inner) return nullptr;
     return std::make_shared<NormalizedRun>(std::move(inner), std::move(statistics), x);
   }
 
- private:
   CodecPointer inner_;
   Statistics statistics_;
 };

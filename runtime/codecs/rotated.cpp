@@ -5,6 +5,7 @@
 #include "codecs/codec.hpp"
 #include "codecs/common.hpp"
 #include "codecs/extremes.hpp"
+#include "codecs/small_runs.hpp"
 #include "ops/extremes.hpp"
 
 namespace fewbit::codecs {
@@ -60,6 +61,11 @@ class Rotated final : public Codec {
   std::shared_ptr<const Encoded> encode(const at::Tensor& x,
                                         const RandomStream& random) const override {
     return std::make_shared<RotatedRun>(form_, x, random);
+  }
+
+  std::shared_ptr<const Encoded> encode_among(SmallRuns& others, const at::Tensor& x,
+                                              const RandomStream& random) const override {
+    return SmallRuns::takes(x, form_) ? others.encode(form_, x, random) : encode(x, random);
   }
 
   Watched encode_watched(const at::Tensor& x, const RandomStream& random) const override {

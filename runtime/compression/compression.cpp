@@ -5,6 +5,7 @@
 
 #include <ATen/Context.h>
 
+#include "codecs/small_runs.hpp"
 #include "compression/operators/consumer.hpp"
 #include "compression/save_observer.hpp"
 #include "compression/state_file.hpp"
@@ -51,8 +52,13 @@ std::shared_ptr<const codecs::Encoded> Compression::held(
 
 std::shared_ptr<const codecs::Encoded> Compression::held(std::shared_ptr<const codecs::Encoded> run,
                                                          const at::Tensor& coded) const {
-  if (held_) held_->note_coded(static_cast<int64_t>(coded.nbytes()));
-  if (coded.is_cpu()) return held(std::move(run));
+  const auto bytes = static_cast<int64_t>(coded.nbytes());
+  if (coded.is_cpu()) {
+    if (held_) held_->note_coded(bytes);
+    return held(std::move(run));
+  }
+  // What one launch decodes is held until its other uses, which would take one each.
+  if (held_) held_->note_coded(std::max(bytes, 2 * codecs::SmallRuns::kMostBytes));
   return holding(std::move(run), held_, current_stream(coded));
 }
 

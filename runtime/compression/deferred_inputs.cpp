@@ -58,11 +58,19 @@ const CompressionUser::Concern& CompressionUser::concern_of(std::string_view ope
       may_be_recomputed(operation) || KnownClasses::follows(operation) ||
       ParameterCasts::follows(operation) || needs_arguments(operation) ||
       (compression_->coder().follows_gradients() && Sensitivities::follows(operation));
-  concern = {operation.data(), std::string(operation), is_so, saves_late(operation)};
+  concern = {operation.data(), std::string(operation), is_so, saves_late(operation),
+             session::is_in_place(operation)};
   return concern;
 }
 
+/// What waits would be changed.
+void CompressionUser::settle_small_before(const RecordedCall& call) {
+  const auto waits = [this](const at::Tensor& tensor) { return small_.holds_memory_of(tensor); };
+  if (takes_any(call, waits)) small_.settle();
+}
+
 void CompressionUser::start_call(const RecordedCall& call) {
+  if (concern_of(call.operation).is_in_place && !small_.is_empty()) settle_small_before(call);
   if (waiting_ && waiting_->has_ended) follow_start(call);
   if (!consumers_.is_empty()) consumers_.start_call(call);
   if (concern_of(call.operation).saves_late) consumers_.start_function(call);
@@ -130,13 +138,19 @@ void CompressionUser::settle_waiting(const std::optional<codecs::Classes>& class
 }
 
 void CompressionUser::end_forward() noexcept {
-  try {
-    const at::NoGradGuard no_grad;
+  const auto or_keep_failure = [this](const auto& end) {
+    try {
+      const at::NoGradGuard no_grad;
+      end();
+    } catch (...) {
+      compression_->keep_failure(std::current_exception());
+    }
+  };
+  or_keep_failure([this] {
     settle({});
     consumers_.end();
-  } catch (...) {
-    compression_->keep_failure(std::current_exception());
-  }
+  });
+  or_keep_failure([this] { small_.settle(); });
   uses_.end();
   compiled_seeds_.reset();
   compression_->end_forward(*forward_.notes);

@@ -136,7 +136,10 @@ CompressionUser::EncodedRun CompressionUser::encode(const at::Tensor& run, const
               "accepted: CompressorOptions without offload, sites kept otherwise");
   codecs::RandomStream random;
   if (decision.takes_bits()) random = next_random(run.device());
-  RunPointer encoded = codec->encode(run, random);
+  // Measured and offloaded at once: what waits could not be.
+  const bool is_alone = leaves || decision.is_due || decision.is_observed;
+  RunPointer encoded =
+      is_alone ? codec->encode(run, random) : codec->encode_among(small_, run, random);
   if (!encoded) return {};
   const int table_bits = activation_ ? activation_->table.bits() : 0;
   int64_t offloaded_bytes = leaves ? codecs::bytes_to_offload(*encoded) : 0;

@@ -11,6 +11,7 @@
 
 #include <c10/core/Stream.h>
 
+#include "codecs/small_runs.hpp"
 #include "compression/allocation/sensitivities.hpp"
 #include "compression/coded.hpp"
 #include "compression/codes_or_input.hpp"
@@ -40,7 +41,9 @@ class CompressionUser final : public SavedTensorUser {
   bool hears_of_parts() const override { return false; }
   std::unique_ptr<Keeping> keep(const SaveEvent& event) override;
   bool holds(std::string_view operation) const override {
-    return waiting_ || !consumers_.is_empty() || concerns(operation);
+    if (waiting_ || !consumers_.is_empty()) return true;
+    const Concern& concern = concern_of(operation);
+    return concern.is_so || (concern.is_in_place && !small_.is_empty());
   }
   void start_call(const RecordedCall& call) override;
   void end_call(const RecordedCall& call) override;
@@ -112,9 +115,11 @@ class CompressionUser final : public SavedTensorUser {
     std::string operation = {};
     bool is_so = false;  ///< they are followed whatever waits
     bool saves_late = false;
+    bool is_in_place = false;
   };
   const Concern& concern_of(std::string_view operation) const;
   bool concerns(std::string_view operation) const { return concern_of(operation).is_so; }
+  void settle_small_before(const RecordedCall& call);
   void note_cast(const RecordedCall& call);
   Subject subject_of(const at::Tensor& run, const Saved& saved) const;
   EncodedRun encode(const at::Tensor& run, const Saved& saved, Subject subject);
@@ -240,6 +245,7 @@ class CompressionUser final : public SavedTensorUser {
   ParameterCasts casts_;
   Sensitivities sensitivities_;
   std::map<RunKey, Run> runs_;
+  codecs::SmallRuns small_;
   MemoryUses uses_;
   /// The latest tensor, where it was not replaced here.
   struct Left {

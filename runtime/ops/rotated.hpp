@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -14,6 +15,10 @@
 ///       -> (Tensor codes, Tensor constants)
 ///   rotated_decode(Tensor codes, Tensor constants, SymInt count, int bits, int group, int states,
 ///                  ScalarType dtype, Tensor seed, int offset, SymInt first=0) -> Tensor
+///   rotated_encode_together(Tensor[] xs, int bits, int group, Tensor seed, int[] offsets,
+///                           Tensor(a!)[] codes, Tensor(b!)[] constants) -> ()
+///   rotated_decode_together(Tensor[] codes, Tensor[] constants, int[] counts, int bits, int group,
+///                           ScalarType dtype, Tensor seed, int[] offsets) -> Tensor[]
 ///
 /// x: float, bfloat16, half or double of any shape, taken in the order of its memory (a copy of it
 /// where it is not dense), in groups of 64, 128, 256, 512 or 1024. codes: uint8 [groups * group *
@@ -24,6 +29,10 @@
 /// device, and offset: the same for both, others for every tensor that is encoded, or their errors
 /// go together. first: of a part of a run, the element that it begins with, a multiple of 1,024;
 /// codes, constants and count are the part's. Nothing here is differentiable.
+///
+/// Together: of several tensors of one type and device what the others make of each by its own
+/// offset, without a trellis. A GPU codes up to 32 of them in one launch. Codes and constants are
+/// written where they are to be; of tensors of one size or of many.
 ///
 /// Throws c10::Error naming operation and argument for other types, devices, bits, groups, lengths.
 namespace fewbit::ops {
@@ -70,9 +79,21 @@ std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const Rot
 std::tuple<at::Tensor, at::Tensor> rotated_encode(const at::Tensor& x, const RotatedCodes& form,
                                                   const RandomStream& random, bool& has_suspects);
 
+/// Empty ones of x's, as rotated_encode makes them.
+std::tuple<at::Tensor, at::Tensor> empty_rotated_of(const at::Tensor& x, const RotatedCodes& form);
+
+void rotated_encode_together(at::TensorList xs, const RotatedCodes& form, const at::Tensor& seed,
+                             at::IntArrayRef offsets, at::TensorList codes,
+                             at::TensorList constants);
+
 at::Tensor rotated_decode(const at::Tensor& codes, const at::Tensor& constants, int64_t count,
                           const RotatedCodes& form, at::ScalarType dtype,
                           const RandomStream& random, int64_t first = 0);
+
+std::vector<at::Tensor> rotated_decode_together(at::TensorList codes, at::TensorList constants,
+                                                at::IntArrayRef counts, const RotatedCodes& form,
+                                                at::ScalarType dtype, const at::Tensor& seed,
+                                                at::IntArrayRef offsets);
 
 /// The squared error of what is decoded over the energy of Gaussian elements, their mean left out.
 /// As an operation rotated_error(int bits, int states=0) -> float.

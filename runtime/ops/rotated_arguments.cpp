@@ -41,6 +41,52 @@ kernels::ElementType check_rotated_encoding(const at::Tensor& x, const RotatedCo
   return check_element_type(kRotatedEncode, x);
 }
 
+namespace {
+
+void check_length(const char* operation, const char* list, size_t seen, size_t tensors) {
+  TORCH_CHECK_VALUE(seen == tensors, operation, ": ", list, " has ", seen,
+                    " elements, accepted: as many as there are tensors, ", tensors);
+}
+
+}  // namespace
+
+kernels::ElementType check_encoding_together(at::TensorList xs, const RotatedCodes& form,
+                                             const at::Tensor& seed, at::IntArrayRef offsets,
+                                             at::TensorList codes, at::TensorList constants) {
+  check_codes(kEncodeTogether, form);
+  check_length(kEncodeTogether, "offsets", offsets.size(), xs.size());
+  check_length(kEncodeTogether, "codes", codes.size(), xs.size());
+  check_length(kEncodeTogether, "constants", constants.size(), xs.size());
+  auto type = kernels::ElementType::bf16;
+  for (size_t i = 0; i < xs.size(); ++i) {
+    check_seed(kEncodeTogether, seed, xs[i]);
+    type = check_element_type(kEncodeTogether, xs[i]);
+    TORCH_CHECK_TYPE(xs[i].scalar_type() == xs[0].scalar_type(), kEncodeTogether, ": x ", i,
+                     " is of ", xs[i].scalar_type(), ", accepted: as the first, ",
+                     xs[0].scalar_type());
+    const c10::SymInt groups = group_count(xs[i].sym_numel(), form.group);
+    check_stream(kEncodeTogether, codes[i], groups * form.group, static_cast<int>(form.bits));
+    check_constants(kEncodeTogether, codes[i], constants[i], groups, type);
+    TORCH_CHECK(codes[i].device() == xs[i].device(), kEncodeTogether, ": codes ", i, " are on ",
+                codes[i].device(), ", x is on ", xs[i].device());
+  }
+  return type;
+}
+
+kernels::ElementType check_decoding_together(at::TensorList codes, at::TensorList constants,
+                                             at::IntArrayRef counts, const RotatedCodes& form,
+                                             at::ScalarType dtype, const at::Tensor& seed,
+                                             at::IntArrayRef offsets) {
+  check_codes(kDecodeTogether, form);
+  check_length(kDecodeTogether, "constants", constants.size(), codes.size());
+  check_length(kDecodeTogether, "counts", counts.size(), codes.size());
+  check_length(kDecodeTogether, "offsets", offsets.size(), codes.size());
+  for (size_t i = 0; i < codes.size(); ++i) {
+    check_rotated_decoding(codes[i], constants[i], counts[i], form, dtype, seed);
+  }
+  return check_element_type(kDecodeTogether, dtype);
+}
+
 kernels::RotatedFormat rotated_format(kernels::ElementType type, const RotatedCodes& form,
                                       int64_t count, int64_t offset) {
   return {type,  static_cast<int>(form.bits),        form.group,

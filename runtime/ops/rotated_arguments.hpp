@@ -13,6 +13,8 @@ namespace fewbit::ops {
 
 inline constexpr const char* kRotatedEncode = "fewbit::rotated_encode";
 inline constexpr const char* kRotatedDecode = "fewbit::rotated_decode";
+inline constexpr const char* kEncodeTogether = "fewbit::rotated_encode_together";
+inline constexpr const char* kDecodeTogether = "fewbit::rotated_decode_together";
 
 /// Whether there are such codes.
 void check_codes(const char* operation, const RotatedCodes& form);
@@ -25,6 +27,16 @@ kernels::ElementType check_rotated_encoding(const at::Tensor& x, const RotatedCo
 kernels::ElementType check_rotated_decoding(const at::Tensor& codes, const at::Tensor& constants,
                                             const c10::SymInt& count, const RotatedCodes& form,
                                             at::ScalarType dtype, const at::Tensor& seed);
+
+/// The same of several tensors, and whether there are as many codes, constants and offsets; bf16
+/// where there are none.
+kernels::ElementType check_encoding_together(at::TensorList xs, const RotatedCodes& form,
+                                             const at::Tensor& seed, at::IntArrayRef offsets,
+                                             at::TensorList codes, at::TensorList constants);
+kernels::ElementType check_decoding_together(at::TensorList codes, at::TensorList constants,
+                                             at::IntArrayRef counts, const RotatedCodes& form,
+                                             at::ScalarType dtype, const at::Tensor& seed,
+                                             at::IntArrayRef offsets);
 
 /// Codes and constants of so many elements, on the device of the options.
 std::tuple<at::Tensor, at::Tensor> empty_rotated(const c10::SymInt& count, const RotatedCodes& form,

@@ -10,6 +10,19 @@ namespace fewbit::ops {
 
 namespace {
 
+/// As the kernels take them.
+template <class Tensor, class Memory>
+std::vector<Tensor> at_devices(const int64_t* seed,
+                               const std::vector<RotatedOfSeveral<Memory>>& several) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(several.size());
+  for (const auto& [count, offset, at] : several) {
+    tensors.push_back({count, device_philox(seed, static_cast<uint64_t>(offset)), at.elements,
+                       at.codes, at.constants});
+  }
+  return tensors;
+}
+
 struct RotatedCuda {
   static constexpr at::DeviceType kType = kCudaType;
 
@@ -20,11 +33,27 @@ struct RotatedCuda {
                                                           current_cuda_stream()));
   }
 
+  static void encode(const char* operation, const kernels::RotatedFormat& format,
+                     const int64_t* seed,
+                     const std::vector<RotatedOfSeveral<RotatedEncodeMemory>>& several) {
+    using Tensor = kernels::cuda::RotatedEncodeTensor;
+    check_launch(operation, kernels::cuda::rotated_encode(format, at_devices<Tensor>(seed, several),
+                                                          current_cuda_stream()));
+  }
+
   static void decode(const char* operation, const kernels::RotatedFormat& format,
                      const int64_t* seed, const RotatedDecodeMemory& at) {
     check_launch(operation,
                  kernels::cuda::rotated_decode(format, device_philox(seed, format.signs), at.codes,
                                                at.constants, at.elements, current_cuda_stream()));
+  }
+
+  static void decode(const char* operation, const kernels::RotatedFormat& format,
+                     const int64_t* seed,
+                     const std::vector<RotatedOfSeveral<RotatedDecodeMemory>>& several) {
+    using Tensor = kernels::cuda::RotatedDecodeTensor;
+    check_launch(operation, kernels::cuda::rotated_decode(format, at_devices<Tensor>(seed, several),
+                                                          current_cuda_stream()));
   }
 };
 
@@ -33,6 +62,8 @@ struct RotatedCuda {
 TORCH_LIBRARY_IMPL(fewbit, FEWBIT_CUDA_KEY, m) {
   m.impl("rotated_encode", RotatedOperations<RotatedCuda>::encode);
   m.impl("rotated_decode", RotatedOperations<RotatedCuda>::decode);
+  m.impl("rotated_encode_together", RotatedOperations<RotatedCuda>::encode_together);
+  m.impl("rotated_decode_together", RotatedOperations<RotatedCuda>::decode_together);
 }
 
 }  // namespace fewbit::ops

@@ -222,10 +222,13 @@ Memory memory_of(const at::Tensor& tensor) {
 }
 
 bool takes(const RecordedCall& call, const void* memory) {
+  return takes_any(call, [&](const at::Tensor& tensor) { return address_of(tensor) == memory; });
+}
+
+bool takes_any(const RecordedCall& call, const std::function<bool(const at::Tensor&)>& is_one) {
   bool found = false;
   for (const c10::IValue& argument : call.arguments) {
-    for_each_tensor(argument,
-                    [&](const at::Tensor& tensor) { found |= address_of(tensor) == memory; });
+    for_each_tensor(argument, [&](const at::Tensor& tensor) { found |= is_one(tensor); });
   }
   return found;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -86,6 +87,8 @@ struct RecordedCall {
 
 // Whether a tensor among the arguments lies in that memory.
 bool takes(const RecordedCall& call, const void* memory);
+// Whether there is one of which that is so.
+bool takes_any(const RecordedCall& call, const std::function<bool(const at::Tensor&)>& is_one);
 
 // Hears of the calling thread's operations.
 class OperationListener {

@@ -2,6 +2,8 @@
 // bit.
 #include "kernels/quantizer/cuda/rotated.hpp"
 
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include "tests/cuda/quantizer.hpp"
@@ -130,6 +132,68 @@ TEST(CudaRotated, DoesNotDependOnTheOrderOfThreads) {
     expect_the_cpus(format_of(ElementType::bf16, 3, group, 2048), normal_inputs(2048, 3));
   }
   emulator::order = emulator::Order::ascending;
+}
+
+/// A tensor of several that are coded by one launch: what the CPU makes of it, and its memory.
+class OneOfSeveral {
+ public:
+  OneOfSeveral(const RotatedFormat& format, const Bytes& x, size_t offset)
+      : format_(format),
+        expected_(cpu_encode(format, x)),
+        x_(guarded(x, offset * static_cast<size_t>(element_bytes(format.type)))),
+        codes_(stream_bytes(format), offset),
+        constants_(constant_bytes(format), 8 * offset),
+        back_(x.size(), offset * static_cast<size_t>(element_bytes(format.type))) {}
+
+  RotatedEncodeTensor to_encode() {
+    return {format_.count, signs(), x_.data(), codes_.data(), constants_.data()};
+  }
+  RotatedDecodeTensor to_decode() {
+    return {format_.count, signs(), back_.data(), codes_.data(), constants_.data()};
+  }
+  void expect_the_cpus() {
+    EXPECT_EQ((Coded{codes_.content(), constants_.content()}), expected_);
+    EXPECT_EQ(back_.content(), cpu_decode(format_, expected_));
+    EXPECT_TRUE(x_.is_intact() && codes_.is_intact() && constants_.is_intact());
+    EXPECT_TRUE(back_.is_intact());
+  }
+
+ private:
+  DevicePhilox signs() const { return {&format_.signs.seed, format_.signs.offset}; }
+
+  RotatedFormat format_;
+  Coded expected_;
+  Guarded x_, codes_, constants_, back_;
+};
+
+TEST(CudaRotated, SeveralTogetherAreEachByItself) {
+  const std::vector<int64_t> counts = {1500, 0, 1, 8192 + 700, 64, 16384};
+  for (const ElementType type : kTypes) {
+    for (const int64_t group : kGroups) {
+      for (const size_t tensors : {1, 2, 6, 45}) {  // and by more than one launch
+        if (tensors > 6 && group != 256) continue;
+        const RotatedFormat format =
+            format_of(type, static_cast<int>(1 + (tensors + group / 64) % 8), group, 0);
+        std::vector<std::unique_ptr<OneOfSeveral>> all;
+        std::vector<RotatedEncodeTensor> to_encode;
+        std::vector<RotatedDecodeTensor> to_decode;
+        for (size_t i = 0; i < tensors; ++i) {
+          RotatedFormat own = format;
+          own.count = counts[i % counts.size()];
+          own.signs.offset += i;
+          const Bytes x = bytes_of(odd_groups(group, own.count), type);
+          all.push_back(std::make_unique<OneOfSeveral>(own, x, i % 2));
+          to_encode.push_back(all.back()->to_encode());
+          to_decode.push_back(all.back()->to_decode());
+        }
+        EXPECT_EQ(rotated_encode(format, to_encode, nullptr), cudaSuccess);
+        EXPECT_EQ(rotated_decode(format, to_decode, nullptr), cudaSuccess);
+        SCOPED_TRACE(::testing::Message() << type_name(type) << ", groups of " << group << ", "
+                                          << tensors << " tensors");
+        for (const auto& one : all) one->expect_the_cpus();
+      }
+    }
+  }
 }
 
 TEST(CudaTrellis, IsTheCpusForEveryTypeWidthAndGroup) {

@@ -74,6 +74,37 @@ TEST_F(CudaQuantizers, RotateAsOnTheCpu) {
   }
 }
 
+TEST_F(CudaQuantizers, RotateSeveralTogetherAsEachOnTheCpu) {
+  const at::Tensor seed = at::full({1}, 11, at::kLong);
+  for (const at::ScalarType type : kTypes) {
+    for (const int64_t group : {64, 128, 256, 512, 1024}) {
+      const ops::RotatedCodes form{3, group};
+      std::vector<at::Tensor> xs, there, codes, constants;
+      std::vector<int64_t> counts, offsets;
+      for (int64_t i = 0; i < 37; ++i) {  // of two launches
+        xs.push_back(inputs(type).slice(0, 100 * i, 100 * i + 1000 + 37 * i));
+        there.push_back(xs.back().to(test::kDevice));
+        const auto [empty_codes, empty_constants] = ops::empty_rotated_of(there.back(), form);
+        codes.push_back(empty_codes);
+        constants.push_back(empty_constants);
+        counts.push_back(xs.back().numel());
+        offsets.push_back(3 * i);
+      }
+      const at::Tensor seed_there = seed.to(test::kDevice);
+      ops::rotated_encode_together(there, form, seed_there, offsets, codes, constants);
+      const auto back =
+          ops::rotated_decode_together(codes, constants, counts, form, type, seed_there, offsets);
+      for (size_t i = 0; i < xs.size(); ++i) {
+        const ops::RandomStream own{seed, offsets[i]};
+        const auto [own_codes, own_constants] = ops::rotated_encode(xs[i], form, own);
+        EXPECT_TRUE(same_bits(codes[i], own_codes) && same_bits(constants[i], own_constants));
+        EXPECT_TRUE(same_bits(
+            back[i], ops::rotated_decode(own_codes, own_constants, counts[i], form, type, own)));
+      }
+    }
+  }
+}
+
 TEST_F(CudaQuantizers, PickCodesAsOnTheCpu) {
   const at::Tensor seed = at::full({1}, 11, at::kLong);
   for (const at::ScalarType type : kTypes) {

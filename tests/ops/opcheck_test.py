@@ -75,6 +75,11 @@ for x in torch.randn(5, 70), images, images[:, :2]:
         check(ops.rotated_encode.default, x.to(dtype), 3, 64, 4, seed, 5)
         encoded = ops.rotated_encode(x.to(dtype), 3, 64, 4, seed, 5)
         check(ops.rotated_decode.default, *encoded, x.numel(), 3, 64, 4, dtype, seed, 5)
+        codes, constants = ops.rotated_encode(x.to(dtype), 3, 64, 0, seed, 5)
+        check(ops.rotated_encode_together.default, [x.to(dtype)], 3, 64, seed, [5], [codes],
+              [constants])
+        check(ops.rotated_decode_together.default, [codes] * 2, [constants] * 2, [x.numel()] * 2, 3,
+              64, dtype, seed, [5, 6])
 
 # Beside directions of channels. torch's check of schemas computes with arguments, of which it cannot
 # multiply float8.

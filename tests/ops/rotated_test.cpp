@@ -61,6 +61,60 @@ TEST(RotatedOperation, APartComesBackByItself) {
             "fewbit::rotated_decode: first is 100, accepted: multiples of 1024");
 }
 
+TEST(RotatedOperation, SeveralTogetherAreEachByItself) {
+  const RotatedCodes form{3, 128};
+  const std::vector<at::Tensor> xs = {at::randn({40, 50}).t(), at::randn({0}), at::randn({7}),
+                                      at::randn({3, 4, 500})};
+  const std::vector<int64_t> offsets = {5, 2, 2, 9};
+  std::vector<at::Tensor> codes, constants;
+  std::vector<int64_t> counts;
+  for (const at::Tensor& x : xs) {
+    const auto [empty_codes, empty_constants] = empty_rotated_of(x, form);
+    codes.push_back(empty_codes);
+    constants.push_back(empty_constants);
+    counts.push_back(x.numel());
+  }
+  const at::Tensor seed = stream().seed;
+  rotated_encode_together(xs, form, seed, offsets, codes, constants);
+  const auto back =
+      rotated_decode_together(codes, constants, counts, form, at::kFloat, seed, offsets);
+  ASSERT_EQ(back.size(), xs.size());
+  for (size_t i = 0; i < xs.size(); ++i) {
+    const auto [own_codes, own_constants] = rotated_encode(xs[i], form, {seed, offsets[i]});
+    EXPECT_TRUE(at::equal(codes[i], own_codes));
+    EXPECT_TRUE(at::equal(constants[i], own_constants));
+    EXPECT_TRUE(at::equal(back[i], rotated_decode(codes[i], constants[i], counts[i], form,
+                                                  at::kFloat, {seed, offsets[i]})));
+  }
+  EXPECT_TRUE(rotated_decode_together({}, {}, {}, form, at::kFloat, seed, {}).empty());
+}
+
+TEST(RotatedOperation, SeveralTogetherAreRefusedByName) {
+  const RotatedCodes form{3, 128};
+  const at::Tensor x = at::randn({100}), seed = stream().seed;
+  const auto [codes, constants] = empty_rotated_of(x, form);
+  const auto encode = [&](const std::vector<at::Tensor>& xs, const std::vector<int64_t>& offsets) {
+    return refusal([&, codes = codes, constants = constants] {
+      rotated_encode_together(xs, form, seed, offsets, {codes, codes}, {constants, constants});
+    });
+  };
+  EXPECT_EQ(encode({x}, {1}),
+            "fewbit::rotated_encode_together: codes has 2 elements, accepted: as many as there are "
+            "tensors, 1");
+  EXPECT_EQ(encode({x, x}, {1}),
+            "fewbit::rotated_encode_together: offsets has 1 elements, accepted: as many as there "
+            "are tensors, 2");
+  EXPECT_EQ(encode({x, x.to(at::kHalf)}, {1, 2}),
+            "fewbit::rotated_encode_together: x 1 is of Half, accepted: as the first, Float");
+  EXPECT_NE(encode({x, at::randn({300})}, {1, 2}).find("codes"), std::string::npos);
+  EXPECT_EQ(
+      refusal([&, codes = codes, constants = constants] {
+        rotated_decode_together({codes}, {constants}, {100, 100}, form, at::kFloat, seed, {1});
+      }),
+      "fewbit::rotated_decode_together: counts has 2 elements, accepted: as many as there "
+      "are tensors, 1");
+}
+
 TEST(RotatedOperation, TakesATrellis) {
   const at::Tensor x = at::randn({100'000});
   const auto error_of = [&](int64_t states) {

@@ -34,6 +34,7 @@ class Arguments {
   /// "f32", of the elements that are coded or decoded.
   std::string type() const {
     const at::ScalarType type = has("dtype") ? at("dtype").toScalarType()
+                                : has("xs")  ? at("xs").toTensorVector()[0].scalar_type()
                                              : at(has("x") ? "x" : "dy").toTensor().scalar_type();
     switch (type) {
       case at::kFloat:
@@ -68,6 +69,12 @@ std::string rounding_of(const Arguments& arguments, bool encodes) {
   return encodes ? " random" : rounding == "dithered" ? " dithered" : "";
 }
 
+/// Of one tensor the kernel is that of the operation for one.
+std::string together_pass(const std::string& operation, const Arguments& arguments) {
+  const bool is_one = arguments.at("codes").toTensorVector().size() == 1;
+  return is_one ? operation.substr(0, operation.rfind('_')) : operation;
+}
+
 std::string rotated_pass(const std::string& operation, const Arguments& arguments) {
   const int64_t states = arguments.number("states");
   std::string name = operation;
@@ -84,6 +91,7 @@ std::string rotated_pass(const std::string& operation, const Arguments& argument
 std::string pass_of(const at::RecordFunction& operation) {
   const std::string name = std::string(operation.name()).substr(std::string("fewbit::").size());
   const Arguments arguments(operation);
+  if (name.ends_with("_together")) return rotated_pass(together_pass(name, arguments), arguments);
   if (name == "rotated_encode" || name == "rotated_decode" || name.starts_with("rotated_class_")) {
     return rotated_pass(name, arguments);
   }

@@ -39,6 +39,19 @@ SmallNetwork layer_behind(std::function<at::Tensor(const at::Tensor&)> before) {
           }};
 }
 
+/// 33 layers, of which all but the first save a small tensor.
+SmallNetwork small_layers() {
+  at::manual_seed(3);
+  return {"small layers",
+          at::randn({32, 32}),
+          {test::small_parameter({32, 32}, 0.1)},
+          [](const at::Tensor& x, const Tensors& p) {
+            at::Tensor h = x;
+            for (int i = 0; i < 33; ++i) h = at::linear(h, p[0]);
+            return h.sum();
+          }};
+}
+
 SmallNetwork convolution() {
   at::manual_seed(3);
   return {"convolution",
@@ -66,7 +79,8 @@ std::vector<Case> cases() {
           {"layer, silu, layer: rotated, 2 bits", {.bits = 2}, with(at::silu)},
           {"convolution, convolution: division, 2 bits",
            {.bits = 2, .scheme = Scheme::division},
-           convolution()}};
+           convolution()},
+          {"33 layers, 32 tensors of 1,024: rotated, 2 bits", {.bits = 2}, small_layers()}};
 }
 
 /// Of our operations, those below autograd: bytes, and what is counted of their kernels.
@@ -92,11 +106,16 @@ class Ours {
     const std::string_view name = function.name();
     return name.starts_with("fewbit::") && name != "fewbit::activation";
   }
+  static void add(const at::Tensor& tensor) {
+    if (tensor.defined()) bytes += static_cast<int64_t>(tensor.nbytes());
+  }
   static void add(const at::RecordFunction& function, at::ArrayRef<const c10::IValue> values) {
     if (!is_ours(function)) return;
     for (const c10::IValue& value : values) {
-      if (value.isTensor() && value.toTensor().defined()) {
-        bytes += static_cast<int64_t>(value.toTensor().nbytes());
+      if (value.isTensorList()) {
+        for (const at::Tensor& one : value.toTensorVector()) add(one);
+      } else if (value.isTensor()) {
+        add(value.toTensor());
       }
     }
   }
@@ -158,13 +177,13 @@ std::string row(const Case& one) {
 std::string table() {
   std::string text =
       "# A settled step on a device, beyond the exact one\n\n"
-      "Each saved tensor has 16,384 elements of float: 64 KiB. The first operation of each row\n"
-      "saves a tensor without a gradient, which stays exact. Bytes are those of operands and\n"
-      "results, once for each operation. Counted on the stand-in by step_counts_test.cpp.\n"
-      "*Instructions*: of our kernels together, that a thread of an H100 issues for each element "
-      "of\n"
-      "such a tensor ([cuda_counts.md](../../bench/results/cuda_counts.md)); class_maps is one "
-      "block.\n\n"
+      "Each saved tensor has 16,384 elements of float, 64 KiB, unless its row says otherwise. The\n"
+      "first operation of each row saves a tensor without a gradient, which stays exact. Bytes "
+      "are\n"
+      "those of operands and results, once for each operation. Counted on the stand-in by\n"
+      "step_counts_test.cpp. *Instructions*: of our kernels together, that a thread of an H100\n"
+      "issues for each element of such a tensor\n"
+      "([cuda_counts.md](../../bench/results/cuda_counts.md)); class_maps is one block.\n\n"
       "| what runs, how it is stored | our launches | instructions | torch's operations | KiB read "
       "and written | KiB to the host | "
       "allocations | waits of the host |\n|---|---|---|---|---|---|---|---|\n";

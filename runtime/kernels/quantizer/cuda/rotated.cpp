@@ -1,6 +1,8 @@
 #include "kernels/quantizer/cuda/rotated.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "generated/normal_quantizer.hpp"
 #include "generated/trellis_quantizer.hpp"
@@ -40,15 +42,38 @@ ClassArguments class_arguments(const DeviceClasses& classes) {
 }
 
 cudaError_t launch_rotated_encode(ElementType type, int64_t group,
-                                  const RotatedEncodeArguments& pass, cudaStream_t stream) {
-  return by_type(
-      type, [&](auto known) { return launch_rotated_encode_of<known.value>(group, pass, stream); });
+                                  std::span<const RotatedEncodeArguments> passes,
+                                  cudaStream_t stream) {
+  return by_type(type, [&](auto known) {
+    return launch_rotated_encode_of<known.value>(group, passes, stream);
+  });
 }
 
 cudaError_t launch_rotated_decode(ElementType type, int64_t group,
-                                  const RotatedDecodeArguments& pass, cudaStream_t stream) {
-  return by_type(
-      type, [&](auto known) { return launch_rotated_decode_of<known.value>(group, pass, stream); });
+                                  std::span<const RotatedDecodeArguments> passes,
+                                  cudaStream_t stream) {
+  return by_type(type, [&](auto known) {
+    return launch_rotated_decode_of<known.value>(group, passes, stream);
+  });
+}
+
+/// launch(passes) of up to kMostTogether tensors that have elements; the first error.
+template <class Arguments, class Tensor, class ArgumentsOf, class Launch>
+cudaError_t launch_in_turn(std::span<const Tensor> tensors, ArgumentsOf arguments_of,
+                           Launch launch) {
+  std::array<Arguments, kMostTogether> passes;
+  size_t count = 0;
+  const auto flush = [&] {
+    const std::span<const Arguments> waiting(passes.data(), std::exchange(count, 0));
+    return waiting.empty() ? cudaSuccess : launch(waiting);
+  };
+  for (const Tensor& tensor : tensors) {
+    if (tensor.count == 0) continue;
+    passes[count++] = arguments_of(tensor);
+    if (count < passes.size()) continue;
+    if (const cudaError_t status = flush(); status != cudaSuccess) return status;
+  }
+  return flush();
 }
 
 cudaError_t launch_class_encode(ElementType type, int64_t group, const RotatedEncodeArguments& pass,
@@ -120,17 +145,41 @@ CodeLevels code_levels(int bits, int states) {
 cudaError_t rotated_encode(const RotatedFormat& format, DevicePhilox signs, const void* x,
                            uint8_t* codes, void* constants, cudaStream_t stream) {
   if (format.count == 0) return cudaSuccess;
-  const auto launch = format.states == 0 ? launch_rotated_encode : launch_trellis_encode;
-  return launch(format.type, format.group, encode_arguments(format, signs, x, codes, constants),
-                stream);
+  const RotatedEncodeArguments pass = encode_arguments(format, signs, x, codes, constants);
+  return format.states == 0 ? launch_rotated_encode(format.type, format.group, {&pass, 1}, stream)
+                            : launch_trellis_encode(format.type, format.group, pass, stream);
 }
 
 cudaError_t rotated_decode(const RotatedFormat& format, DevicePhilox signs, const uint8_t* codes,
                            const void* constants, void* x, cudaStream_t stream) {
   if (format.count == 0) return cudaSuccess;
-  const auto launch = format.states == 0 ? launch_rotated_decode : launch_trellis_decode;
-  return launch(format.type, format.group, decode_arguments(format, signs, codes, constants, x),
-                stream);
+  const RotatedDecodeArguments pass = decode_arguments(format, signs, codes, constants, x);
+  return format.states == 0 ? launch_rotated_decode(format.type, format.group, {&pass, 1}, stream)
+                            : launch_trellis_decode(format.type, format.group, pass, stream);
+}
+
+cudaError_t rotated_encode(const RotatedFormat& format,
+                           std::span<const RotatedEncodeTensor> tensors, cudaStream_t stream) {
+  const auto arguments_of = [&](const RotatedEncodeTensor& at) {
+    RotatedFormat own = format;
+    own.count = at.count;
+    return encode_arguments(own, at.signs, at.x, at.codes, at.constants);
+  };
+  return launch_in_turn<RotatedEncodeArguments>(tensors, arguments_of, [&](auto passes) {
+    return launch_rotated_encode(format.type, format.group, passes, stream);
+  });
+}
+
+cudaError_t rotated_decode(const RotatedFormat& format,
+                           std::span<const RotatedDecodeTensor> tensors, cudaStream_t stream) {
+  const auto arguments_of = [&](const RotatedDecodeTensor& at) {
+    RotatedFormat own = format;
+    own.count = at.count;
+    return decode_arguments(own, at.signs, at.codes, at.constants, at.x);
+  };
+  return launch_in_turn<RotatedDecodeArguments>(tensors, arguments_of, [&](auto passes) {
+    return launch_rotated_decode(format.type, format.group, passes, stream);
+  });
 }
 
 cudaError_t rotated_class_encode(const RotatedFormat& format, DevicePhilox signs,

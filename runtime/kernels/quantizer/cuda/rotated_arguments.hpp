@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include <cuda_runtime_api.h>
 
@@ -37,6 +38,15 @@ struct RotatedDecodeArguments {
   DevicePhilox signs;
 };
 
+/// What one launch codes: a row of the grid for each.
+template <class Arguments, int kCount>
+struct Together {
+  Arguments of[kCount];
+};
+
+/// As many as leave room for a table among a kernel's arguments, of 4 KiB.
+inline constexpr int kMostTogether = 32;
+
 struct ClassArguments {
   DeviceClasses classes;
   bool is_aligned;  ///< the stream, for accesses of 4 bytes
@@ -68,12 +78,12 @@ TrellisTree trellis_tree(int bits, int states);
 CodeLevels code_levels(int bits, int states);
 
 /// Each type in a file of its own, rotated_encode_f32.cu and the like: kernels of all groups take
-/// long enough to compile.
+/// long enough to compile. passes: 1 to kMostTogether of the same bits.
 template <ElementType kType>
-cudaError_t launch_rotated_encode_of(int64_t group, const RotatedEncodeArguments& pass,
+cudaError_t launch_rotated_encode_of(int64_t group, std::span<const RotatedEncodeArguments> passes,
                                      cudaStream_t stream);
 template <ElementType kType>
-cudaError_t launch_rotated_decode_of(int64_t group, const RotatedDecodeArguments& pass,
+cudaError_t launch_rotated_decode_of(int64_t group, std::span<const RotatedDecodeArguments> passes,
                                      cudaStream_t stream);
 /// Of elements with classes, of types without f64: rotated_classes_f32.cu and the like.
 template <ElementType kType>

@@ -4,6 +4,7 @@
 #include "kernels/quantizer/cuda/rotated_elements.hpp"
 #include "kernels/quantizer/cuda/rotated_launch.hpp"
 #include "kernels/quantizer/cuda/rotated_signs.cuh"
+#include "kernels/quantizer/cuda/rotated_together.cuh"
 #include "kernels/quantizer/cuda/tile_words.cuh"
 
 /// Codes of rotated groups to elements, a warp a tile: the levels of a lane's 32 neighbours, all
@@ -115,13 +116,14 @@ __device__ void decode_levels(const Tile& tile, const RotatedDecodeArguments& pa
   }
 }
 
-template <ElementType kType, int kGroup>
-__global__ void __launch_bounds__(kThreads, kBlocks)
-    rotated_decode_kernel(const __grid_constant__ RotatedDecodeArguments pass,
+template <ElementType kType, int kGroup, int kCount>
+__global__ void __launch_bounds__(kThreads, kBlocksOf<kCount>)
+    rotated_decode_kernel(const __grid_constant__ Together<RotatedDecodeArguments, kCount> passes,
                           const __grid_constant__ CodeLevels given) {
   __shared__ CodeLevels levels;
   __shared__ BlockSigns block_signs;
   __shared__ TileWords tiles[kWarps];
+  const RotatedDecodeArguments& pass = own_pass(passes);
   draw_signs(pass.signs, block_signs);
   copy_to_shared(given, levels);
   const Tile tile(pass.coded);
@@ -133,11 +135,15 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
 }
 
 template <ElementType kType>
-cudaError_t launch_rotated_decode_of(int64_t group, const RotatedDecodeArguments& pass,
+cudaError_t launch_rotated_decode_of(int64_t group, std::span<const RotatedDecodeArguments> passes,
                                      cudaStream_t stream) {
-  const auto kernel = by_group(
-      group, [](auto known_group) { return rotated_decode_kernel<kType, known_group.value>; });
-  return launch(kernel, grid_of(pass.coded), stream, pass, code_levels(pass.bits, 0));
+  return launch_together(
+      passes, [&]<int kCount>(const Together<RotatedDecodeArguments, kCount>& together) {
+        const auto kernel = by_group(group, [](auto known_group) {
+          return rotated_decode_kernel<kType, known_group.value, kCount>;
+        });
+        return launch(kernel, grid_of(passes), stream, together, code_levels(passes[0].bits, 0));
+      });
 }
 
 }  // namespace fewbit::kernels::cuda

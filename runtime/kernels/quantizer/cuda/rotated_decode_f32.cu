@@ -2,8 +2,7 @@
 
 namespace fewbit::kernels::cuda {
 
-template cudaError_t launch_rotated_decode_of<ElementType::f32>(int64_t,
-                                                                const RotatedDecodeArguments&,
-                                                                cudaStream_t);
+template cudaError_t launch_rotated_decode_of<ElementType::f32>(
+    int64_t, std::span<const RotatedDecodeArguments>, cudaStream_t);
 
 }  // namespace fewbit::kernels::cuda

@@ -6,6 +6,7 @@
 #include "kernels/quantizer/cuda/rotated_elements.hpp"
 #include "kernels/quantizer/cuda/rotated_launch.hpp"
 #include "kernels/quantizer/cuda/rotated_signs.cuh"
+#include "kernels/quantizer/cuda/rotated_together.cuh"
 #include "kernels/quantizer/cuda/tile_words.cuh"
 
 /// Elements to codes of their rotated groups, a warp a tile. A lane computes with the elements of
@@ -292,13 +293,14 @@ __device__ void encode_tile(const Tile& tile, const RotatedEncodeArguments& pass
   store_encoded<kType>(at, tile, pass, block_signs, of, root, words, x);
 }
 
-template <ElementType kType, int kGroup>
-__global__ void __launch_bounds__(kThreads, kBlocks)
-    rotated_encode_kernel(const __grid_constant__ RotatedEncodeArguments pass,
+template <ElementType kType, int kGroup, int kCount>
+__global__ void __launch_bounds__(kThreads, kBlocksOf<kCount>)
+    rotated_encode_kernel(const __grid_constant__ Together<RotatedEncodeArguments, kCount> passes,
                           const __grid_constant__ MagnitudeTree given) {
   __shared__ MagnitudeTree tree;
   __shared__ BlockSigns block_signs;
   __shared__ TileWords tiles[kWarps];
+  const RotatedEncodeArguments& pass = own_pass(passes);
   draw_signs(pass.signs, block_signs);
   copy_to_shared(given, tree);
   const Tile tile(pass.coded);
@@ -308,11 +310,15 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
 }
 
 template <ElementType kType>
-cudaError_t launch_rotated_encode_of(int64_t group, const RotatedEncodeArguments& pass,
+cudaError_t launch_rotated_encode_of(int64_t group, std::span<const RotatedEncodeArguments> passes,
                                      cudaStream_t stream) {
-  const auto kernel = by_group(
-      group, [](auto known_group) { return rotated_encode_kernel<kType, known_group.value>; });
-  return launch(kernel, grid_of(pass.coded), stream, pass, magnitude_tree(pass.bits));
+  return launch_together(
+      passes, [&]<int kCount>(const Together<RotatedEncodeArguments, kCount>& together) {
+        const auto kernel = by_group(group, [](auto known_group) {
+          return rotated_encode_kernel<kType, known_group.value, kCount>;
+        });
+        return launch(kernel, grid_of(passes), stream, together, magnitude_tree(passes[0].bits));
+      });
 }
 
 }  // namespace fewbit::kernels::cuda

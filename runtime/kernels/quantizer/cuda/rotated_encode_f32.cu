@@ -2,8 +2,7 @@
 
 namespace fewbit::kernels::cuda {
 
-template cudaError_t launch_rotated_encode_of<ElementType::f32>(int64_t,
-                                                                const RotatedEncodeArguments&,
-                                                                cudaStream_t);
+template cudaError_t launch_rotated_encode_of<ElementType::f32>(
+    int64_t, std::span<const RotatedEncodeArguments>, cudaStream_t);
 
 }  // namespace fewbit::kernels::cuda
