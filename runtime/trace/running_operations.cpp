@@ -149,10 +149,17 @@ std::unique_ptr<Operation> started(const at::RecordFunction& function, Following
   return operation;
 }
 
+// Inside of an operation that autograd knows, where nothing is saved.
+bool is_below_autograd() {
+  return c10::impl::tls_local_dispatch_key_set().excluded_.has(
+      c10::DispatchKey::AutogradFunctionality);
+}
+
 std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& function) {
   Following& thread = this_thread();
   // libtorch hands the callback on to threads that work for this one.
   if (thread.listener == nullptr || is_traced()) return nullptr;
+  if (is_below_autograd()) return nullptr;
   // Where such a thread follows operations itself it has the callback twice.
   if (thread.running != nullptr && thread.running->record == &function) return nullptr;
   if (!thread.listener->listens()) {
