@@ -40,19 +40,20 @@ class Quietly {
 
 /// What tensors have in common that one launch codes.
 struct BundleKind {
-  RotatedCodes form;
-  at::ScalarType type;
-  c10::Stream stream;
-  at::Tensor seed;
+  BundleKind(const RotatedCodes& of_form, const at::Tensor& x, const at::Tensor& by_seed)
+      : form(of_form), type(x.scalar_type()), stream(current_stream(x.device())), seed(by_seed) {}
 
-  std::mutex mutex = {};                      ///< of all bundles of the kind
-  std::weak_ptr<Bundle> latest_decoded = {};  ///< the only one that may keep what nobody asked for
-
-  bool is(const RotatedCodes& other_form, at::ScalarType other_type, const c10::Stream& other,
-          const at::Tensor& other_seed) const {
-    return form.bits == other_form.bits && form.group == other_form.group && type == other_type &&
-           stream == other && seed.is_same(other_seed);
+  bool is(const BundleKind& other) const {
+    return form.bits == other.form.bits && form.group == other.form.group && type == other.type &&
+           stream == other.stream && seed.is_same(other.seed);
   }
+
+  const RotatedCodes form;
+  const at::ScalarType type;
+  const c10::Stream stream;
+  const at::Tensor seed;
+  std::mutex mutex;                      ///< of all bundles of the kind
+  std::weak_ptr<Bundle> latest_decoded;  ///< the only one that may keep what nobody asked for
 };
 
 /// What one launch codes, and another one decodes. Thread-safe.
@@ -234,14 +235,11 @@ bool SmallRuns::takes(const at::Tensor& x, const RotatedCodes& form) {
 
 std::shared_ptr<const Encoded> SmallRuns::encode(const RotatedCodes& form, const at::Tensor& x,
                                                  const RandomStream& random) {
-  const c10::Stream stream = current_stream(x.device());
-  const auto is_own = [&](const Open& open) {
-    return open.kind->is(form, x.scalar_type(), stream, random.seed);
-  };
-  auto own = std::ranges::find_if(kinds_, is_own);
+  const BundleKind kind(form, x, random.seed);
+  auto own = std::ranges::find_if(kinds_, [&](const Open& open) { return open.kind->is(kind); });
   if (own == kinds_.end()) {
-    auto kind = std::make_shared<BundleKind>(form, x.scalar_type(), stream, random.seed);
-    own = kinds_.insert(kinds_.end(), {kind, std::make_shared<Bundle>(kind)});
+    const auto shared = std::make_shared<BundleKind>(form, x, random.seed);
+    own = kinds_.insert(kinds_.end(), {shared, std::make_shared<Bundle>(shared)});
   }
   const auto [codes, constants] = ops::empty_rotated_of(x, form);
   std::optional<size_t> place = own->bundle->add(x, random.offset, codes, constants);

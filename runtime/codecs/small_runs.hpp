@@ -22,7 +22,7 @@ class SmallRuns {
  public:
   static constexpr int64_t kMostElements = int64_t{1} << 14;   ///< of a small tensor
   static constexpr int64_t kMostTogether = 8 * kMostElements;  ///< of all that wait for a launch
-  static constexpr int64_t kMostBytes = int64_t{4} * kMostTogether;  ///< the same, and as decoded
+  static constexpr int64_t kMostBytes = int64_t{4} * kMostTogether;  ///< that these take as floats
 
   /// Whether to have x wait. On a CPU there are no launches, and in a graph they cost little.
   static bool takes(const at::Tensor& x, const RotatedCodes& form);

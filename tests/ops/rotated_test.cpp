@@ -92,9 +92,10 @@ TEST(RotatedOperation, SeveralTogetherAreEachByItself) {
 TEST(RotatedOperation, SeveralTogetherAreRefusedByName) {
   const RotatedCodes form{3, 128};
   const at::Tensor x = at::randn({100}), seed = stream().seed;
-  const auto [codes, constants] = empty_rotated_of(x, form);
+  const auto empty = empty_rotated_of(x, form);
+  const at::Tensor codes = std::get<0>(empty), constants = std::get<1>(empty);
   const auto encode = [&](const std::vector<at::Tensor>& xs, const std::vector<int64_t>& offsets) {
-    return refusal([&, codes = codes, constants = constants] {
+    return refusal([&] {
       rotated_encode_together(xs, form, seed, offsets, {codes, codes}, {constants, constants});
     });
   };
@@ -108,7 +109,7 @@ TEST(RotatedOperation, SeveralTogetherAreRefusedByName) {
             "fewbit::rotated_encode_together: x 1 is of Half, accepted: as the first, Float");
   EXPECT_NE(encode({x, at::randn({300})}, {1, 2}).find("codes"), std::string::npos);
   EXPECT_EQ(
-      refusal([&, codes = codes, constants = constants] {
+      refusal([&] {
         rotated_decode_together({codes}, {constants}, {100, 100}, form, at::kFloat, seed, {1});
       }),
       "fewbit::rotated_decode_together: counts has 2 elements, accepted: as many as there "
