@@ -51,23 +51,22 @@ grep -q "libtorch_cpu.so => $torch/lib/" <<<"$loaded" || fail "another libtorch:
 loaded=$(find "$scratch/prefix" -name libfewbit_runtime.so -exec ldd {} +)
 [[ "$loaded" != *'not found'* ]] || fail "the library does not find: $loaded"
 
-# Where the package has CUDA: kernels for the consumer's functions in a project with that language.
+# Where the package has CUDA: kernels for the consumer's functions once the project has that language.
 if [ -d "$scratch/prefix/lib/cmake/fewbit/runtime/kernels/activation/cuda" ]; then
-  cp -r "$consumer" "$scratch/cuda"
-  step 'configure with CUDA' configure cuda -DWITH_CUDA=ON
+  step 'configure with CUDA' configure consumer -DWITH_CUDA=ON
   [[ "$output" != *'for the CPU only'* ]] || fail "CUDA is a language: $output"
   for architecture in 80 90 100 120; do
-    grep -q "code=\[*[^ ]*sm_$architecture" "$scratch/cuda/build/build.ninja" ||
+    grep -q "code=\[*[^ ]*sm_$architecture" "$tree/build.ninja" ||
       fail "not for sm_$architecture by default"
   done
-  step 'configure for one kind of GPU' configure cuda -DCMAKE_CUDA_ARCHITECTURES=90
-  step 'build with CUDA' cmake --build "$scratch/cuda/build" -j 2 --target own_activation
-  step 'run own_activation with CUDA' "$scratch/cuda/build/own_activation"
-  step 'list the symbols' nm -C "$scratch/cuda/build/own_activation"
+  step 'configure for one kind of GPU' configure consumer -DCMAKE_CUDA_ARCHITECTURES=90
+  step 'build with CUDA' cmake --build "$tree" -j 2 --target own_activation
+  step 'run own_activation with CUDA' "$tree/own_activation"
+  step 'list the symbols' nm -C "$tree/own_activation"
   for name in my_act dip clipped_relu clipped_silu; do
     grep -q "kernels::cuda::own_$name::${name}_launchers" <<<"$output" || fail "no kernels of $name"
   done
-  loaded=$(ldd "$scratch/cuda/build/own_activation")
+  loaded=$(ldd "$tree/own_activation")
   [ "$(grep -c libcudart <<<"$loaded")" = 1 ] || fail "not one CUDA runtime: $loaded"
 fi
 
