@@ -24,6 +24,7 @@ size_t constant_bytes(const RotatedFormat& format) {
 
 Coded cpu_encode(const RotatedFormat& format, const Bytes& x) {
   Coded coded{Bytes(stream_bytes(format), 0xFF), Bytes(constant_bytes(format))};
+  if (format.count == 0) return coded;
   kernels::rotated_encode(format, x.data(), coded.codes.data(), coded.constants.data(),
                           {0, format.groups()});
   return coded;
@@ -31,6 +32,7 @@ Coded cpu_encode(const RotatedFormat& format, const Bytes& x) {
 
 Bytes cpu_decode(const RotatedFormat& format, const Coded& coded) {
   Bytes x(static_cast<size_t>(format.count * element_bytes(format.type)));
+  if (format.count == 0) return x;
   kernels::rotated_decode(format, coded.codes.data(), coded.constants.data(), x.data(),
                           {0, format.groups()});
   return x;
