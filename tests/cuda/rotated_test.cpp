@@ -169,11 +169,12 @@ class OneOfSeveral {
 };
 
 TEST(CudaRotated, SeveralTogetherAreEachByItself) {
-  const std::vector<int64_t> counts = {1500, 0, 1, 8192 + 700, 64, 16384};
+  const std::vector<int64_t> counts = {700, 0, 1, 8192 + 300, 64, 200};
   for (const ElementType type : kTypes) {
     for (const int64_t group : kGroups) {
-      for (const size_t tensors : {1, 2, 6, 45}) {  // and by more than one launch
-        if (tensors > 6 && group != 256) continue;
+      for (const size_t tensors : {2, 6, 45}) {
+        // By more than one launch, which makes no difference to kernels.
+        if (tensors > 6 && (group != 256 || type != ElementType::bf16)) continue;
         const RotatedFormat format =
             format_of(type, static_cast<int>(1 + (tensors + group / 64) % 8), group, 0);
         std::vector<std::unique_ptr<OneOfSeveral>> all;
