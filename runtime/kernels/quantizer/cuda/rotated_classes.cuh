@@ -113,24 +113,38 @@ struct MappedBack {
   }
 };
 
+/// Those of a tile by their classes, on the way there,
+template <ElementType kType>
+struct ByClass {
+  const RotatedEncodeArguments& pass;
+  const ClassArguments& classes;
+  const ClassMap& map;
+
+  __device__ MappedElements<kType> operator()(const Tile& tile) const {
+    return {StoredElements<kType>{tile, pass}, {tile, classes, map, pass.count}};
+  }
+};
+
+/// and back.
+template <ElementType kType>
+struct BackByClass {
+  const RotatedDecodeArguments& pass;
+  const ClassArguments& classes;
+  const ClassMap& map;
+
+  __device__ MappedBack<kType> operator()(const Tile& tile) const {
+    return {{tile, classes, map, pass.count}};
+  }
+};
+
 template <ElementType kType, int kGroup>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     rotated_class_encode_kernel(const __grid_constant__ RotatedEncodeArguments pass,
                                 const __grid_constant__ ClassArguments classes,
                                 const __grid_constant__ MagnitudeTree given) {
-  __shared__ MagnitudeTree tree;
-  __shared__ BlockSigns block_signs;
   __shared__ ClassMap map;
-  __shared__ TileWords tiles[kWarps];
-  draw_signs(pass.signs, block_signs);
   load_class_map(classes.classes, map);
-  copy_to_shared(given, tree);
-  const Tile tile(pass.coded);
-  if (tile.count == 0) return;
-  encode_tile<kType, kGroup>(
-      tile, pass,
-      MappedElements<kType>{StoredElements<kType>{tile, pass}, {tile, classes, map, pass.count}},
-      tree, block_signs, tiles[threadIdx.x / kLanes]);
+  encode_block<kType, kGroup>(pass, given, ByClass<kType>{pass, classes, map});
 }
 
 template <ElementType kType, int kGroup>
@@ -138,20 +152,10 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     rotated_class_decode_kernel(const __grid_constant__ RotatedDecodeArguments pass,
                                 const __grid_constant__ ClassArguments classes,
                                 const __grid_constant__ CodeLevels given) {
-  __shared__ CodeLevels levels;
-  __shared__ BlockSigns block_signs;
   __shared__ ClassMap map;
-  __shared__ TileWords tiles[kWarps];
-  draw_signs(pass.signs, block_signs);
   load_class_map(classes.classes, map);
-  copy_to_shared(given, levels);
-  const Tile tile(pass.coded);
-  if (tile.count == 0) return;
-  TileWords& words = tiles[threadIdx.x / kLanes];
-  put_levels(tile, pass, levels, words);
-  __syncwarp();
-  decode_levels<kType, kGroup>(tile, pass, block_signs, words,
-                               MappedBack<kType>{{tile, classes, map, pass.count}});
+  decode_block<kType, kGroup>(pass, given, PutOwnLevels{pass},
+                              BackByClass<kType>{pass, classes, map});
 }
 
 template <ElementType kType>

@@ -116,22 +116,44 @@ __device__ void decode_levels(const Tile& tile, const RotatedDecodeArguments& pa
   }
 }
 
-template <ElementType kType, int kGroup, int kCount>
-__global__ void __launch_bounds__(kThreads, kBlocksOf<kCount>)
-    rotated_decode_kernel(const __grid_constant__ Together<RotatedDecodeArguments, kCount> passes,
-                          const __grid_constant__ CodeLevels given) {
+/// The tiles of a block: put(tile, levels, words) puts the levels of a tile's codes, and last(tile)
+/// maps what they are decoded to.
+template <ElementType kType, int kGroup, class Put, class Last>
+__device__ void decode_block(const RotatedDecodeArguments& pass, const CodeLevels& given, Put put,
+                             Last last) {
   __shared__ CodeLevels levels;
   __shared__ BlockSigns block_signs;
   __shared__ TileWords tiles[kWarps];
-  const RotatedDecodeArguments& pass = own_pass(passes);
   draw_signs(pass.signs, block_signs);
   copy_to_shared(given, levels);
   const Tile tile(pass.coded);
   if (tile.count == 0) return;
   TileWords& words = tiles[threadIdx.x / kLanes];
-  put_levels(tile, pass, levels, words);
+  put(tile, levels, words);
   __syncwarp();
-  decode_levels<kType, kGroup>(tile, pass, block_signs, words);
+  decode_levels<kType, kGroup>(tile, pass, block_signs, words, last(tile));
+}
+
+/// Each element's level by its own code.
+struct PutOwnLevels {
+  const RotatedDecodeArguments& pass;
+
+  __device__ void operator()(const Tile& tile, const CodeLevels& levels, TileWords& words) const {
+    put_levels(tile, pass, levels, words);
+  }
+};
+
+/// Decoded elements as they are.
+struct Unmapped {
+  __device__ AsDecoded operator()(const Tile& /*tile*/) const { return {}; }
+};
+
+template <ElementType kType, int kGroup, int kCount>
+__global__ void __launch_bounds__(kThreads, kBlocksOf<kCount>)
+    rotated_decode_kernel(const __grid_constant__ Together<RotatedDecodeArguments, kCount> passes,
+                          const __grid_constant__ CodeLevels given) {
+  const RotatedDecodeArguments& pass = own_pass(passes);
+  decode_block<kType, kGroup>(pass, given, PutOwnLevels{pass}, Unmapped{});
 }
 
 template <ElementType kType>

@@ -293,20 +293,35 @@ __device__ void encode_tile(const Tile& tile, const RotatedEncodeArguments& pass
   store_encoded<kType>(at, tile, pass, block_signs, of, root, words, x);
 }
 
-template <ElementType kType, int kGroup, int kCount>
-__global__ void __launch_bounds__(kThreads, kBlocksOf<kCount>)
-    rotated_encode_kernel(const __grid_constant__ Together<RotatedEncodeArguments, kCount> passes,
-                          const __grid_constant__ MagnitudeTree given) {
+/// The tiles of a block, whose elements are elements(tile).
+template <ElementType kType, int kGroup, class Elements>
+__device__ void encode_block(const RotatedEncodeArguments& pass, const MagnitudeTree& given,
+                             Elements elements) {
   __shared__ MagnitudeTree tree;
   __shared__ BlockSigns block_signs;
   __shared__ TileWords tiles[kWarps];
-  const RotatedEncodeArguments& pass = own_pass(passes);
   draw_signs(pass.signs, block_signs);
   copy_to_shared(given, tree);
   const Tile tile(pass.coded);
   if (tile.count == 0) return;
-  encode_tile<kType, kGroup>(tile, pass, StoredElements<kType>{tile, pass}, tree, block_signs,
+  encode_tile<kType, kGroup>(tile, pass, elements(tile), tree, block_signs,
                              tiles[threadIdx.x / kLanes]);
+}
+
+/// Those in memory, as they are.
+template <ElementType kType>
+struct AsStored {
+  const RotatedEncodeArguments& pass;
+
+  __device__ StoredElements<kType> operator()(const Tile& tile) const { return {tile, pass}; }
+};
+
+template <ElementType kType, int kGroup, int kCount>
+__global__ void __launch_bounds__(kThreads, kBlocksOf<kCount>)
+    rotated_encode_kernel(const __grid_constant__ Together<RotatedEncodeArguments, kCount> passes,
+                          const __grid_constant__ MagnitudeTree given) {
+  const RotatedEncodeArguments& pass = own_pass(passes);
+  encode_block<kType, kGroup>(pass, given, AsStored<kType>{pass});
 }
 
 template <ElementType kType>

@@ -72,21 +72,21 @@ __device__ void put_trellis_levels(const Tile& tile, const RotatedDecodeArgument
   }
 }
 
+/// Each element's level by the codes before it, too.
+template <int kGroup>
+struct PutTrellisLevels {
+  const RotatedDecodeArguments& pass;
+
+  __device__ void operator()(const Tile& tile, const CodeLevels& levels, TileWords& words) const {
+    put_trellis_levels<kGroup>(tile, pass, levels, words);
+  }
+};
+
 template <ElementType kType, int kGroup>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     trellis_decode_kernel(const __grid_constant__ RotatedDecodeArguments pass,
                           const __grid_constant__ CodeLevels given) {
-  __shared__ CodeLevels levels;
-  __shared__ BlockSigns block_signs;
-  __shared__ TileWords tiles[kWarps];
-  draw_signs(pass.signs, block_signs);
-  copy_to_shared(given, levels);
-  const Tile tile(pass.coded);
-  if (tile.count == 0) return;
-  TileWords& words = tiles[threadIdx.x / kLanes];
-  put_trellis_levels<kGroup>(tile, pass, levels, words);
-  __syncwarp();
-  decode_levels<kType, kGroup>(tile, pass, block_signs, words);
+  decode_block<kType, kGroup>(pass, given, PutTrellisLevels<kGroup>{pass}, Unmapped{});
 }
 
 }  // namespace fewbit::kernels::cuda

@@ -187,9 +187,9 @@ struct TrellisMemory {
 /// By all warps of a block that have a tile; there is no group for one that has none: its groups
 /// are of later tiles still. `given`: the tree, as the launcher passed it.
 template <ElementType kType, int kGroup, class Elements>
-__device__ void encode_by_trellis(const Tile& tile, const RotatedEncodeArguments& pass,
-                                  const Elements& elements, const TrellisTree& given,
-                                  TrellisMemory& memory) {
+__device__ void encode_tile_by_trellis(const Tile& tile, const RotatedEncodeArguments& pass,
+                                       const Elements& elements, const TrellisTree& given,
+                                       TrellisMemory& memory) {
   TileWords& words = memory.tiles[threadIdx.x / kLanes];
   const GroupLanes<kGroup> at(tile.lane);
   float x[kPerLane];
@@ -215,16 +215,23 @@ __device__ Tile trellis_tile(const RotatedEncodeArguments& pass) {
   return tile;
 }
 
-template <ElementType kType, int kGroup>
-__global__ void __launch_bounds__(kThreads, kBlocks)
-    trellis_encode_kernel(const __grid_constant__ RotatedEncodeArguments pass,
-                          const __grid_constant__ TrellisTree given) {
+/// The tiles of a block, whose elements are elements(tile).
+template <ElementType kType, int kGroup, class Elements>
+__device__ void encode_by_trellis(const RotatedEncodeArguments& pass, const TrellisTree& given,
+                                  Elements elements) {
   __shared__ TrellisMemory memory;
   draw_signs(pass.signs, memory.signs);
   copy_to_shared(given, memory.tree);
   const Tile tile = trellis_tile<kGroup>(pass);
   if (tile.count == 0) return;
-  encode_by_trellis<kType, kGroup>(tile, pass, StoredElements<kType>{tile, pass}, given, memory);
+  encode_tile_by_trellis<kType, kGroup>(tile, pass, elements(tile), given, memory);
+}
+
+template <ElementType kType, int kGroup>
+__global__ void __launch_bounds__(kThreads, kBlocks)
+    trellis_encode_kernel(const __grid_constant__ RotatedEncodeArguments pass,
+                          const __grid_constant__ TrellisTree given) {
+  encode_by_trellis<kType, kGroup>(pass, given, AsStored<kType>{pass});
 }
 
 }  // namespace fewbit::kernels::cuda
