@@ -32,7 +32,7 @@
 ///
 /// Together: of several tensors of one type and device what the others make of each by its own
 /// offset, without a trellis. A GPU codes up to 32 of them in one launch. Codes and constants are
-/// written where they are to be; of tensors of one size or of many.
+/// written where they are to be. Sizes may differ.
 ///
 /// Throws c10::Error naming operation and argument for other types, devices, bits, groups, lengths.
 namespace fewbit::ops {

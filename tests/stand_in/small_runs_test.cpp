@@ -264,6 +264,28 @@ TEST(StandInSmallRuns, HoldMemoryOfAnotherStreamUntilTheyAreCoded) {
   }
 }
 
+TEST(StandInSmallRuns, AreCodedAtOnceInAGraphAndNotInOneThatBeganLater) {
+  SmallRuns small;
+  const at::Tensor of = seed(), x = at::randn({2000}).to(kFirst);
+  const c10::Stream side = stand_in::pool_stream(0);
+  const c10::StreamGuard guard(side);
+  const auto before = rotated(kForm)->encode_among(small, x, {of, 0});
+  stand_in::finish_device(0);
+  stand_in::Graph graph;
+  graph.begin(side);
+  stand_in::reset_counts();
+  const auto within = rotated(kForm)->encode_among(small, x, {of, 1});
+  EXPECT_EQ(stand_in::counts().launches, 1);
+  EXPECT_NE(test::refusal([&] { small.settle(); }).find("accepted: a scope that ends before the "),
+            std::string::npos);
+  graph.end();
+  graph.run(side);
+  for (const auto& [run, offset] : {std::pair(before, 0), std::pair(within, 1)}) {
+    const auto alone = rotated(kForm)->encode(x, {of, offset});
+    EXPECT_TRUE(at::equal(run->decoded().cpu(), alone->decoded().cpu())) << offset;
+  }
+}
+
 /// A hidden state that is updated many times.
 test::SmallNetwork recurrent_network() {
   at::manual_seed(8);
