@@ -52,13 +52,10 @@ std::shared_ptr<const codecs::Encoded> Compression::held(
 
 std::shared_ptr<const codecs::Encoded> Compression::held(std::shared_ptr<const codecs::Encoded> run,
                                                          const at::Tensor& coded) const {
-  const auto bytes = static_cast<int64_t>(coded.nbytes());
-  if (coded.is_cpu()) {
-    if (held_) held_->note_coded(bytes);
-    return held(std::move(run));
-  }
+  if (held_) held_->note_coded(static_cast<int64_t>(coded.nbytes()));
+  if (coded.is_cpu()) return held(std::move(run));
   // What one launch decodes is held until its other uses, which would take one each.
-  if (held_) held_->note_coded(std::max(bytes, 2 * codecs::SmallRuns::kMostBytes));
+  if (held_) held_->hold_at_least(codecs::SmallRuns::kMostBytes);
   return holding(std::move(run), held_, current_stream(coded));
 }
 

@@ -76,10 +76,10 @@ class HoldingRun final : public ChangingRun, public std::enable_shared_from_this
 
 }  // namespace
 
-void DecodedCache::note_coded(int64_t bytes) {
+void DecodedCache::hold_at_least(int64_t bytes) {
   if (!follows_largest_) return;
   const std::lock_guard lock(mutex_);
-  most_bytes_ = std::max(most_bytes_, bytes / 2);
+  most_bytes_ = std::max(most_bytes_, bytes);
 }
 
 at::Tensor DecodedCache::find(const codecs::Encoded* run) const {

@@ -22,7 +22,9 @@ class DecodedCache {
       : follows_largest_(!most_bytes), most_bytes_(most_bytes.value_or(0)) {}
 
   /// Of a tensor, as it is coded.
-  void note_coded(int64_t bytes);
+  void note_coded(int64_t bytes) { hold_at_least(bytes / 2); }
+  /// Unless it was said how many bytes.
+  void hold_at_least(int64_t bytes);
 
   /// Undefined where it is not held, was changed since, or belongs to another stream of the device.
   at::Tensor find(const codecs::Encoded* run) const;

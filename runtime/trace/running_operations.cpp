@@ -149,7 +149,7 @@ std::unique_ptr<Operation> started(const at::RecordFunction& function, Following
   return operation;
 }
 
-// Inside of an operation that autograd knows, where nothing is saved.
+// Inside of an operation that autograd knows, or in inference mode: nothing is saved there.
 bool is_below_autograd() {
   return c10::impl::tls_local_dispatch_key_set().excluded_.has(
       c10::DispatchKey::AutogradFunctionality);

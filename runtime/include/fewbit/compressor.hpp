@@ -102,8 +102,8 @@ struct CompressorOptions {
   bool offload = false;
   /// Cache of decoded and recomputed tensors within a backward pass, in bytes per model. None: half
   /// of the largest coded tensor, which leaves the peak of a step where it is in all networks of
-  /// bench/results/steps.md, and raises ResNet-50's by 3 %. 0: every use decodes again. Gradients
-  /// do not change.
+  /// bench/results/steps.md, and raises ResNet-50's by 3 %; on a GPU 512 KiB at least. 0: every use
+  /// decodes again. Gradients do not change.
   std::optional<int64_t> decoded_cache_bytes = {};
 };
 
