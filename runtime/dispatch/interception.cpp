@@ -22,12 +22,16 @@ std::optional<Substitute> substitute_for(const Call& call) {
   return policy->decide(call);
 }
 
-void run(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+void run(const c10::OperatorHandle& operation, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard guard(kInterceptionKey);
   const size_t count = operation.schema().arguments().size();
   const Call call{operation, Arguments(stack->data() + stack->size() - count, count)};
   const std::optional<Substitute> substitute = substitute_for(call);
-  if (!substitute) return operation.callBoxed(stack);
+  if (!substitute) {
+    // The same call, which whoever follows or profiles operations heard of already.
+    constexpr c10::DispatchKeySet kBelow(c10::DispatchKeySet::FULL_AFTER, kInterceptionKey);
+    return operation.redispatchBoxed(keys & kBelow, stack);
+  }
   torch::jit::Stack results = (*substitute)(call.arguments);
   if (is_in_place(call.name())) {
     const at::Tensor changed = call.arguments[0].toTensor();

@@ -1,9 +1,15 @@
 // What comes before and after the scope in torch's dispatcher: autocast, transforms of functorch,
 // operations that call activations themselves.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/functorch/BatchedTensorImpl.h>
 #include <ATen/functorch/DynamicLayer.h>
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
 #include <torch/library.h>
 
@@ -50,6 +56,44 @@ TEST(ScopeDispatch, NoCallOfAnOperationWithinAnotherCounts) {
     EXPECT_EQ(scope.entries().size(), 1u);
   }
   EXPECT_EQ(calibrator.fit().size(), 1u);
+}
+
+/// Operations of this thread that profilers hear of meanwhile.
+class Events {
+ public:
+  Events() { all().clear(); }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  ~Events() { at::removeCallback(callback_); }
+
+  int64_t count(const std::string& operation) const {
+    return std::count(all().begin(), all().end(), operation);
+  }
+
+ private:
+  static std::vector<std::string>& all() {
+    static thread_local std::vector<std::string> all;
+    return all;
+  }
+
+  at::CallbackHandle callback_ =
+      at::addThreadLocalCallback(at::RecordFunctionCallback([](const at::RecordFunction& function) {
+        all().emplace_back(function.name());
+        return std::unique_ptr<at::ObserverContext>();
+      }));
+};
+
+TEST(ScopeDispatch, ProfilersHearOfACallOnce) {
+  const at::Tensor x = input(), weight = at::randn({8, 8}).requires_grad_();
+  const ActivationScope scope({.bits = 2});
+  const Events events;
+  at::linear(x, weight);
+  at::relu(x);
+  const at::NoGradGuard guard;
+  at::gelu(x);
+  for (const char* operation : {"aten::linear", "aten::relu", "aten::gelu"}) {
+    EXPECT_EQ(events.count(operation), 1) << operation;
+  }
 }
 
 TEST(ScopeDispatch, AutocastKnowsSoftplusAlone) {
