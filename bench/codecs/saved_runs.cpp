@@ -74,9 +74,7 @@ class Collector final : public session::SavedTensorUser {
     runs[kind].push_back(run);
     return nullptr;
   }
-  std::unique_ptr<session::Keeping> keep(const session::SaveEvent& /*saving*/) override {
-    return nullptr;
-  }
+  session::Keeping keep(const session::SaveEvent& /*saving*/) override { return nullptr; }
 
   std::vector<std::string> order;
   std::map<std::string, std::vector<at::Tensor>> runs;

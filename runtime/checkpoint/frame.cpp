@@ -94,7 +94,7 @@ class SlotMaker final : public SavedTensorUser {
     return std::make_unique<Slot>(frame_, frame_->add(event));
   }
   bool comes_first() const override { return true; }
-  std::unique_ptr<Keeping> keep(const SaveEvent& /*event*/) override { return nullptr; }
+  Keeping keep(const SaveEvent& /*event*/) override { return nullptr; }
   bool holds(std::string_view /*operation*/) const override { return frame_->is_running(); }
   void start_call(const RecordedCall& call) override {
     for (const c10::IValue& argument : call.arguments) frame_->use(argument);

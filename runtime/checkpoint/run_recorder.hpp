@@ -42,7 +42,7 @@ class RunRecorder final : public SavedTensorUser {
   std::unique_ptr<const PackedTensor> replace(const at::Tensor& tensor,
                                               const SaveEvent& event) override;
   bool comes_first() const override { return true; }
-  std::unique_ptr<Keeping> keep(const SaveEvent& /*event*/) override { return nullptr; }
+  Keeping keep(const SaveEvent& /*event*/) override { return nullptr; }
 
   bool is_full() const { return filled_.size() == count_; }
   /// Throws c10::Error where it is not.

@@ -15,7 +15,7 @@ std::optional<Compression::ActivationBits> Compression::activation_bits(const Ac
                                                                         const SiteKey& site) const {
   OperationNames names = names_of(operation);
   names.push_back(call.function);
-  const std::vector<const void*> makers = parameters_of_maker(x);
+  const Addresses makers = parameters_of_maker(x);
   std::optional<int> bits;
   {
     const std::lock_guard lock(mutex_);

@@ -34,15 +34,6 @@ DirectionsChoice choice_for(const SaveDecision& decision, int64_t elements) {
 /// Less is not worth a line in a report.
 constexpr int64_t kManyBytes = 4096;
 
-/// Lives as long as a tensor is saved as it is.
-class KeptExactly final : public Keeping {
- public:
-  std::weak_ptr<const void> holder() const { return holder_; }
-
- private:
-  std::shared_ptr<const void> holder_ = std::make_shared<int>();
-};
-
 }  // namespace
 
 CompressionUser::CompressionUser(std::shared_ptr<Compression> compression)
@@ -383,6 +374,8 @@ std::unique_ptr<const PackedTensor> CompressionUser::kept(const at::Tensor& tens
     return mask.is_same(tensor) ? nullptr : kept_unchanged(mask);
   }
   tracker_.keep(tensor, event);
+  const bool is_of_activation = exact_activation_ || activation_storage_;
+  if (event.facts.parameter && !is_of_activation) return nullptr;  // it lives whoever saves it
   const SiteKey site = site_of(event);
   SaveDecision decision = compression_->decide(site, tensor, event);
   const auto activation_storage = std::exchange(activation_storage_, std::nullopt);
@@ -471,7 +464,7 @@ std::unique_ptr<const PackedTensor> CompressionUser::replace(const at::Tensor& t
     if (const auto dim = normalized_dimension(event)) kept = summing_to_one(std::move(kept), *dim);
   }
   const bool is_codes = event.facts.operation == kActivation;
-  if (!kept && !is_codes && !is_in_backward()) {
+  if (!kept && !is_codes && !event.facts.parameter && !is_in_backward()) {
     keep_exact(tensor, event);
     left_ = {event.memory.address(), tensor._version()};
   }
@@ -485,12 +478,12 @@ std::unique_ptr<const PackedTensor> CompressionUser::replace(const at::Tensor& t
 }
 
 /// Others may have replaced what was left to them.
-std::unique_ptr<Keeping> CompressionUser::keep(const SaveEvent& event) {
+Keeping CompressionUser::keep(const SaveEvent& event) {
   const std::optional<Left> left = std::exchange(left_, std::nullopt);
   if (!left || left->memory != event.memory.address()) return nullptr;
-  auto keeping = std::make_unique<KeptExactly>();
-  uses_.add_holder(left->memory, left->version, keeping->holder());
-  return keeping;
+  Keeping holder = std::make_shared<int>();
+  uses_.add_holder(left->memory, left->version, holder);
+  return holder;
 }
 
 }  // namespace fewbit::session

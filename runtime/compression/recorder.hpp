@@ -39,7 +39,7 @@ class CompressionUser final : public SavedTensorUser {
                                               const SaveEvent& event) override;
   void pass_over() override;
   bool hears_of_parts() const override { return false; }
-  std::unique_ptr<Keeping> keep(const SaveEvent& event) override;
+  Keeping keep(const SaveEvent& event) override;
   bool holds(std::string_view operation) const override {
     if (waiting_ || !consumers_.is_empty()) return true;
     const Concern& concern = concern_of(operation);
@@ -267,7 +267,7 @@ class CompressionUser final : public SavedTensorUser {
     bool is_given;
     int64_t elements;
     int64_t bytes;
-    std::vector<const void*> makers;  ///< parameters of the layer before
+    Addresses makers;  ///< parameters of the layer before
   };
   std::optional<Activation> activation_;
   std::optional<SiteKey> exact_activation_;        ///< that runs next

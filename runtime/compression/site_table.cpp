@@ -230,7 +230,7 @@ void SiteTable::note_left(const std::string& operation, const std::string& reaso
 
 void SiteNotes::stored(const SiteKey& site, const Subject& subject, const SaveDecision& decision,
                        StoredTensor latest) {
-  const std::vector<const void*>& parameters = subject.event.parameters;
+  const Addresses& parameters = subject.event.parameters;
   SiteNote note{.site = site,
                 .save_policy = decision,
                 .given_bits = decision.given_bits,

@@ -120,7 +120,7 @@ bool UserRules::knows(const at::Tensor& tensor) const {
   return parameters_.contains(address_of(tensor));
 }
 
-std::string UserRules::path_of(const std::vector<const void*>& parameters) const {
+std::string UserRules::path_of(std::span<const void* const> parameters) const {
   for (const void* address : parameters) {
     const auto known = parameters_.find(address);
     if (known == parameters_.end()) continue;
@@ -130,7 +130,7 @@ std::string UserRules::path_of(const std::vector<const void*>& parameters) const
   return "";
 }
 
-std::string UserRules::module_around(const std::vector<const void*>& parameters) const {
+std::string UserRules::module_around(std::span<const void* const> parameters) const {
   return without_last_name(module_of(parameters));
 }
 

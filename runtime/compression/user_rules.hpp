@@ -74,17 +74,17 @@ class UserRules {
   /// Whether the tensor is a named parameter, frozen or not, or a view of one.
   bool knows(const at::Tensor& tensor) const;
   /// "encoder.linear1" of "encoder.linear1.weight", of the first parameter that has a name.
-  std::string module_of(const std::vector<const void*>& parameters) const {
+  std::string module_of(std::span<const void* const> parameters) const {
     return parameters_.empty() ? "" : path_of(parameters);
   }
   /// As who runs the model says, where anybody does; empty: it is not known.
   std::string running_module() const { return (*running_module_)(); }
   bool asks_for_modules() const { return running_module_ != nullptr; }
   /// "encoder" of that: whose the activation behind a layer is.
-  std::string module_around(const std::vector<const void*>& parameters) const;
+  std::string module_around(std::span<const void* const> parameters) const;
 
  private:
-  std::string path_of(const std::vector<const void*>& parameters) const;
+  std::string path_of(std::span<const void* const> parameters) const;
 
   struct Parameter {
     Memory memory;  ///< so that its address means it

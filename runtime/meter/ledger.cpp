@@ -9,13 +9,13 @@
 namespace fewbit::session {
 namespace {
 
-class KeptRecord final : public Keeping {
+class KeptRecord {
  public:
   KeptRecord(std::weak_ptr<Ledger> ledger, std::uint64_t record)
       : ledger_(std::move(ledger)), record_(record) {}
   KeptRecord(const KeptRecord&) = delete;
   KeptRecord& operator=(const KeptRecord&) = delete;
-  ~KeptRecord() override {
+  ~KeptRecord() {
     if (const auto alive = ledger_.lock()) alive->release(record_);
   }
 
@@ -52,8 +52,8 @@ std::shared_ptr<const CallNote> Ledger::note(std::string_view operation,
   return saved_call(operation, arguments);
 }
 
-std::unique_ptr<Keeping> Ledger::keep(const SaveEvent& event) {
-  return std::make_unique<KeptRecord>(weak_from_this(), pack(event));
+Keeping Ledger::keep(const SaveEvent& event) {
+  return std::make_shared<const KeptRecord>(weak_from_this(), pack(event));
 }
 
 std::uint64_t Ledger::pack(SaveEvent event) {

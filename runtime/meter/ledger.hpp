@@ -20,7 +20,7 @@ namespace fewbit::session {
 class Ledger final : public SavedTensorUser, public std::enable_shared_from_this<Ledger> {
  public:
   // Releases the record at its end, where the ledger lives that long.
-  std::unique_ptr<Keeping> keep(const SaveEvent& event) override;
+  Keeping keep(const SaveEvent& event) override;
   std::shared_ptr<const CallNote> note(std::string_view operation,
                                        c10::ArrayRef<const c10::IValue> arguments) const override;
   bool hears_of_nodes() const override { return true; }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <unordered_set>
 
 #include <c10/util/SmallVector.h>
 #include <torch/csrc/autograd/function.h>
@@ -19,30 +20,30 @@ namespace {
 
 /// Nodes that give the same numbers in another form.
 bool is_view_or_cast(const std::string& node) {
-  constexpr std::array<std::string_view, 23> kNames = {"ToCopyBackward0",
-                                                       "TBackward0",
-                                                       "TransposeBackward0",
-                                                       "ViewBackward0",
-                                                       "PermuteBackward0",
-                                                       "ReshapeAliasBackward0",
-                                                       "UnsafeViewBackward0",
-                                                       "ExpandBackward0",
-                                                       "AliasBackward0",
-                                                       "SliceBackward0",
-                                                       "SelectBackward0",
-                                                       "SplitBackward0",
-                                                       "SplitWithSizesBackward0",
-                                                       "UnbindBackward0",
-                                                       "UnsqueezeBackward0",
-                                                       "SqueezeBackward0",
-                                                       "SqueezeBackward1",
-                                                       "SqueezeBackward2",
-                                                       "AsStridedBackward0",
-                                                       "UnfoldBackward0",
-                                                       "UnsafeSplitBackward0",
-                                                       "DiagonalBackward0",
-                                                       "UnsafeSplitWithSizesBackward0"};
-  return std::ranges::find(kNames, node) != kNames.end();
+  static const std::unordered_set<std::string_view> names = {"ToCopyBackward0",
+                                                             "TBackward0",
+                                                             "TransposeBackward0",
+                                                             "ViewBackward0",
+                                                             "PermuteBackward0",
+                                                             "ReshapeAliasBackward0",
+                                                             "UnsafeViewBackward0",
+                                                             "ExpandBackward0",
+                                                             "AliasBackward0",
+                                                             "SliceBackward0",
+                                                             "SelectBackward0",
+                                                             "SplitBackward0",
+                                                             "SplitWithSizesBackward0",
+                                                             "UnbindBackward0",
+                                                             "UnsqueezeBackward0",
+                                                             "SqueezeBackward0",
+                                                             "SqueezeBackward1",
+                                                             "SqueezeBackward2",
+                                                             "AsStridedBackward0",
+                                                             "UnfoldBackward0",
+                                                             "UnsafeSplitBackward0",
+                                                             "DiagonalBackward0",
+                                                             "UnsafeSplitWithSizesBackward0"};
+  return names.contains(node);
 }
 
 /// Nodes that write the same numbers of one tensor or of several elsewhere.
@@ -94,10 +95,10 @@ bool is_of_parameter(const at::Tensor& tensor) {
   return parameter_at(torch::autograd::impl::grad_fn_unsafe(tensor)) != nullptr;
 }
 
-std::vector<const void*> parameters_of_maker(const at::Tensor& tensor) {
+Addresses parameters_of_maker(const at::Tensor& tensor) {
   const torch::autograd::Node* maker = torch::autograd::impl::grad_fn_unsafe(tensor);
   while (maker != nullptr && shows_another(*maker)) maker = maker->next_edge(0).function.get();
-  std::vector<const void*> addresses;
+  Addresses addresses;
   if (maker == nullptr) return addresses;
   for (const torch::autograd::Edge& edge : maker->next_edges()) {
     const torch::autograd::AccumulateGrad* end = parameter_at(edge.function.get());

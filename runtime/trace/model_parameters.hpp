@@ -1,8 +1,8 @@
 #pragma once
 
-#include <vector>
-
 #include <ATen/core/Tensor.h>
+
+#include "trace/running_operations.hpp"
 
 // What of a tensor is the model's own, by the graph behind it.
 namespace fewbit::session {
@@ -12,7 +12,7 @@ bool is_of_model(const at::Tensor& tensor);
 
 /// Where the parameters lie that ask for a gradient and that the operation took which made the
 /// tensor, or what it is a view or a cast of.
-std::vector<const void*> parameters_of_maker(const at::Tensor& tensor);
+Addresses parameters_of_maker(const at::Tensor& tensor);
 
 /// Whether it is made of nothing but parameters that ask for a gradient, by views, casts, copies,
 /// cat and stack.

@@ -36,8 +36,8 @@ struct Operation : at::ObserverContext {
   const Operation* outer = nullptr;
   std::string_view name;  // the record's
   c10::SmallVector<Input, 5> inputs;
-  c10::SmallVector<const void*, 3> parameters;  // where those of them lie that are some
-  std::uint64_t first_node = 0;                 // the number of the node that it makes first
+  Addresses parameters;          // of those of them that are some
+  std::uint64_t first_node = 0;  // the number of the node that it makes first
   std::shared_ptr<const CallNote> note;
   std::vector<c10::IValue> arguments;  // where the listener holds them
 };
@@ -158,8 +158,7 @@ bool is_below_autograd() {
 std::unique_ptr<at::ObserverContext> operation_starts(const at::RecordFunction& function) {
   Following& thread = this_thread();
   // libtorch hands the callback on to threads that work for this one.
-  if (thread.listener == nullptr || is_traced()) return nullptr;
-  if (is_below_autograd()) return nullptr;
+  if (thread.listener == nullptr || is_below_autograd() || is_traced()) return nullptr;
   // Where such a thread follows operations itself it has the callback twice.
   if (thread.running != nullptr && thread.running->record == &function) return nullptr;
   if (!thread.listener->listens()) {
@@ -264,7 +263,7 @@ SaveEvent describe_save(const at::Tensor& tensor) {
   facts.operation = thread.running != nullptr ? thread.running->name : "custom function";
   if (thread.running != nullptr) {
     event.argument = argument_of(*thread.running, tensor);
-    event.parameters.assign(thread.running->parameters.begin(), thread.running->parameters.end());
+    event.parameters = thread.running->parameters;
     if (!thread.running->arguments.empty()) event.arguments = &thread.running->arguments;
     if (thread.running->outer != nullptr) event.caller = thread.running->outer->name;
     // In place it may make further nodes before it saves.

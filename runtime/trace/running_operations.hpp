@@ -11,6 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+#include <c10/util/SmallVector.h>
 #include <c10/util/intrusive_ptr.h>
 
 #include "fewbit/saved_bytes.hpp"
@@ -53,6 +54,9 @@ inline const void* address_of(const at::Tensor& tensor) {
                               : tensor.unsafeGetTensorImpl();
 }
 
+// Of memories.
+using Addresses = c10::SmallVector<const void*, 3>;
+
 // What somebody who follows operations notes of a call.
 class CallNote {
  public:
@@ -65,10 +69,9 @@ struct SaveEvent {
   NodeKey node;
   NodeKey maker;
   Memory memory;
-  int argument = -1;   // of the running operation that it is; -1: none of them
-  std::string caller;  // the operation that called the running one
-  // Memory of the running one's arguments that are parameters or views of some.
-  std::vector<const void*> parameters;
+  int argument = -1;     // of the running operation that it is; -1: none of them
+  std::string caller;    // the operation that called the running one
+  Addresses parameters;  // of the running one's arguments that are parameters or views of some
   const std::vector<c10::IValue>* arguments = nullptr;  // of the running one, where they are held
   std::shared_ptr<const CallNote> note;  // of the innermost of those that run which has one
 };

@@ -48,8 +48,6 @@ class UserStack {
   bool any_holds(std::string_view operation) const;
   // Oldest first. One that is open twice stands there twice.
   Users all() const;
-  // In the order of opening, each once.
-  Users each() const;
 
   // Holds an exception that cannot be thrown where it arises, such as inside of a callback of
   // libtorch's, for rethrow_failure(). The first one counts.
@@ -66,6 +64,7 @@ class UserStack {
   std::vector<std::size_t> python_hooks_;  // that were open when each of them came
   // Asked for with every call: without the lock.
   std::atomic<std::size_t> count_ = 0, hears_of_nodes_ = 0;
+  std::atomic<bool> has_failed_ = false;
   std::exception_ptr failure_;
 };
 
@@ -131,23 +130,17 @@ UserStack::Users UserStack::all() const {
   return open_;
 }
 
-UserStack::Users UserStack::each() const {
-  const std::lock_guard lock(mutex_);
-  Users each;
-  for (const auto& user : open_) {
-    if (std::ranges::find(each, user) == each.end()) each.push_back(user);
-  }
-  return each;
-}
-
 void UserStack::keep_failure(std::exception_ptr failure) noexcept {
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = std::move(failure);
+  has_failed_ = true;
 }
 
 void UserStack::rethrow_failure() {
+  if (!has_failed_) return;
   std::unique_lock lock(mutex_);
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
+  has_failed_ = false;
   lock.unlock();
   if (failure) std::rethrow_exception(failure);
 }
@@ -157,6 +150,16 @@ namespace {
 using torch::autograd::SavedVariableHooks;
 
 using Users = UserStack::Users;
+
+// In the order of opening, each once.
+Users each_of(Users all) {
+  auto end = all.begin();
+  for (auto user = all.begin(); user != all.end(); ++user) {
+    if (std::find(all.begin(), end, *user) == end) std::iter_swap(end++, user);
+  }
+  all.erase(end, all.end());
+  return all;
+}
 
 UserStack& users() {
   return stack_of_thread != nullptr ? *stack_of_thread : *UserStack::of_this_thread();
@@ -189,12 +192,12 @@ class Listener final : public OperationListener {
   bool listens() const override { return !users().is_empty(); }
   bool hears_of_nodes() const override { return users().any_hears_of_nodes(); }
   void name_node(NodeKey node, const std::string& name) override {
-    for (const auto& user : users().each()) user->name_node(node, name);
+    for (const auto& user : each_of(users().all())) user->name_node(node, name);
   }
   std::shared_ptr<const CallNote> note(std::string_view operation,
                                        c10::ArrayRef<const c10::IValue> arguments) override {
     try {
-      for (const auto& user : users().each()) {
+      for (const auto& user : each_of(users().all())) {
         if (auto note = user->note(operation, arguments)) return note;
       }
     } catch (...) {
@@ -280,7 +283,7 @@ SaveEvent outliving(SaveEvent event) {
   return event;
 }
 
-using Keepings = std::vector<std::unique_ptr<Keeping>>;
+using Keepings = c10::SmallVector<Keeping, 1>;
 
 void tell_of(const SaveEvent& kept, const Users& users, Keepings& keepings) {
   for (const auto& user : users) {
@@ -322,12 +325,13 @@ class Hooks final : public SavedVariableHooks {
   void call_pack_hook(const at::Tensor& tensor) override {
     users().rethrow_failure();
     const SaveEvent event = describe_save(tensor);
-    if (auto kept = replacement(tensor, event)) {
+    const Users all = users().all();
+    if (auto kept = replacement(tensor, event, all)) {
       replaced_ = std::make_shared<Replaced>(std::move(kept));
-      tell_of_parts(event);
+      tell_of_parts(event, each_of(all));
     } else {
       unchanged_.emplace(tensor);
-      tell_of(event, users().each(), keepings_);
+      tell_of(event, each_of(all), keepings_);
     }
   }
 
@@ -337,19 +341,19 @@ class Hooks final : public SavedVariableHooks {
 
  private:
   static std::unique_ptr<const PackedTensor> replacement(const at::Tensor& tensor,
-                                                         const SaveEvent& event) {
+                                                         const SaveEvent& event, const Users& all) {
     if (tensor.is_meta()) return nullptr;
-    if (!is_of_subclass(tensor)) return replacement_of_plain(tensor, event);
+    if (!is_of_subclass(tensor)) return replacement_of_plain(tensor, event, all);
     auto subclass = looked_into(tensor);
     if (!subclass) return nullptr;
-    auto kept = replacement_of_plain(subclass->inner, of_inner(event, subclass->inner));
+    auto kept = replacement_of_plain(subclass->inner, of_inner(event, subclass->inner), all);
     return kept ? wrapped(std::move(kept), *std::move(subclass)) : nullptr;
   }
 
   static std::unique_ptr<const PackedTensor> replacement_of_plain(const at::Tensor& tensor,
-                                                                  const SaveEvent& event) {
+                                                                  const SaveEvent& event,
+                                                                  const Users& all) {
     const Asking asking;
-    const Users all = users().all();
     std::unique_ptr<const PackedTensor> kept;
     for (const bool first : {true, false}) {
       for (auto user = all.rbegin(); user != all.rend(); ++user) {
@@ -364,8 +368,7 @@ class Hooks final : public SavedVariableHooks {
     return kept;
   }
 
-  void tell_of_parts(const SaveEvent& event) const {
-    Users told = users().each();
+  void tell_of_parts(const SaveEvent& event, Users told) const {
     const auto is_other = [](const auto& user) { return !user->hears_of_parts(); };
     told.erase(std::remove_if(told.begin(), told.end(), is_other), told.end());
     if (told.empty()) return;

@@ -43,11 +43,8 @@ void when_changed(const PackedTensor& kept, const std::function<void()>& tell);
 // The tensor itself, without its graph: refused where it was changed in place meanwhile.
 std::unique_ptr<const PackedTensor> kept_unchanged(const at::Tensor& tensor);
 
-// Lives as long as what a user was told of is held.
-class Keeping {
- public:
-  virtual ~Keeping() = default;
-};
+// Lives as long as what a user was told of is held; null: nobody asks.
+using Keeping = std::shared_ptr<const void>;
 
 // Somebody whom the tensors concern that autograd saves in a thread. Of the calling thread's users
 // the latest that replaces a tensor does so, those that come first before the others; then all are
@@ -68,7 +65,7 @@ class SavedTensorUser {
   virtual bool hears_of_parts() const { return true; }
   // One tensor that is held: the saved one, or a part of what replaces it. What is not settled is
   // told of once it is.
-  virtual std::unique_ptr<Keeping> keep(const SaveEvent& event) = 0;
+  virtual Keeping keep(const SaveEvent& event) = 0;
   // Whether it is told of names of nodes, and asked for notes of calls. That does not change.
   virtual bool hears_of_nodes() const { return false; }
   // The name of a node that may have saved something is known.

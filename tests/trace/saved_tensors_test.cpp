@@ -32,8 +32,6 @@ class Halved final : public PackedTensor {
   std::vector<at::Tensor> parts_;
 };
 
-class Nothing final : public Keeping {};
-
 // Replaces what one operation saves.
 class Halver final : public SavedTensorUser {
  public:
@@ -46,9 +44,9 @@ class Halver final : public SavedTensorUser {
     ++replaced;
     return std::make_unique<Halved>(tensor);
   }
-  std::unique_ptr<Keeping> keep(const SaveEvent& /*event*/) override {
+  Keeping keep(const SaveEvent& /*event*/) override {
     ++told;
-    return std::make_unique<Nothing>();
+    return std::make_shared<int>();
   }
 
   int replaced = 0;
@@ -137,7 +135,7 @@ TEST(SavedTensors, GraphsOutliveTheirUsersAndUnpackAsOftenAsAsked) {
 // Hears of all calls, and stumbles over one.
 class Hearer final : public SavedTensorUser {
  public:
-  std::unique_ptr<Keeping> keep(const SaveEvent& /*event*/) override { return nullptr; }
+  Keeping keep(const SaveEvent& /*event*/) override { return nullptr; }
   bool holds(std::string_view /*operation*/) const override { return true; }
   void start_call(const RecordedCall& call) override {
     ++heard;
