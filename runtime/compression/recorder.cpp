@@ -322,7 +322,7 @@ void CompressionUser::note_shared(const Saved& saved) {
 }
 
 void CompressionUser::keep_exact(const at::Tensor& tensor, const SaveEvent& event) {
-  if (event.facts.parameter || !tensor.has_storage() || is_of_parameter(tensor)) return;
+  if (!tensor.has_storage() || is_of_parameter(tensor)) return;
   if (!latest_ && !uses_.is_exact(tensor) && event.memory.bytes >= kManyBytes) {
     forward_.notes->left(event.facts.operation, reason_left(tensor, event), event.memory.bytes);
   }
